@@ -3,30 +3,30 @@ public import HTTPTransfer
 public import JSONMapper
 import StoreSync
 
-/// A common API: how its lists go on, where its objects are, and how it reports errors.
+/// A common API: its pages, the place of its objects, and its error reports.
 ///
 ///     let issues = HTTPJSONSource(url, api: .github) { ["Authorization": "Bearer \(token)"] }
 public struct HTTPAPI: Sendable {
-    /// The name for a command line, in lower case.
+    /// The name for a command line, in lowercase.
     public var name: String
-    /// How lists are handed out.
+    /// How the server divides lists into pages.
     public var pages: HTTPPages
-    /// How changes are asked for; nil if the API cannot report them in a common way.
+    /// How to request changes only; nil if the API cannot report them in a common way.
     public var delta: HTTPDelta?
-    /// The key path of the objects in each page; empty if the page is the array, or if it depends
-    /// on the list.
+    /// The key path of the objects in each page. Empty if the page is the array, or if the key path
+    /// depends on the list.
     public var keyPath: String
-    /// How the objects are written in a page.
+    /// The form of the objects in a page.
     public var format: HTTPJSONSource.Format
     /// How a response with a successful status reports an error; nil if it cannot.
     public var check: HTTPJSONSource.ReplyCheck?
     /// The key path of the exact number of all objects; nil if there is none.
     public var totalKeyPath: String?
-    /// A body that each request sends by POST; nil for GET requests.
+    /// A body that each request sends with POST; nil for GET requests.
     public var body: JSONValue?
     /// Header fields of each request.
     public var headers: HTTPHeaders
-    /// Whether the server leaves out a list without objects; false by default.
+    /// Whether the server omits a list without objects; false by default.
     public var omitsEmptyLists = false
 
     /// Creates an API.
@@ -46,20 +46,19 @@ public struct HTTPAPI: Sendable {
         self.headers = headers
     }
 
-    /// Airtable: records, with an `offset` that leads on.
+    /// Airtable: `records`, with an `offset` for the next page.
     public static let airtable = HTTPAPI(
         "airtable", pages: .cursor(keyPath: "offset", parameter: "offset").omittingLastPointer(), keyPath: "records")
-    /// CouchDB's `_changes`, from the last sequence on.
+    /// CouchDB's `_changes`, starting after the last sequence.
     public static let couchdb = HTTPAPI(
         "couchdb", pages: .single,
         delta: HTTPDelta(
             cursor: .document(keyPath: "last_seq"), parameter: "since", tombstones: .flag(keyPath: "deleted")),
         keyPath: "results")
-    /// Django REST framework: results, with the address of the next page.
+    /// Django REST framework: `results`, with the address of the next page.
     public static let drf = HTTPAPI(
         "drf", pages: .linkField(keyPath: "next"), keyPath: "results", totalKeyPath: "count")
-    /// Elasticsearch and OpenSearch: hits in the order of a `sort` that the body names, by
-    /// `search_after`.
+    /// Elasticsearch and OpenSearch: hits in the order of a `sort` in the body, by `search_after`.
     public static let elasticsearch = HTTPAPI(
         "elasticsearch", pages: .lastElement(keyPath: "sort", bodyKeyPath: "search_after"), keyPath: "hits.hits",
         check: .failing(ifSet: "timed_out").or(.failing(ifSet: "_shards.failed")),
@@ -67,9 +66,9 @@ public struct HTTPAPI: Sendable {
     /// Firebase Realtime Database: an object whose keys are the identifiers.
     public static let firebase = HTTPAPI(
         "firebase", pages: .single, format: .keyed(by: "id"), check: .failing(ifText: "error"))
-    /// GitHub: the `Link` field leads on.
+    /// GitHub: the `Link` field leads to the next page.
     public static let github = HTTPAPI("github", pages: .link, headers: ["Accept": "application/vnd.github+json"])
-    /// GitLab: the `Link` field leads on.
+    /// GitLab: the `Link` field leads to the next page.
     public static let gitlab = HTTPAPI("gitlab", pages: .link)
     /// Google's APIs: items, page tokens and sync tokens.
     public static let google: HTTPAPI = {
@@ -90,9 +89,9 @@ public struct HTTPAPI: Sendable {
     public static let jsonapi = HTTPAPI(
         "jsonapi", pages: .linkField(keyPath: "links.next").omittingLastPointer(), keyPath: "data",
         headers: ["Accept": "application/vnd.api+json"])
-    /// Mastodon: the `Link` field leads on.
+    /// Mastodon: the `Link` field leads to the next page.
     public static let mastodon = HTTPAPI("mastodon", pages: .link)
-    /// Notion: results by POST, with `next_cursor`.
+    /// Notion: results with POST, and `next_cursor`.
     public static let notion = HTTPAPI(
         "notion",
         pages: .cursor(keyPath: "next_cursor", bodyKeyPath: "start_cursor").ending(.unset(keyPath: "has_more")),
@@ -107,18 +106,18 @@ public struct HTTPAPI: Sendable {
     public static let salesforce = HTTPAPI(
         "salesforce", pages: .linkField(keyPath: "nextRecordsUrl").ending(.set(keyPath: "done")).omittingLastPointer(),
         keyPath: "records", totalKeyPath: "totalSize")
-    /// Shopify: the `Link` field leads on. The key path is the list's name.
+    /// Shopify: the `Link` field leads to the next page. The key path is the list's name.
     public static let shopify = HTTPAPI("shopify", pages: .link)
     /// Slack: cursors, and errors with status 200. The key path is the list's name.
     public static let slack = HTTPAPI(
         "slack", pages: .cursor(keyPath: "response_metadata.next_cursor", parameter: "cursor").omittingLastPointer(),
         check: .failing(ifUnset: "ok", message: "error"))
-    /// Stripe: data, after the last object's identifier.
+    /// Stripe: data, starting after the last object's identifier.
     public static let stripe = HTTPAPI(
         "stripe",
         pages: .lastElement(keyPath: "id", parameter: "starting_after").ending(.unset(keyPath: "has_more")),
         keyPath: "data", check: .failing(ifAbsent: "has_more"))
-    /// WordPress: numbered pages, whose number is in `X-WP-TotalPages`.
+    /// WordPress: numbered pages, with the number of pages in `X-WP-TotalPages`.
     public static let wordpress = HTTPAPI(
         "wordpress",
         pages: .page(parameter: "page", size: HTTPPages.Size(parameter: "per_page", count: 100))
@@ -126,8 +125,8 @@ public struct HTTPAPI: Sendable {
 
     /// A connection of a GraphQL API (Relay's specification): its nodes, with `pageInfo`.
     ///
-    /// The query of the source's body has a variable `$after` and asks for `nodes`,
-    /// `pageInfo.endCursor` and `pageInfo.hasNextPage`.
+    /// The query must have a variable `$after`, and request `nodes`, `pageInfo.endCursor` and
+    /// `pageInfo.hasNextPage`.
     ///
     /// - Parameters:
     ///   - query: The query.
@@ -146,7 +145,7 @@ public struct HTTPAPI: Sendable {
             body: .object(["query": .string(query), "variables": .object(variables)]))
     }
 
-    /// The APIs that a name is enough for, in the order of their names.
+    /// The APIs that need only a name, sorted by name.
     public static let all: [HTTPAPI] = [
         airtable, couchdb, drf, elasticsearch, firebase, github, gitlab, google, hubspot, jsonapi, mastodon, notion,
         odata, salesforce, shopify, slack, stripe, wordpress,
@@ -159,8 +158,8 @@ extension HTTPJSONSource {
     /// - Parameters:
     ///   - url: The address of the list, http or https.
     ///   - api: The API.
-    ///   - name: The name that bookmarks are kept under; by default the address without a user and
-    ///     without the values of its query.
+    ///   - name: The name under which bookmarks are stored; by default the address without user and
+    ///     query values.
     ///   - client: The client that sends requests.
     ///   - headers: The header fields of each request; none by default.
     public init(

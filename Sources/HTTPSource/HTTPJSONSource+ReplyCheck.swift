@@ -4,15 +4,16 @@ import StoreSync
 extension HTTPJSONSource {
     /// How a response with a successful status reports an error in its body.
     ///
-    /// Lines and events have nothing beside the objects. There, each object is checked.
+    /// The formats of lines and events have no values outside the objects. There, each object is
+    /// checked.
     public struct ReplyCheck: Hashable, Sendable {
-        /// What of a value is an error.
+        /// The state of a value that indicates an error.
         private enum Sign: Hashable { case set, unset, absent, text }
 
         private struct Rule: Hashable {
             let keyPath: String
             let sign: Sign
-            /// The key path of a text for people.
+            /// The key path of a readable text.
             let message: String?
         }
 
@@ -22,37 +23,36 @@ extension HTTPJSONSource {
             rules = [Rule(keyPath: keyPath, sign: sign, message: message)]
         }
 
-        /// A reply that has a value is an error, such as GraphQL's `errors`.
+        /// A check that fails if the body has a value, such as GraphQL's `errors`.
         ///
         /// - Parameters:
         ///   - keyPath: The key path of the value.
-        ///   - message: The key path of a text for people; by default the value itself.
+        ///   - message: The key path of a readable text; by default the value itself.
         public static func failing(ifSet keyPath: String, message: String? = nil) -> HTTPJSONSource.ReplyCheck {
             HTTPJSONSource.ReplyCheck(.set, at: keyPath, message: message)
         }
 
-        /// A reply whose value is false or absent is an error, such as Slack's `ok`.
+        /// A check that fails if a value is false or absent, such as Slack's `ok`.
         ///
         /// - Parameters:
         ///   - keyPath: The key path of the value.
-        ///   - message: The key path of a text for people.
+        ///   - message: The key path of a readable text; nil by default.
         public static func failing(ifUnset keyPath: String, message: String? = nil) -> HTTPJSONSource.ReplyCheck {
             HTTPJSONSource.ReplyCheck(.unset, at: keyPath, message: message)
         }
 
-        /// A reply whose value is null or absent is an error, such as one without Stripe's
-        /// `has_more`.
+        /// A check that fails if a value is null or absent, such as Stripe's `has_more`.
         public static func failing(ifAbsent keyPath: String) -> HTTPJSONSource.ReplyCheck {
             HTTPJSONSource.ReplyCheck(.absent, at: keyPath)
         }
 
-        /// A reply that has a text is an error, such as Firebase's `error`. Any other value is
-        /// none.
+        /// A check that fails if a value is a text, such as Firebase's `error`. Any other value is
+        /// not an error.
         public static func failing(ifText keyPath: String) -> HTTPJSONSource.ReplyCheck {
             HTTPJSONSource.ReplyCheck(.text, at: keyPath)
         }
 
-        /// Returns a check that also fails where another one does.
+        /// Returns a check that fails if this one or another one fails.
         public func or(_ other: HTTPJSONSource.ReplyCheck) -> HTTPJSONSource.ReplyCheck {
             var check = self
             check.rules += other.rules
@@ -63,9 +63,10 @@ extension HTTPJSONSource {
             rules.flatMap { rule in [rule.keyPath] + (rule.message.map { [$0] } ?? []) }
         }
 
-        /// The text of the error that a reply reports; nil if it reports none.
+        /// The text of the error that a response reports; nil if it reports none.
         ///
-        /// - Parameter isWhole: Whether all values were captured, so that absence means something.
+        /// - Parameter isWhole: Whether all values were captured, so that an absent value is
+        ///   significant.
         func failure(in captured: [String: JSONValue], isWhole: Bool) -> String? {
             for rule in rules where isWhole || captured[rule.keyPath] != nil {
                 let value = captured[rule.keyPath] ?? .null

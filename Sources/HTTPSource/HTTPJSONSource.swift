@@ -10,39 +10,40 @@ import SyncBase
 ///     let users = HTTPJSONSource(url, pages: .link, delta: changes)
 ///     let result = try await store.sync(from: users, into: "User")
 ///
-/// A page is mapped while the next one arrives. If the server sends entity tags or dates of change,
-/// pages are asked for conditionally. If all pages are unchanged, nothing is done. Requests that
-/// fail in a way that may pass are sent again according to the client's `retry`, even if a body
-/// ended early. Any other failure ends the sync, which then has done nothing.
+/// A page is mapped while the next one arrives. If the server sends entity tags or modification
+/// dates, pages are requested conditionally. If no page has changed, the sync does nothing.
+/// Requests that fail temporarily are repeated according to the client's `retry`, even if a body
+/// ended early. Any other failure ends the sync, which then has changed nothing.
 ///
-/// An object is deleted only if the pages prove its absence. Responses from a cache prove nothing:
-/// a proxy or CDN between must not answer requests with `Cache-Control: no-cache` from its cache,
-/// or must mark such answers by `Age` or by their original `Date`. Absent objects are kept, and
-/// reported, while responses are marked so.
+/// An object is deleted only if the pages prove its absence. Cached responses prove nothing: a
+/// proxy or CDN must not answer requests with `Cache-Control: no-cache` from its cache, or must
+/// mark such responses with `Age` or with their original `Date`. While responses are marked in this
+/// way, absent objects are kept and reported.
 public struct HTTPJSONSource: RemoteSource {
-    /// How the objects are written in a page.
+    /// The form of the objects in a page.
     public enum Format: Hashable, Sendable {
-        /// As an array.
+        /// The elements of an array.
         case array
-        /// One per line (newline-delimited JSON).
+        /// One object per line (newline-delimited JSON).
         ///
-        /// There is nothing beside the lines: key paths of a page suit no source of them. A check
-        /// examines each line.
+        /// There are no values outside the lines, so a source with a key path of a page fails. A
+        /// check examines each line.
         case lines
-        /// As the values of an object, whose keys become a field of each, as in Firebase.
+        /// The values of an object, whose keys become a field of each, as in Firebase.
         ///
-        /// A field of the same name that differs from the key is called `own_id`, if the name is
-        /// `id`. An array stands for an object whose keys are the indices of its elements, without
-        /// those that are null. Null stands for no objects.
+        /// If the name is `id`, a field `id` that differs from the key is renamed `own_id`. A value
+        /// that is not an object becomes the field `value`. An array is read as an object whose
+        /// keys are the indices of its elements, without null elements. Null is read as an empty
+        /// list.
         case keyed(by: String)
-        /// As the data of server-sent events, in a stream that ends.
+        /// The data of server-sent events, in a stream that ends.
         ///
         /// Only events of these types count; all for an empty set. An event of the type `error` is
-        /// an error unless it is named here. Key paths of a page and checks are as for ``lines``. A
-        /// source that goes on for ever is an ``HTTPEventStream``.
+        /// an error unless it is listed here. For key paths of a page and checks, see ``lines``.
+        /// For an endless stream, use an ``HTTPEventStream``.
         case events(types: Set<String> = [])
 
-        /// Whether the end of a page can be told only by the end of its body.
+        /// Whether only the end of the body shows where a page ends.
         var isOpenEnded: Bool {
             switch self {
             case .lines, .events: true
@@ -59,18 +60,18 @@ public struct HTTPJSONSource: RemoteSource {
         }
     }
 
-    /// The address of the first page, without what `pages` and `delta` add to it.
+    /// The address of the first page, without the parameters that `pages` and `delta` add.
     public var url: URL
-    /// How the list is handed out.
+    /// How the server divides the list into pages.
     public var pages: HTTPPages
-    /// How the server is asked for its changes only; nil, the default, if it cannot report them.
+    /// How to request changes only; nil, the default, if the server cannot report them.
     public var delta: HTTPDelta?
-    /// The key path of the objects in each page, unless the options of a sync name one; empty by
+    /// The key path of the objects in each page, unless the options of a sync specify one; empty by
     /// default.
     public var keyPath = ""
-    /// How the objects are written in a page; an array by default.
+    /// The form of the objects in a page; an array by default.
     public var format = Format.array
-    /// A body that each request sends by POST. Nil, the default, to send GET requests.
+    /// A body that each request sends with POST; nil, the default, for GET requests.
     public var body: JSONValue?
     /// How a response with a successful status reports an error in its body; nil, the default, if
     /// it cannot.
@@ -78,29 +79,29 @@ public struct HTTPJSONSource: RemoteSource {
     /// The key path of the number of all objects in each page; nil, the default, for the header
     /// field `X-Total-Count`.
     public var totalKeyPath: String?
-    /// Whether the number of all objects is exact, or at least no more than there are; true by
+    /// Whether the stated number of all objects is exact, or at least not too high; true by
     /// default.
     ///
-    /// If the pages have fewer objects than that, absent objects are kept. False if the number is
-    /// an estimate, which is then for progress only.
+    /// If the pages have fewer objects than stated, absent objects are kept. Set it to false if the
+    /// number is an estimate, which then serves only to report progress.
     public var isTotalExact = true
-    /// Whether the server leaves out a list without objects; false by default.
+    /// Whether the server omits a list without objects; false by default.
     ///
     /// A page without its list is then empty if it has the value that leads to the next page or to
     /// the next changes. Any other page without its list is an error.
     public var omitsEmptyLists = false
-    /// Whether all pages are of one state, however long they are read; false by default.
+    /// Whether all pages show the same state, however long reading takes; false by default.
     ///
-    /// It is true if the server's cursors belong to a snapshot, or follow a key that never changes.
-    /// Nothing is then read a second time before objects are deleted or changes count as seen.
+    /// Set it to true if the server's cursors belong to a snapshot, or follow a key that never
+    /// changes. The pages are then not read a second time before objects are deleted or changes
+    /// count as seen.
     public var isSnapshot: Bool
     /// The maximum number of pages; 100,000 by default.
     public var maximumPageCount: Int
-    /// How long a pass may take, from its beginning to the end of the last page; nil, the default,
-    /// for no limit.
+    /// The longest duration of a pass, to the end of its last page; nil, the default, for no limit.
     public var timeout: Duration?
-    /// The names of header fields that decide which objects there are, such as that of a tenant. A
-    /// bookmark is void once the value of one of them differs. Empty by default.
+    /// The names of header fields that determine the set of objects, such as a tenant's. A bookmark
+    /// becomes invalid when one of their values changes. Empty by default.
     public var bookmarkHeaders: [String] = []
     /// The header fields of each request, such as an access token.
     ///
@@ -115,15 +116,14 @@ public struct HTTPJSONSource: RemoteSource {
     ///
     /// - Parameters:
     ///   - url: The address of the first page, http or https.
-    ///   - pages: How the list is handed out; in one response by default.
-    ///   - delta: How the server is asked for its changes only; nil, the default, if it cannot
-    ///     report them.
+    ///   - pages: How the server divides the list into pages; a single response by default.
+    ///   - delta: How to request changes only; nil, the default, if the server cannot report them.
     ///   - totalKeyPath: The key path of the number of all objects in each page.
-    ///   - isSnapshot: Whether all pages are of one state.
-    ///   - maximumPageCount: The maximum number of pages.
-    ///   - timeout: How long a pass may take.
-    ///   - name: The name that bookmarks are kept under; by default the address without a user and
-    ///     without the values of its query.
+    ///   - isSnapshot: Whether all pages show the same state; false by default.
+    ///   - maximumPageCount: The maximum number of pages; 100,000 by default.
+    ///   - timeout: The longest duration of a pass; nil, the default, for no limit.
+    ///   - name: The name under which bookmarks are stored; by default the address without user and
+    ///     query values.
     ///   - client: The client that sends requests.
     ///   - headers: The header fields of each request; none by default.
     public init(
@@ -144,12 +144,15 @@ public struct HTTPJSONSource: RemoteSource {
         givenName = name
     }
 
-    /// The name that bookmarks are kept under.
+    /// The name under which bookmarks are stored.
     public var name: String {
         givenName ?? url.displayName
     }
 
-    /// The address, how pages and changes are asked for, and the values of ``bookmarkHeaders``.
+    /// The settings on which bookmarks depend: address, pages, changes, format, key path, body and
+    /// ``bookmarkHeaders``.
+    ///
+    /// - Throws: The error of ``headers``.
     public var fingerprint: String {
         get async throws {
             var parts = [
@@ -164,7 +167,10 @@ public struct HTTPJSONSource: RemoteSource {
         }
     }
 
-    /// Asks for the first page, or whether all pages of the last pass are unchanged.
+    /// Requests the first page, or checks that all pages of the last pass are unchanged.
+    ///
+    /// - Throws: `HTTPError`; the error of ``headers``; `CancellationError` if the task is
+    ///   cancelled.
     public func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
         let pass = try HTTPPass(self, after: bookmark, keyPath: keyPath)
         return try await pass.begin() ? .changed(pass) : .unchanged(try await pass.end().bookmark)

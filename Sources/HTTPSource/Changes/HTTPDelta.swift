@@ -1,32 +1,32 @@
 public import HTTPTransfer
 public import StoreSync
 
-/// How a server is asked for its changes only.
+/// How to request only the changes of a list.
 ///
-/// The cursor is that of the latest change that was seen, no later than the server's clock, less an
-/// overlap. The server is expected to return all changes since then, including those of that very
-/// moment. If a server of several pages does not send its clock (the field `Date`), the first page
-/// bounds the cursor, because an object of it may have changed while the others were read. So no
-/// change is lost that has the timestamp of another one, or that was committed late with an earlier
-/// timestamp, within the overlap.
+/// The next request asks for changes since the latest change that was seen, limited to the server's
+/// clock, less an overlap. The server must return all changes since then, including changes at
+/// exactly that time. If a server with several pages does not send its clock (the field `Date`),
+/// the first page limits the cursor, because an object on it may have changed while the other pages
+/// were read. Within the overlap, no change is lost that has the same timestamp as another one, or
+/// that was committed late with an earlier timestamp.
 public struct HTTPDelta: Sendable {
-    /// Where the cursor is.
+    /// The place of the cursor.
     public enum Cursor: Hashable, Sendable {
-        /// In a field of each object: a date, a number or a text. The latest one counts. The key
-        /// path starts at the object.
+        /// A field of each object: a date, a number or a text. The latest one counts. The key path
+        /// starts at the object.
         case element(keyPath: String)
-        /// Beside the objects of a page. The key path starts at the document's root.
+        /// A value outside the objects of a page. The key path starts at the document's root.
         case document(keyPath: String)
-        /// Beside the objects of a page, as the address of the next changes. A query parameter
-        /// `token` of it is a cursor, and no credential. The parameter is not used.
+        /// A value outside the objects of a page: the address of the next changes. Its query
+        /// parameter `token` is a cursor, not a credential. ``HTTPDelta/parameter`` is not used.
         case address(keyPath: String)
 
-        /// The parameter of addresses that is a cursor, although its name is that of a credential.
+        /// The address parameter that is a cursor, although its name suggests a credential.
         var addressParameter: String? {
             if case .address = self { "token" } else { nil }
         }
 
-        /// The key path of a value beside the objects; nil for fields of the objects.
+        /// The key path of a value outside the objects; nil for fields of the objects.
         var pageKeyPath: String? {
             switch self {
             case .element: nil
@@ -35,23 +35,23 @@ public struct HTTPDelta: Sendable {
         }
     }
 
-    /// Where the cursor is.
+    /// The place of the cursor.
     public var cursor: Cursor
     /// The query parameter that receives the cursor.
     public var parameter: String
-    /// How far before the latest change the server is asked from, if the cursors of objects are
-    /// times; 60 s by default.
+    /// The time before the latest change from which changes are requested; 60 s by default.
+    ///
+    /// It applies if the objects' cursors are times.
     public var overlap: Duration
-    /// How objects that are gone are named. Nil, the default, if only a full pass finds them.
+    /// How deleted objects are reported; nil, the default, if only a full pass finds them.
     public var tombstones: RemoteTombstones?
-    /// How long after the beginning of a full pass the next one is due; a day by default, nil for
-    /// never.
+    /// The time from the beginning of a full pass until the next; a day by default, nil for never.
     public var fullPassInterval: Duration?
-    /// Whether an error means that the cursor is too old, so that everything is read; by default
+    /// Whether an error means that the cursor is too old, so that everything is read; by default,
     /// status 410.
     public var isTooOld: @Sendable (HTTPError) -> Bool
 
-    /// Creates a description of changes.
+    /// Creates a description of a server's changes.
     public init(
         cursor: Cursor, parameter: String = "", overlap: Duration = .seconds(60), tombstones: RemoteTombstones? = nil,
         fullPassInterval: Duration? = .seconds(86_400),

@@ -2,8 +2,7 @@ import Foundation
 import JSONMapper
 import SyncModel
 
-/// A value that tells how far what has changed is known: a time, a number or a text, in the
-/// server's own words.
+/// A position in the server's changes: a time, a number or a text, as the server writes it.
 struct SyncCursor: Sendable, Hashable {
     private enum Order: Sendable, Hashable {
         /// A date as text; microseconds since 1970.
@@ -15,7 +14,7 @@ struct SyncCursor: Sendable, Hashable {
     let text: String
     private let order: Order
 
-    /// Nil where the value is none: null, empty, true, an array or an object.
+    /// Nil for a value that is not a cursor: null, empty, true, an array or an object.
     init?(_ value: JSONValue) {
         guard let text = value.token else { return nil }
         switch value {
@@ -25,7 +24,7 @@ struct SyncCursor: Sendable, Hashable {
         }
     }
 
-    /// Makes a cursor of what was kept of one.
+    /// Creates a cursor from a stored text.
     init(text: String) {
         if let number = Double(text) {
             self.init(text, .number(number))
@@ -41,8 +40,7 @@ struct SyncCursor: Sendable, Hashable {
         self.order = order
     }
 
-    /// Whether one is certain to be later than the other; cursors of different kinds are compared
-    /// as texts.
+    /// Whether one cursor is later than another; cursors of different kinds are compared as texts.
     static func < (one: SyncCursor, other: SyncCursor) -> Bool {
         switch (one.order, other.order) {
         case (.time(let one), .time(let other)): one < other
@@ -61,7 +59,8 @@ struct SyncCursor: Sendable, Hashable {
         one < other ? other : one
     }
 
-    /// The cursor of an earlier time: of a date, or of seconds, milliseconds or microseconds since
+    /// The cursor of an earlier time, for a date, or for seconds, milliseconds, microseconds or
+    /// nanoseconds since 1970. Other cursors are unchanged.
     /// 1970. Other cursors stay as they are.
     func earlier(by duration: Duration) -> SyncCursor {
         let microseconds = Int64(duration / .microseconds(1))
@@ -69,15 +68,16 @@ struct SyncCursor: Sendable, Hashable {
         return at(time - microseconds)
     }
 
-    /// The cursor, but no later than a date: an object with a date far in the future must not keep
-    /// others from being seen.
+    /// The cursor, but no later than a date.
+    ///
+    /// This way, an object dated far in the future does not hide others.
     func limited(to date: Date) -> SyncCursor {
         let latest = Timestamp(date).microseconds
         guard let time, time > latest else { return self }
         return at(latest)
     }
 
-    /// Microseconds since 1970; nil for a cursor that is no time.
+    /// Microseconds since 1970; nil for a cursor that is not a time.
     private var time: Int64? {
         switch order {
         case .time(let time): time
@@ -86,18 +86,18 @@ struct SyncCursor: Sendable, Hashable {
         }
     }
 
-    /// How many of a number's units a second has: numbers that mean a time after 1990 and before
-    /// 2100 can be told apart.
+    /// The number of the cursor's units in a second. Numbers that are times between 1990 and 2100
+    /// have distinct ranges.
     private var unit: Double? {
         guard case .number(let number) = order else { return nil }
         return [1, 1e3, 1e6, 1e9].first { (6.3e8...4.1e9).contains(number / $0) }
     }
 
-    /// The cursor of another time, written in the same way.
+    /// The cursor of another time, written in the same style.
     private func at(_ time: Int64) -> SyncCursor {
         if let unit {
             if text.contains(".") { return SyncCursor(text: "\(Double(time) / 1_000_000 * unit)") }
-            // The time is after 1970, so that a division rounds down.
+            // The time is after 1970, so a division rounds down.
             return SyncCursor(text: String(unit > 1e6 ? time * Int64(unit / 1e6) : time / Int64(1e6 / unit)))
         }
         var written = DateText.text(time, fraction: .shortest)
@@ -108,17 +108,18 @@ struct SyncCursor: Sendable, Hashable {
     }
 }
 
-/// How far the objects of a run's pages reach.
+/// The cursors that the objects of a pass reach.
 struct CursorReach: Sendable {
     /// The latest cursor.
     var latest: SyncCursor?
-    /// The latest on the first page.
+    /// The latest cursor on the first page.
     private(set) var latestOfFirstPage: SyncCursor?
-    /// Whether each page goes on where the one before it ended: no object comes after one with a
-    /// later cursor, but on the same page.
+    /// Whether each page continues where the previous one ended.
+    ///
+    /// Only objects on the same page can then follow an object with a later cursor.
     private(set) var isAscending = true
 
-    /// Takes the objects of the next page in.
+    /// Adds the objects of the next page.
     mutating func extend(by cursors: PageFacts.Cursors?, isFirstPage: Bool) {
         guard let cursors else { return }
         if isFirstPage { latestOfFirstPage = cursors.latest }

@@ -4,11 +4,11 @@ import SyncBase
 
 /// The pauses between the connections of a feed.
 struct ConnectionPause: Sendable {
-    /// The longest pause that a server can ask for.
+    /// The longest pause that a server can request.
     private static let longest = Duration.seconds(3_600)
 
     private let client: HTTPClient
-    /// The pause after a connection that worked.
+    /// The pause after a successful connection.
     private var ordinary: Duration
     private var failureCount = 0
 
@@ -17,12 +17,12 @@ struct ConnectionPause: Sendable {
         self.ordinary = ordinary
     }
 
-    /// Takes the pause that the server asks for.
+    /// Sets the pause that the server requests.
     mutating func set(_ duration: Duration) {
         ordinary = min(duration, Self.longest)
     }
 
-    /// Takes note that the server sent something useful.
+    /// Records that the server sent useful data.
     mutating func noteSuccess() {
         failureCount = 0
     }
@@ -32,7 +32,7 @@ struct ConnectionPause: Sendable {
     /// - Parameter error: Why the connection ended; nil if the server closed it.
     /// - Throws: The error if another connection is pointless; `CancellationError`.
     mutating func wait(after error: (any Error)?) async throws {
-        // A server that asks for no pause gets one nevertheless.
+        // A server that requests no pause still gets one.
         var pause = max(ordinary, client.retry.baseDelay)
         if let error {
             try Task.checkCancellation()

@@ -1,21 +1,21 @@
 /// Reads a stream of server-sent events (HTML Standard, section 9.2.6) in bounded memory.
 struct EventParser: Sendable {
-    /// Something that a stream has.
+    /// An item of a stream.
     enum Item: Sendable, Equatable {
         case event(HTTPEventStream.Event)
-        /// How long to wait before the next connection.
+        /// The wait before the next connection.
         case retry(Duration)
-        /// An event that was longer than the limit and was left out.
+        /// An event that was longer than the limit and was omitted.
         case tooLarge(id: String?)
     }
 
-    /// How many times the limit an event may be before the stream is given up.
+    /// The multiple of the limit at which an event without an end stops the stream.
     private static let patience = 16
-    /// The maximum length of an identifier in bytes. It is sent as a header field.
+    /// The maximum length of an identifier in bytes, because it is sent as a header field.
     private static let identifierByteCount = 1_024
 
     private let limit: Int
-    /// The line at hand, as far as the event is within the limit.
+    /// The current line, up to the limit of the event.
     private var line: [UInt8] = []
     private var lineByteCount = 0
     private var data: [UInt8] = []
@@ -24,21 +24,21 @@ struct EventParser: Sendable {
     private var isFirstLine = true
     private var isAfterCarriageReturn = false
     private var isComment = false
-    /// The number of bytes of the event at hand, comments left out.
+    /// The number of bytes of the current event, without comments.
     private var byteCount = 0
     private var isTooLarge: Bool { byteCount > limit }
-    /// Whether the blank line after an event is still to come.
+    /// Whether the blank line after an event is still missing.
     var isInEvent: Bool { byteCount > 0 }
     /// The identifier of the last event.
     private(set) var lastID: String?
     private var nextID: String?
-    /// The first line that has no name of a field; nil if there was none. A body of only such lines
-    /// is something else than a stream.
+    /// The first line without a known field name; nil if there is none. A body with only such lines
+    /// is not an event stream.
     private(set) var foreignLine: [UInt8]?
 
     /// - Parameters:
     ///   - limit: The maximum number of bytes of an event.
-    ///   - lastID: The identifier of the last event of the connection before; nil if there was
+    ///   - lastID: The identifier of the last event of the previous connection; nil if there was
     ///     none.
     init(limit: Int, lastID: String? = nil) {
         self.limit = limit
@@ -48,7 +48,7 @@ struct EventParser: Sendable {
 
     /// Returns the items that the next bytes complete.
     ///
-    /// - Throws: ``TooLarge`` if an event seems to have no end.
+    /// - Throws: ``TooLarge`` if an event appears to have no end.
     mutating func append(_ bytes: some Sequence<UInt8>) throws -> [Item] {
         var items: [Item] = []
         for byte in bytes {
@@ -69,7 +69,7 @@ struct EventParser: Sendable {
         return items
     }
 
-    /// An event seems to have no end.
+    /// An event appears to have no end.
     struct TooLarge: Error {}
 
     private mutating func endLine() -> Item? {
@@ -89,7 +89,7 @@ struct EventParser: Sendable {
         }
         if isComment { return nil }
         if lineByteCount == 0 { return dispatch() }
-        // What is left of an event that is too large does not matter.
+        // The rest of a too large event is not needed.
         guard !isTooLarge else { return nil }
         let name = line.prefix { $0 != UInt8(ascii: ":") }
         var value = line.dropFirst(name.count + 1)
@@ -111,7 +111,7 @@ struct EventParser: Sendable {
         case "retry":
             let isNumber = !value.isEmpty && value.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             guard isNumber else { return nil }
-            // Longer than a day counts as a day.
+            // A longer wait counts as a day.
             let wait = Int(String(decoding: value, as: UTF8.self)) ?? .max
             return .retry(.milliseconds(min(wait, 86_400_000)))
         default: foreignLine = foreignLine ?? line

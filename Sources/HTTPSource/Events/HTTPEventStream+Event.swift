@@ -1,13 +1,14 @@
 public import StoreSync
 
 extension HTTPEventStream {
-    /// An event of a stream of server-sent events.
+    /// An event in a stream of server-sent events.
     public struct Event: Hashable, Sendable {
-        /// The type; `message` if the stream names none.
+        /// The type; `message` if the stream specifies none.
         public var type: String
-        /// The identifier of the latest event that has one, this one included; nil if none has.
+        /// The identifier of the latest event that has one, including this event; nil if there is
+        /// none.
         public var id: String?
-        /// The lines of its data, without the last line end.
+        /// The lines of the event's data, without the last line end.
         public var data: [UInt8]
 
         /// Creates an event.
@@ -17,21 +18,20 @@ extension HTTPEventStream {
             self.data = data
         }
 
-        /// A reader of events whose data are objects as JSON.
+        /// A reader of events whose data contain objects as JSON.
         ///
         ///     HTTPEventStream(
         ///         url, reading: HTTPEventStream.Event.objects(removals: ["user.deleted"]))
         ///
         /// - Parameters:
-        ///   - types: The types of the events that have new or changed objects; nil, the default,
-        ///     for all but `removals`.
-        ///   - removals: The types of the events that have objects that are gone, or their
-        ///     identifiers. None by default.
+        ///   - types: The types of events with new or changed objects; nil, the default, for all
+        ///     except `removals`.
+        ///   - removals: The types of events with deleted objects or their identifiers; none by
+        ///     default.
         ///   - keyPath: The keys that lead to the object or the array in the data; empty by
         ///     default.
-        ///   - tombstones: How the data name objects that are gone; nil, the default, if they do
-        ///     not.
-        /// - Returns: A function that returns the change of an event; nil if it has none.
+        ///   - tombstones: How the data report deleted objects; nil, the default, if they do not.
+        /// - Returns: A function that returns the change in an event; nil if there is none.
         public static func objects(
             types: Set<String>? = nil, removals: Set<String> = [], keyPath: String = "",
             tombstones: RemoteTombstones? = nil

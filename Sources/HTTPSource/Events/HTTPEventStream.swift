@@ -8,40 +8,41 @@ public import StoreSync
 ///     let events = HTTPEventStream(url, reading: reading) { ["Authorization": "Bearer \(token)"] }
 ///     let live = LiveSync(store, from: users, into: "User", feed: events, schedule: schedule)
 ///
-/// A connection that is lost or silent for too long is made again with `Last-Event-ID`, after the
-/// pause that the server asks for (`retry`), and later after each failure. Status 204 ends the feed
-/// for good. An event that is too large is left out and reported as a gap. Memory is bounded: while
-/// changes are applied, the server is not read from.
+/// A connection that is lost or silent for too long is opened again with `Last-Event-ID`, after the
+/// pause that the server requests (`retry`), which grows with each failure. Status 204 ends the
+/// feed permanently. An event that is too large is omitted and reported as a gap. Memory is
+/// bounded: while changes are applied, no more events are read.
 public struct HTTPEventStream: RemoteFeed {
     /// The address, http or https.
     public var url: URL
-    /// Whether the server sends all events after `Last-Event-ID` again; false by default.
+    /// Whether the server repeats all events after `Last-Event-ID`; false by default.
     ///
-    /// If not, each connection after the first is a gap, and a pass is needed.
+    /// If false, each connection after the first is a gap, and a pass is needed.
     public var isResumable = false
-    /// How long nothing at all may arrive, comments included; 90 s by default.
+    /// The longest time without any data, including comments; 90 s by default.
     public var silence: Duration = .seconds(90)
     /// The maximum number of bytes of an event; 1 MiB by default.
     public var eventByteCount = 1 << 20
-    /// The pause before the next connection, until the server asks for another one; 3 s by default.
-    /// It is at least the `baseDelay` of the client's retry policy, and at most an hour.
+    /// The pause before the next connection, until the server requests another one; 3 s by default.
+    /// It is at least the `baseDelay` of the client's retry policy. The server can request at most
+    /// an hour.
     public var pause: Duration = .seconds(3)
-    /// The types of events by which the server reports that changes were missed. None by default.
+    /// The types of events that report missed changes. Empty by default.
     public var gapTypes: Set<String> = []
-    /// Returns the change of an event; nil if it has none. An error counts as a gap.
+    /// Returns the change in an event; nil if there is none. An error counts as a gap.
     public var reading: @Sendable (HTTPEventStream.Event) throws -> RemoteChange?
     /// The header fields of each connection, such as an access token. They are sent only to the
     /// origin of the address.
     public var headers: @Sendable () async throws -> HTTPHeaders
-    /// The client that connects. A stream takes none of its connections.
+    /// The client that connects. A stream does not count as one of its connections.
     public let client: HTTPClient
 
     /// Creates a feed.
     ///
     /// - Parameters:
     ///   - url: The address, http or https.
-    ///   - reading: Returns the change of an event; nil if it has none. By default the data of each
-    ///     event are new or changed objects.
+    ///   - reading: Returns the change in an event; nil if there is none. By default, the data of
+    ///     each event are new or changed objects.
     ///   - client: The client that connects.
     ///   - headers: The header fields of each connection; none by default.
     public init(
@@ -56,7 +57,10 @@ public struct HTTPEventStream: RemoteFeed {
         self.headers = headers
     }
 
-    /// Delivers events until the task is cancelled or the server answers with status 204.
+    /// Delivers events until the task is cancelled or the server responds with status 204.
+    ///
+    /// - Throws: `HTTPError` if another connection cannot help; the errors of `receive` and of
+    ///   ``headers``; `CancellationError` if the task is cancelled.
     public func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws {
         var pause = ConnectionPause(pause, client: client)
         var lastID: String?
@@ -74,7 +78,7 @@ public struct HTTPEventStream: RemoteFeed {
 
     /// Reads one connection to its end.
     ///
-    /// - Returns: Whether the server ended the feed for good.
+    /// - Returns: Whether the server ended the feed permanently.
     private func connect(
         _ lastID: inout String?, _ pause: inout ConnectionPause,
         _ receive: (RemoteFeedEvent) async throws -> Void
@@ -99,12 +103,12 @@ public struct HTTPEventStream: RemoteFeed {
         while let piece = try await fetch.nextPiece() {
             let items: [EventParser.Item]
             do { items = try parser.append(piece) } catch {
-                // Another connection may get around it.
+                // A new connection may avoid the event.
                 try await receive(.gap(fetch.secrets.error(at: url, .tooLarge(limit: eventByteCount))))
                 throw HTTPError(url: url, problem: .cutShort(received: eventByteCount, expected: nil))
             }
             try await deliver(items, &pause, fetch, receive)
-            // What has been received is not asked for again.
+            // Received events are not requested again.
             lastID = parser.lastID
         }
         return false

@@ -3,16 +3,16 @@ public import HTTPTransfer
 import JSONMapper
 public import StoreSync
 
-/// A list of changes that a server answers with once there are some (long polling), as a feed.
+/// A feed from a server that responds once there are changes (long polling).
 ///
 ///     let feed = HTTPLongPoll(
 ///         url, cursorKeyPath: "last_seq", parameter: "since", initialCursor: "now",
 ///         keyPath: "results",
 ///         tombstones: .flag(keyPath: "deleted"))
 ///
-/// Each response has a cursor from which the next request asks on. Requests that fail are sent
-/// again after a pause, from the same cursor. Status 410 means that the cursor is too old: the feed
-/// begins anew, which is a gap.
+/// Each response has a cursor for the next request. Failed requests are repeated after a pause,
+/// from the same cursor. Status 410 means that the cursor is too old: the feed starts again, which
+/// is a gap.
 public struct HTTPLongPoll: RemoteFeed {
     /// The address, http or https.
     public var url: URL
@@ -22,23 +22,24 @@ public struct HTTPLongPoll: RemoteFeed {
     public var parameter: String
     /// The cursor of the first request; nil, the default, for none.
     public var initialCursor: String?
-    /// The key path of the objects in each response; empty, the default, if it is the array.
+    /// The key path of the objects in each response; empty, the default, if the response is the
+    /// array.
     public var keyPath: String
-    /// How a response names objects that are gone; nil, the default, if it does not.
+    /// How a response reports deleted objects; nil, the default, if it does not.
     public var tombstones: RemoteTombstones?
-    /// How long the server may wait for a change; 120 s by default.
+    /// The longest time that the server may wait for a change; 120 s by default.
     public var silence: Duration = .seconds(120)
     /// The maximum size of a response in bytes, decompressed; 16 MiB by default.
     public var byteCount = 16 << 20
-    /// The pause after a response; 1 s by default, at least the `baseDelay` of the client's retry
-    /// policy.
+    /// The pause after a response; 1 s by default. It is at least the `baseDelay` of the client's
+    /// retry policy.
     public var pause: Duration = .seconds(1)
     /// The header fields of each request. They are sent only to the origin of the address.
     public var headers: @Sendable () async throws -> HTTPHeaders
-    /// The client that sends requests. A request that waits takes none of its connections.
+    /// The client that sends requests. A waiting request does not count as one of its connections.
     public let client: HTTPClient
 
-    /// Creates a feed. The parameters are those of the properties.
+    /// Creates a feed. The parameters correspond to the properties.
     public init(
         _ url: URL, cursorKeyPath: String, parameter: String, initialCursor: String? = nil, keyPath: String = "",
         tombstones: RemoteTombstones? = nil, client: HTTPClient = HTTPClient(),
@@ -55,6 +56,9 @@ public struct HTTPLongPoll: RemoteFeed {
     }
 
     /// Delivers changes until the task is cancelled.
+    ///
+    /// - Throws: `HTTPError` if another request cannot help; the errors of `receive` and of
+    ///   ``headers``; `CancellationError` if the task is cancelled.
     public func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws {
         var pause = ConnectionPause(pause, client: client)
         var cursor: String?
@@ -81,9 +85,9 @@ public struct HTTPLongPoll: RemoteFeed {
         }
     }
 
-    /// Asks for the changes after a cursor.
+    /// Requests the changes after a cursor.
     ///
-    /// - Returns: The response, nil if it has no changes, and the next cursor.
+    /// - Returns: The response, or nil if it has no changes, and the next cursor.
     private func poll(_ cursor: String?) async throws -> (JSONSource?, next: String?) {
         guard url.isHTTP else {
             throw HTTPError(url: url, problem: .forbiddenAddress(HTTPAddress.displayName(url.absoluteString)))
@@ -100,7 +104,7 @@ public struct HTTPLongPoll: RemoteFeed {
                 throw fetch.secrets.error(at: address, .tooLarge(limit: byteCount))
             }
         }
-        // A server that has waited long enough may answer with nothing.
+        // A server that has waited long enough may respond without content.
         if head.status == 204 || head.status == 304 { return (nil, nil) }
         let document: JSONValue
         do { document = try JSONValue(parsing: bytes, exactDecimals: true) } catch {

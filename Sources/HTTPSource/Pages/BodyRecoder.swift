@@ -1,10 +1,10 @@
-/// Turns bodies of other formats into an array of objects, a piece at a time.
+/// Converts bodies of other formats to an array of objects, piece by piece.
 struct BodyRecoder: Sendable {
     private enum Mode {
         /// Newline-delimited JSON.
         case lines
-        /// An object of objects, whose keys become a field of each. An array stands for an object
-        /// whose keys are the indices, and a null in it for an absent one.
+        /// An object of objects, whose keys become a field of each. An array is read as an object
+        /// whose keys are the indices, without null elements.
         case keyed(field: String)
         /// Server-sent events of some types; all for an empty set.
         case events(types: Set<String>)
@@ -12,7 +12,7 @@ struct BodyRecoder: Sendable {
 
     /// The maximum number of bytes of an event.
     private static let eventByteCount = 64 << 20
-    /// The type of events by which servers report errors.
+    /// The type of events with which servers report errors.
     private static let errorType = "error"
 
     private enum State {
@@ -20,11 +20,12 @@ struct BodyRecoder: Sendable {
         /// Between two values or keys.
         case between
         case key
-        /// Behind a key, before its value.
+        /// After a key, before its value.
         case beforeValue
-        /// In a word without quotes in place of a collection or of an element of an array.
+        /// In a word without quotes, which takes the place of a collection or of an array's
+        /// element.
         case word
-        /// Right behind the brace of a value.
+        /// Directly after the opening brace of a value.
         case afterBrace
         case value
         case end
@@ -33,27 +34,27 @@ struct BodyRecoder: Sendable {
     private let mode: Mode
     private var state = State.start
     private var events = EventParser(limit: eventByteCount)
-    /// The data of the event that reports an error; nil if none does.
+    /// The data of the event that reports an error; nil if there is none.
     private(set) var failure: [UInt8]?
-    /// What is left of a byte order mark that the body may begin with.
+    /// The rest of a byte order mark at the beginning of the body.
     private var mark: ArraySlice<UInt8> = [0xEF, 0xBB, 0xBF]
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
-    /// The key at hand as JSON, quotes included.
+    /// The current key as JSON, including quotes.
     private var key: [UInt8] = []
-    /// Whether a key of the object at hand may begin.
+    /// Whether a key of the current object may begin.
     private var isBeforeMember = false
-    /// The key at hand of a member of the object at hand; nil outside of one.
+    /// The current member key of the current object; nil elsewhere.
     private var member: [UInt8]?
-    /// What follows the key of a member that is called like the field; nil outside of one.
+    /// The text after the key of a member that has the name of the field; nil elsewhere.
     private var own: [UInt8]?
-    /// The index of the value at hand, if the collection is an array.
+    /// The index of the current value, if the collection is an array.
     private var index: Int?
-    /// The word at hand.
+    /// The current word.
     private var word: [UInt8] = []
     private var count = 0
-    /// Whether the value at hand is not an object, and is wrapped in one.
+    /// Whether the current value is not an object, and is wrapped in one.
     private var isWrapped = false
 
     /// Creates a recoder; nil for a format that needs none.
@@ -78,28 +79,28 @@ struct BodyRecoder: Sendable {
         return written
     }
 
-    /// Returns the last bytes of the array. A document that is incomplete stays so.
+    /// Returns the last bytes of the array. An incomplete document remains incomplete.
     mutating func finish() -> [UInt8] {
         switch mode {
         case .lines:
-            // A line that is cut leaves the array open.
+            // A truncated line leaves the array open.
             if state == .value, depth > 0 || isInString { return [] }
             return state == .start ? Array("[]".utf8) : Array("]".utf8)
         case .events:
-            // An event without its blank line, or too large, leaves the array open.
+            // An event that is too large, or lacks its blank line, leaves the array open.
             if state == .end || events.isInEvent { return [] }
-            // Anything but a stream is left to the mapper.
+            // The mapper reports anything other than a stream.
             if state == .start, let line = events.foreignLine { return line }
             return state == .start ? Array("[]".utf8) : Array("]".utf8)
         case .keyed:
-            // Null stands for an empty collection.
+            // Null means an empty collection.
             return state == .word && index == nil ? word == Self.null ? Array("[]".utf8) : word : []
         }
     }
 
     private static let null = Array("null".utf8)
 
-    /// The bytes without the mark that a body may begin with.
+    /// The bytes without a byte order mark at the beginning of the body.
     private mutating func withoutMark(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
         var rest = bytes[...]
         while let expected = mark.first, let byte = rest.first {
@@ -131,7 +132,7 @@ struct BodyRecoder: Sendable {
         follow(byte)
     }
 
-    /// Follows the nesting of a line.
+    /// Tracks the nesting of a line.
     private mutating func follow(_ byte: UInt8) {
         if isInString {
             if endsString(byte) { isInString = false }
@@ -202,7 +203,7 @@ struct BodyRecoder: Sendable {
                 if byte == UInt8(ascii: ",") {
                     (state, index) = (.beforeValue, last + 1)
                 } else {
-                    // The end, or a mistake that is left to the mapper.
+                    // The end, or an error that the mapper reports.
                     written.append(byte)
                     state = .end
                 }
@@ -233,7 +234,7 @@ struct BodyRecoder: Sendable {
             beginValue(byte, field, &written)
         case .word:
             if index == nil {
-                // Anything but null is left to the mapper.
+                // The mapper reports any word other than null.
                 if !isSpace { word.append(byte) }
                 if word.count > Self.null.count { endWord(&written) }
             } else if isSpace || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") {
@@ -259,7 +260,7 @@ struct BodyRecoder: Sendable {
         }
     }
 
-    /// Leaves a word that is not null to the mapper.
+    /// Passes a word other than null to the mapper.
     private mutating func endWord(_ written: inout [UInt8]) {
         written += word
         state = .end
@@ -331,14 +332,14 @@ struct BodyRecoder: Sendable {
         }
     }
 
-    /// Ends the key of a member. One that is called like the field waits for its value.
+    /// Ends the key of a member. A key equal to the field's name waits for its value.
     private mutating func endMember(_ field: String, _ written: inout [UInt8]) {
         let isOwn = member.map { $0.elementsEqual("\"\(field)\"".utf8) } ?? false
         if isOwn { own = [] } else { written += member ?? [] }
         member = nil
     }
 
-    /// Ends a member that is called like the field. It keeps its name only if it repeats the key.
+    /// Ends a member that has the name of the field. It keeps the name only if it repeats the key.
     private mutating func endOwn(_ field: String, _ written: inout [UInt8]) {
         guard let own else { return }
         let isRepetition = Self.bare(own[...]).elementsEqual(Self.bare(key[...]))
@@ -346,7 +347,7 @@ struct BodyRecoder: Sendable {
         self.own = nil
     }
 
-    /// A value without what surrounds its text or number.
+    /// A value without the characters around its text or number.
     private static func bare(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         func isAround(_ byte: UInt8) -> Bool { Array(" \t\r\n:\"".utf8).contains(byte) }
         let rest = value.drop(while: isAround)

@@ -1,6 +1,6 @@
 import HTTPTransfer
 
-/// The body of a page, as its mapper reads it.
+/// The body of a page in the form that its mapper reads.
 struct FetchedBody: AsyncSequence, Sendable {
     let fetch: HTTPFetch<PageScanner>
     let format: HTTPJSONSource.Format

@@ -2,7 +2,8 @@ import JSONMapper
 import StoreSync
 
 extension HTTPJSONSource {
-    /// Whether a page without a list is empty: it leads to the next page or to the next changes.
+    /// Whether a page without a list is empty, because it leads to the next page or to the next
+    /// changes.
     func isListless(_ facts: PageFacts) -> Bool {
         guard omitsEmptyLists else { return false }
         return [pages.pointerKeyPath, delta?.cursor.pageKeyPath].contains { keyPath in

@@ -2,11 +2,10 @@ import HTTPTransfer
 import StoreSync
 
 extension HTTPJSONSource {
-    /// Verifies that the source looks for no values that its format has no place for. They would
-    /// never be found.
+    /// Verifies that the source needs no values that its format cannot contain.
     ///
     /// - Parameter keyPath: The key path of the objects.
-    /// - Throws: ``HTTPError``.
+    /// - Throws: ``HTTPError`` if it does.
     func checkFormat(keyPath: String) throws {
         guard format.isOpenEnded else { return }
         var keyPaths = [keyPath, totalKeyPath ?? "", delta?.cursor.pageKeyPath ?? ""] + pages.captures
@@ -21,9 +20,11 @@ extension HTTPJSONSource {
 
     /// The error that a page reports; nil if it reports none.
     ///
-    /// - Parameter isWhole: Whether the whole page was read, so that absence means something.
+    /// - Parameter isWhole: Whether the whole page was read, so that an absent value is
+    ///   significant.
     func failure(in facts: PageFacts, isWhole: Bool) -> String? {
-        // There is nothing beside lines and events: the scanner has checked each of them.
+        // Lines and events have no values outside the objects, and the scanner has checked each
+        // object.
         format.isOpenEnded ? facts.failure : check?.failure(in: facts.captured, isWhole: isWhole)
     }
 }

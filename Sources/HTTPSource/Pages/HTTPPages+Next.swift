@@ -6,7 +6,7 @@ import StoreSync
 extension HTTPPages {
     /// The token of the next page; nil after the last.
     ///
-    /// - Throws: `HTTPError.Problem` if a value that leads on is unsuitable, or if more pages
+    /// - Throws: `HTTPError.Problem` if the pointer has an unsuitable value, or if more pages
     ///   follow and nothing leads there.
     func token(after page: OpenPage, facts: PageFacts) throws -> String? {
         let signs = try signs(of: page, facts: facts)
@@ -20,7 +20,7 @@ extension HTTPPages {
         return token
     }
 
-    /// The token that the pointer stands for; nil if it leads nowhere.
+    /// The token that the pointer contains; nil if it leads to no page.
     private func pointerToken(after page: OpenPage, _ facts: PageFacts, isEmptyPageLast: Bool) throws -> String? {
         switch pointer {
         case .none: return nil
@@ -42,7 +42,7 @@ extension HTTPPages {
             if facts.elementCount == 0, isEmptyPageLast, !Self.hasNewTombstones(page, facts) { return nil }
             return String((page.token.flatMap { Int($0) } ?? first) + 1)
         case .offset:
-            // Tombstones beside objects may not count for the server: an overlap loses nothing.
+            // The server may not count tombstones outside the objects. An overlap loses nothing.
             var count = facts.elementCount
             if count == 0, Self.hasNewTombstones(page, facts) { count = facts.tombstones.count }
             return count == 0 ? nil : String((page.token.flatMap { Int($0) } ?? 0) + count)
@@ -54,7 +54,7 @@ extension HTTPPages {
         }
     }
 
-    /// The pointer, and what is in its place on a page that it does not lead on from.
+    /// The pointer, and the value found in its place, on a page where it leads to no next page.
     private func missingPointer(_ facts: PageFacts) -> (pointer: String, found: String) {
         switch pointer {
         case .none: ("single", "only one page is asked for")
@@ -67,13 +67,13 @@ extension HTTPPages {
         }
     }
 
-    /// Whether a page has tombstones that the page before did not have. Some servers repeat them on
-    /// each page.
+    /// Whether a page has tombstones that the previous page does not have. Some servers repeat them
+    /// on each page.
     private static func hasNewTombstones(_ page: OpenPage, _ facts: PageFacts) -> Bool {
         !facts.tombstones.isEmpty && facts.tombstones != page.tombstonesBefore
     }
 
-    /// The signs of the last page, as they are on a page.
+    /// The signs of the last page that a page shows.
     func signs(of page: OpenPage, facts: PageFacts) throws -> PageSigns {
         var signs = PageSigns()
         for end in ends {
@@ -97,7 +97,8 @@ extension HTTPPages {
                 guard case .integer(let total) = value else {
                     throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: value.kindName)
                 }
-                // Fewer objects than counted do not mean that a page is left: some may have gone.
+                // Fewer objects than counted do not prove that a page remains: some may have been
+                // deleted.
                 if page.elementCountUpTo + facts.elementCount >= Int(total) { signs.isStatedLast = true }
             case .status: break
             }
@@ -105,7 +106,7 @@ extension HTTPPages {
         return signs
     }
 
-    /// The token that a pointer's value stands for; nil for a value that means the last page.
+    /// The token in a pointer's value; nil for a value that indicates the last page.
     private func token(of value: JSONValue, at keyPath: String, on page: OpenPage) throws -> String? {
         var value = value
         if place == .address, case .object(let object) = value, let inner = object["href"] { value = inner }

@@ -3,7 +3,7 @@ public import HTTPTransfer
 public import JSONMapper
 
 extension HTTPPages {
-    /// A page that has been read, as a function of ``HTTPPages/custom(capturing:next:)`` sees it.
+    /// A page that has been read, for the function of ``HTTPPages/custom(capturing:next:)``.
     public struct Page: Sendable {
         /// The address of the page, after redirects.
         public var url: URL
@@ -13,7 +13,7 @@ extension HTTPPages {
         public var elementCount: Int
         /// The header fields of the response.
         public var headers: HTTPHeaders
-        /// The captured values by their key paths; absent values are left out.
+        /// The captured values by their key paths, without absent values.
         public var captured: [String: JSONValue]
     }
 }

@@ -3,38 +3,39 @@ import JSONMapper
 import StoreSync
 import HTTPTransfer
 
-/// How a server hands out a list page by page.
+/// How a server divides a list into pages.
 ///
 ///     .link                                                  // Link: <…>; rel="next"
 ///     .cursor(keyPath: "meta.next", parameter: "after")
 ///     .page(parameter: "page").ending(.shortPage)
 ///
-/// The order of the pages does not matter, and an object may be on several of them. A key path has
-/// dots between its keys. A backslash escapes a dot within a key, as in `@odata\.nextLink`.
+/// The order of the pages does not matter, and an object may be on several pages. A key path
+/// consists of keys separated by dots. A backslash escapes a dot within a key, as in
+/// `@odata\.nextLink`.
 ///
-/// The pages end where a sign of the last page is, or where nothing leads on. If a value says that
-/// more pages follow, such as `has_more`, and nothing leads there, the sync fails. If the pages
-/// contradict themselves otherwise, absent objects are kept and the result says why: fewer objects
-/// were read than the server counts, a value that leads on was on no page, or the `Link` field of
-/// the last page leads on.
+/// The pages end at a sign of the last page, or where nothing leads to a next page. If a value such
+/// as `has_more` indicates that more pages follow, and nothing leads there, the sync fails. In the
+/// case of other contradictions, absent objects are kept and the result states the reason: fewer
+/// objects were read than the server counts, the pointer to the next page was on no page, or the
+/// `Link` field of the last page leads to a next page.
 public struct HTTPPages: Sendable {
     /// The value that leads to the next page.
     enum Pointer: Sendable {
         case none
         /// The `Link` field of the head.
         case linkHeader
-        /// A value beside the objects.
+        /// A value outside the objects.
         case field(keyPath: String)
         /// A value of the last object.
         case lastElement(keyPath: String)
-        /// The page's number.
+        /// The number of the page.
         case number(first: Int)
         /// The number of objects before the page.
         case offset
         case custom(capturing: [String], next: @Sendable (Page) throws -> URL?)
     }
 
-    /// Where the value goes in the request for the next page.
+    /// The place of the value in the request for the next page.
     enum Place: Hashable, Sendable {
         /// The value is the address itself.
         case address
@@ -42,7 +43,7 @@ public struct HTTPPages: Sendable {
         case body(keyPath: String)
     }
 
-    /// A query parameter that asks for a number of objects per page.
+    /// A query parameter that sets the number of objects per page.
     public struct Size: Hashable, Sendable {
         /// The name of the parameter.
         public var parameter: String
@@ -58,21 +59,21 @@ public struct HTTPPages: Sendable {
 
     /// A sign that a page is the last one.
     public enum End: Hashable, Sendable {
-        /// The page has fewer objects than the page before it, and nothing says that more pages
+        /// The page has fewer objects than the previous page, and nothing indicates that more pages
         /// follow.
         case shortPage
-        /// A value beside the objects is false or absent, such as `has_more`. If it is true, more
+        /// A value outside the objects is false or absent, such as `has_more`. If it is true, more
         /// pages follow.
         case unset(keyPath: String)
-        /// A value beside the objects is true, such as `done`. If it is false, more pages follow.
+        /// A value outside the objects is true, such as `done`. If it is false, more pages follow.
         case set(keyPath: String)
         /// The page's number has reached the number of pages in a header field, such as
-        /// `X-WP-TotalPages`. Until then more pages follow.
+        /// `X-WP-TotalPages`. Until then, more pages follow.
         case pageCount(header: String)
-        /// As many objects have been read as a value beside the objects counts.
+        /// The number of objects read has reached the number in a value outside the objects.
         case total(keyPath: String)
-        /// The request for the next page fails with one of these statuses, and nothing says that
-        /// more pages follow.
+        /// The request for the next page fails with one of these statuses, and nothing indicates
+        /// that more pages follow.
         case status(Set<Int>)
     }
 
@@ -80,7 +81,7 @@ public struct HTTPPages: Sendable {
     let place: Place
     let size: Size?
     private(set) var ends: [End] = []
-    /// Whether the last page is expected to lack the pointer, so that its absence is not reported.
+    /// Whether the last page may lack the pointer, so that its absence is not reported.
     private(set) var mayLackPointer = false
 
     private init(_ pointer: Pointer, at place: Place = .address, size: Size? = nil) {
@@ -89,12 +90,12 @@ public struct HTTPPages: Sendable {
         self.size = size
     }
 
-    /// One response with all objects.
+    /// A single response with all objects.
     public static let single = HTTPPages(.none)
-    /// The `Link` field of each response leads to the next page by `rel="next"` (RFC 8288).
+    /// A list whose `Link` field leads to the next page with `rel="next"` (RFC 8288).
     public static let link = HTTPPages(.linkHeader)
 
-    /// A value of each response is the address of the next page.
+    /// A list whose pages contain the address of the next page.
     ///
     /// The value may also be an object with an `href`, as in JSON:API. Null, false, an empty text
     /// and absence mean the last page. Any other value is an error.
@@ -102,7 +103,7 @@ public struct HTTPPages: Sendable {
         HTTPPages(.field(keyPath: keyPath))
     }
 
-    /// A value of each response becomes a query parameter of the next request.
+    /// A list whose pages contain a value that becomes a query parameter of the next request.
     ///
     /// The value is a text or a number. Null, false, an empty text and absence mean the last page.
     /// Any other value is an error.
@@ -110,56 +111,62 @@ public struct HTTPPages: Sendable {
         HTTPPages(.field(keyPath: keyPath), at: .query(parameter: parameter))
     }
 
-    /// A value of each response becomes a value in the body of the next request, as in GraphQL.
+    /// A list whose pages contain a value that becomes a value in the next request's body.
+    ///
+    /// An example is GraphQL.
     public static func cursor(keyPath: String, bodyKeyPath: String) -> HTTPPages {
         HTTPPages(.field(keyPath: keyPath), at: .body(keyPath: bodyKeyPath))
     }
 
-    /// A value of each page's last object becomes a query parameter of the next request. An empty
-    /// page is the last.
+    /// A list where a value of each page's last object becomes a query parameter of the next
+    /// request.
+    ///
+    /// An empty page is the last.
     public static func lastElement(keyPath: String, parameter: String, size: Size? = nil) -> HTTPPages {
         HTTPPages(.lastElement(keyPath: keyPath), at: .query(parameter: parameter), size: size)
     }
 
-    /// A value of each page's last object becomes a value in the body of the next request, as in
-    /// Elasticsearch's `search_after`. An empty page is the last.
+    /// A list where a value of each page's last object becomes a value in the next request's body.
+    ///
+    /// An example is Elasticsearch's `search_after`. An empty page is the last.
     public static func lastElement(keyPath: String, bodyKeyPath: String) -> HTTPPages {
         HTTPPages(.lastElement(keyPath: keyPath), at: .body(keyPath: bodyKeyPath))
     }
 
-    /// Pages are asked for by their numbers. An empty page is the last.
+    /// A list of numbered pages, where an empty page is the last.
     public static func page(parameter: String, first: Int = 1, size: Size? = nil) -> HTTPPages {
         HTTPPages(.number(first: first), at: .query(parameter: parameter), size: size)
     }
 
-    /// Pages are asked for by the number of objects before them. An empty page is the last.
+    /// A list whose pages are requested by the number of objects before them.
     ///
-    /// Each page begins where the page before it ended, however many objects the server returned.
+    /// An empty page is the last. Each page begins where the previous page ended, regardless of the
+    /// number of objects that the server returned.
     public static func offset(parameter: String, size: Size? = nil) -> HTTPPages {
         HTTPPages(.offset, at: .query(parameter: parameter), size: size)
     }
 
-    /// A function returns the address of the next page; nil after the last.
+    /// A list whose next address a function returns; nil after the last page.
     ///
-    /// It receives the values at some key paths of the page before, beside its objects.
+    /// The function receives the values at some key paths outside the objects of the previous page.
     public static func custom(
         capturing: [String] = [], next: @escaping @Sendable (Page) throws -> URL?
     ) -> HTTPPages {
         HTTPPages(.custom(capturing: capturing, next: next))
     }
 
-    /// Returns the same pages with more signs of the last page.
+    /// Returns the same pages with additional signs of the last page.
     public func ending(_ ends: End...) -> HTTPPages {
         var pages = self
         pages.ends += ends
         return pages
     }
 
-    /// Returns the same pages, for a server that leaves the pointer, or the value of an
-    /// ``End/unset(keyPath:)``, out of the last page.
+    /// Returns the same pages, for a server whose last page omits the pointer or an
+    /// ``End/unset(keyPath:)`` value.
     ///
-    /// Without this, such a value that is on no page of a full pass is reported and absent objects
-    /// are kept, because its key path may be misspelt.
+    /// Otherwise, if such a value is on no page of a full pass, this is reported and absent objects
+    /// are kept, because the key path may be misspelled.
     public func omittingLastPointer() -> HTTPPages {
         var pages = self
         pages.mayLackPointer = true
@@ -184,7 +191,7 @@ extension HTTPPages {
         return "\(pointer) \(place) \(size) \(ends)"
     }
 
-    /// The key paths of values beside the objects that lead to the next page, or to the end.
+    /// The key paths of values outside the objects that lead to the next page, or indicate the end.
     var captures: [String] {
         var captures: [String] =
             switch pointer {
@@ -201,17 +208,18 @@ extension HTTPPages {
         return captures
     }
 
-    /// The key path of the value of the last object that leads to the next page.
+    /// The key path of the last object's value that leads to the next page.
     var elementKeyPath: String? {
         if case .lastElement(let keyPath) = pointer { keyPath } else { nil }
     }
 
-    /// The key path of the value beside the objects that leads to the next page.
+    /// The key path of the value outside the objects that leads to the next page.
     var pointerKeyPath: String? {
         if case .field(let keyPath) = pointer { keyPath } else { nil }
     }
 
-    /// The key paths of the values that lead on, or to the end, and must be on some page.
+    /// The key paths of values that lead to the next page or indicate the end, and must be on some
+    /// page.
     var steeringKeyPaths: [String] {
         guard !mayLackPointer else { return [] }
         var keyPaths = pointerKeyPath.map { [$0] } ?? []
@@ -233,7 +241,7 @@ extension HTTPPages {
         }
     }
 
-    /// Whether header fields lead to the next page, so that an unchanged body does not mean
+    /// Whether header fields lead to the next page. In this case, an unchanged body does not imply
     /// unchanged pages.
     var isSteeredByHeaders: Bool {
         switch pointer {
@@ -242,7 +250,7 @@ extension HTTPPages {
         }
     }
 
-    /// Whether a server that ignores the parameter would return the same page for ever.
+    /// Whether a server that ignores the parameter would return the same page endlessly.
     var isCounting: Bool {
         switch pointer {
         case .number, .offset: true
@@ -261,7 +269,7 @@ extension HTTPPages {
     ///
     /// - Parameters:
     ///   - token: The token of the page; nil for the first page.
-    ///   - base: The request without anything about pages.
+    ///   - base: The request without parameters of pages.
     func request(_ token: String?, base: HTTPRequest) throws -> HTTPRequest {
         var request = base
         request.url = request.url.setting(size)

@@ -5,7 +5,8 @@ import OneWaySynchronizer
 import StoreSync
 import SyncBase
 
-/// A pass through the pages of an HTTP source. It hands out one page while it asks for the next.
+/// A pass through the pages of an HTTP source. It requests the next page while the current one is
+/// read.
 actor HTTPPass: RemotePass {
     private let source: HTTPJSONSource
     private let bookmark: SyncBookmark?
@@ -13,15 +14,15 @@ actor HTTPPass: RemotePass {
     private var opener: PageOpener
     private var isDelta: Bool
 
-    /// The pages of the last pass in order, if each can be asked for conditionally.
+    /// The pages of the last pass in order, if each can be requested conditionally.
     private var known: [SyncBookmark.Page]
-    /// The page that was handed out last.
+    /// The current page: the last one that was returned.
     private var current: OpenPage?
-    /// A page without a list, which is to be handed out as an empty one.
+    /// A page without a list, which is returned as an empty page.
     private var listless: (page: OpenPage, facts: PageFacts)?
-    /// The next page, if it answers already: the first one, or one that is to be read again.
+    /// The next page, if its response has arrived: the first page, or one that is read again.
     private var ready: OpenPage?
-    /// The page after the current one, on its way.
+    /// The request for the page after the current one.
     private var ahead: Task<OpenPage?, any Error>?
     private var trail = PageTrail()
     private var freshness = PageFreshness()
@@ -29,9 +30,9 @@ actor HTTPPass: RemotePass {
     private var visited: [SyncBookmark.Page] = []
     /// The latest cursors of this reading.
     private var reach = CursorReach()
-    /// The latest cursors of the reading before; nil in the first reading.
+    /// The latest cursors of the previous reading; nil in the first one.
     private var reachBefore: CursorReach?
-    /// The number of all objects, according to the page before.
+    /// The number of all objects, as stated by the previous page.
     private var total: Int?
     /// The credentials that the pass has sent.
     private var sent = SentSecrets()
@@ -59,7 +60,7 @@ actor HTTPPass: RemotePass {
         isDelta = since != nil
         opener = PageOpener(
             source: source, keyPath: keyPath, since: since, deadline: source.timeout.map { client.clock.now() + $0 })
-        // The pages of another question say nothing about this one.
+        // The bookmark's pages apply only to a request for the same changes.
         let asked = since.map {
             SecretParameters.removed(
                 $0, of: source.url, sent: SentSecrets(), cursor: source.delta?.cursor.addressParameter) ?? ""
@@ -75,19 +76,18 @@ actor HTTPPass: RemotePass {
         ahead?.cancel()
     }
 
-    /// Whether changes since the last full pass are enough.
+    /// Whether it is sufficient to read the changes since the last full pass.
     private static func isFresh(_ lastFullPass: Date?, _ now: Date, _ delta: HTTPDelta) -> Bool {
         guard let lastFullPass else { return false }
         guard let interval = delta.fullPassInterval else { return true }
-        // A date in the future, by more than a store may have rounded it, means that a clock was
-        // set back.
+        // A date in the future, by more than a store's rounding, means that a clock was set back.
         let age = now.timeIntervalSince(lastFullPass)
         return age > -1 && age < interval / .seconds(1)
     }
 
     // MARK: Begin
 
-    /// Asks for the pages of the last pass, or else for the first one.
+    /// Requests the pages of the last pass, or else the first page.
     ///
     /// - Returns: Whether there may be changes.
     func begin() async throws -> Bool {
@@ -103,8 +103,8 @@ actor HTTPPass: RemotePass {
             let token = page.token
             let answer = try await open(token, index: index, known: page)
             guard answer.isUnchanged else {
-                // A later page cannot be continued from, because those before it have not been
-                // read.
+                // Reading cannot continue from a later page, because the pages before it have not
+                // been read.
                 if index == 0 { ready = answer }
                 return false
             }
@@ -120,20 +120,20 @@ actor HTTPPass: RemotePass {
         return !known.isEmpty
     }
 
-    /// Whether the head of the last page leads to another page now, although its body is unchanged.
+    /// Whether the head of the last page now leads to another page, although its body is unchanged.
     private func hasGrown(_ answer: OpenPage, _ page: SyncBookmark.Page) async throws -> Bool {
         if case .linkHeader = source.pages.pointer, answer.head.headers["Link"] != nil {
             return try answer.nextToken(source.pages, facts: PageFacts()) != nil
         }
-        // An answer of 304 may lack the fields that lead on.
+        // A response with status 304 may lack the fields that lead to the next page.
         let whole = try await open(answer.token, index: answer.index)
         while try await whole.fetch.nextPiece() != nil {}
         guard whole.bookmark == page else { return true }
         return try whole.nextToken(source.pages, facts: try await whole.facts()) != nil
     }
 
-    /// Asks for a page. If the server reports that the cursor is too old, asks for the first of all
-    /// pages.
+    /// Requests a page. If the server reports that the cursor is too old, requests the first of all
+    /// pages instead.
     private func open(_ token: String?, index: Int, known: SyncBookmark.Page? = nil) async throws -> OpenPage {
         do {
             return try await opener.open(token, index: index, known: known)
@@ -142,7 +142,7 @@ actor HTTPPass: RemotePass {
         }
     }
 
-    /// Asks for everything after asking for changes.
+    /// Requests all objects after a request for changes.
     private func openAll() async throws -> OpenPage {
         isDelta = false
         opener.since = nil
@@ -184,11 +184,11 @@ actor HTTPPass: RemotePass {
         return remotePage
     }
 
-    /// The findings in a page that was not read to its end; none if its rest does not arrive.
+    /// The findings in a page that was not read to its end; empty if the rest does not arrive.
     private func factsOfRest(of page: OpenPage) async throws -> PageFacts {
         guard source.check != nil || source.omitsEmptyLists || source.format.isOpenEnded else { return PageFacts() }
         do {
-            // The scanner sees what has been taken, and a little more.
+            // The scanner sees the bytes that were taken, and a few more.
             while try await page.fetch.nextPiece() != nil {}
             return try await page.facts()
         } catch {
@@ -197,7 +197,7 @@ actor HTTPPass: RemotePass {
         }
     }
 
-    /// The number of all objects as a page states it; nil if it does not.
+    /// The number of all objects that a page states; nil if it states none.
     private func statedTotal(_ head: HTTPHead, _ facts: PageFacts) -> Int? {
         guard let keyPath = source.totalKeyPath ?? source.pages.totalKeyPath else {
             return head.headers["X-Total-Count"].flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
@@ -224,7 +224,7 @@ actor HTTPPass: RemotePass {
         }
     }
 
-    /// Asks for the page after another one; nil after the last.
+    /// Requests the page after another one; nil after the last.
     private static func page(
         after page: OpenPage, _ source: HTTPJSONSource, _ opener: PageOpener, _ trail: PageTrail
     ) async throws -> OpenPage? {
@@ -242,7 +242,7 @@ actor HTTPPass: RemotePass {
             next.tombstonesBefore = facts.tombstones
             return next
         } catch let error as HTTPError {
-            // A failure is no end as long as the server says that more pages follow.
+            // A failure is not the end if the server indicates that more pages follow.
             guard case .status(let status, _, _) = error.problem, source.pages.endStatuses.contains(status),
                 try page.signs(source.pages, facts: facts).more == nil
             else { throw error }
@@ -250,7 +250,7 @@ actor HTTPPass: RemotePass {
         }
     }
 
-    /// Takes note of the page that was handed out, now that it has been read.
+    /// Processes the findings in the current page, after it has been read.
     private func finishCurrent() async throws {
         guard let page = current else { return }
         current = nil
@@ -341,7 +341,7 @@ actor HTTPPass: RemotePass {
         if !visited.contains(where: { $0.entityTag == nil && $0.lastModified == nil }) {
             end.pages = visited
             if !end.pages.isEmpty { end.pages[0].token = opener.since }
-            // A secret that came with a link, or was returned as a tag, must not be kept.
+            // A secret in a link or in a returned tag must not be stored.
             let tokens = end.pages.map { page in
                 page.token.map { bareAddress($0) }
             }
@@ -368,15 +368,15 @@ actor HTTPPass: RemotePass {
                 isDelta ? .changes : .everything, isSnapshot: source.isSnapshot, bookmark: end,
                 cautiousBookmark: isDelta ? bookmark : nil)
         }
-        // Nothing new, or only what the overlap returned again.
+        // Nothing is new, or the overlap returned only known objects.
         if let found = cursor, sent.isFound(in: found.text) { cursor = nil }
         if let kept, isDelta || visited == bookmark?.pages, cursor.map({ $0 < kept }) ?? true { cursor = kept }
         end.cursor = cursor?.text
         guard isDelta, var cautious = bookmark else {
             return RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: end)
         }
-        // Of changes in order, those of the first page cannot have been missed, whatever moved
-        // between the others.
+        // If changes are ordered, none on the first page can have been missed, even if objects
+        // moved between the other pages.
         if reach.isAscending, let first = reach.latestOfFirstPage?.limited(to: serverDate ?? beginDate),
             kept.map({ $0 < first }) ?? true
         {
@@ -386,18 +386,18 @@ actor HTTPPass: RemotePass {
         return RemoteEnd(.changes, isSnapshot: source.isSnapshot, bookmark: end, cautiousBookmark: cautious)
     }
 
-    /// The address without credentials; nil if it has one that cannot be put back.
+    /// The address without credentials; nil if it contains one that cannot be restored.
     private func bareAddress(_ address: String) -> String? {
         SecretParameters.removed(
             address, of: source.url, sent: sent, cursor: source.delta?.cursor.addressParameter)
     }
 
-    /// The latest cursor before which no object can have changed unseen.
+    /// The latest cursor before which no change can have been missed.
     private var certainReach: SyncCursor? {
         guard let latest = reach.latest else { return nil }
         if let serverDate { return latest.limited(to: serverDate) }
-        // Without the server's clock, only the first page, or the reading before, is certain to be
-        // complete.
+        // Without the server's clock, only the first page, or the previous reading, is certain to
+        // be complete.
         let certain = reachBefore == nil ? reach.latestOfFirstPage : reachBefore?.latest
         return certain.map { .earlier(latest, $0).limited(to: beginDate) }
     }

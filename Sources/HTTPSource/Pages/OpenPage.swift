@@ -3,23 +3,23 @@ import HTTPTransfer
 import JSONMapper
 import StoreSync
 
-/// A page that answers.
+/// A page whose response has begun.
 struct OpenPage: Sendable {
-    /// The token the page was asked for by; nil for the first page.
+    /// The token with which the page was requested; nil for the first page.
     let token: String?
     /// The index of the page, from 0.
     let index: Int
     let fetch: HTTPFetch<PageScanner>
     let head: HTTPHead
-    /// How often the page has been asked for.
+    /// The number of requests for the page.
     let attempt: Int
-    /// The number of objects of the page before; nil for the first page.
+    /// The number of objects of the previous page; nil for the first page.
     var elementCountBefore: Int?
-    /// The number of objects of all pages before.
+    /// The number of objects of all previous pages.
     var elementCountUpTo = 0
-    /// The digest of the page before.
+    /// The digest of the previous page.
     var digestBefore: Int?
-    /// The tombstones of the page before.
+    /// The tombstones of the previous page.
     var tombstonesBefore: [JSONValue] = []
 
     /// Whether the server reports the page as unchanged.
@@ -36,7 +36,7 @@ struct OpenPage: Sendable {
         }
     }
 
-    /// What the page says about whether pages follow.
+    /// The page's signs that more pages follow or not.
     func signs(_ pages: HTTPPages, facts: PageFacts) throws -> PageSigns {
         do {
             return try pages.signs(of: self, facts: facts)
@@ -62,8 +62,8 @@ struct OpenPage: Sendable {
 
     /// The validators of the page for a bookmark.
     ///
-    /// A date of change counts only if the server answered at least a second later. Until then the
-    /// page could change again and keep its date (RFC 9110, section 8.8.2.2).
+    /// A modification date counts only if the server responded at least a second later. Until then,
+    /// the page could change again and keep its date (RFC 9110, section 8.8.2.2).
     var bookmark: SyncBookmark.Page {
         var bookmark = SyncBookmark.Page(token: token, entityTag: head.headers["ETag"])
         if let text = head.headers["Last-Modified"], let modified = HTTPDate.parse(text),

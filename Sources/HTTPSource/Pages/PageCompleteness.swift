@@ -1,13 +1,13 @@
 import HTTPTransfer
 
-/// Whether the pages of a reading are all that the server has, by what they say themselves.
+/// Whether the pages of a reading are complete, by their own statements.
 struct PageCompleteness: Sendable {
     private let pages: HTTPPages
-    /// The key paths of values that lead on, and were on no page yet.
+    /// The key paths of pointers that were on no page so far.
     private var unseen: [String]
-    /// How a page contradicts itself; nil if none does.
+    /// The contradiction in a page; nil if there is none.
     private var contradiction: String?
-    /// Whether the `Link` field of the latest page leads to a next one.
+    /// Whether the `Link` field of the latest page leads to a next page.
     private var leadsOnByLink = false
 
     init(_ pages: HTTPPages) {
@@ -15,7 +15,7 @@ struct PageCompleteness: Sendable {
         unseen = pages.steeringKeyPaths
     }
 
-    /// Takes note of a page that has been read.
+    /// Records a page that has been read.
     mutating func note(_ page: OpenPage, _ facts: PageFacts) throws {
         unseen.removeAll { facts.captured[$0] != nil }
         let signs = try page.signs(pages, facts: facts)
@@ -25,18 +25,18 @@ struct PageCompleteness: Sendable {
         leadsOnByLink = link.flatMap { LinkHeader.target(of: "next", in: $0) } != nil
     }
 
-    /// Why the pages do not prove what is absent; nil if nothing contradicts them.
+    /// Why the pages do not prove that objects are absent; nil if nothing contradicts them.
     ///
-    /// - Parameter isDelta: Whether the pages have changes only.
+    /// - Parameter isDelta: Whether the pages contain only changes.
     func doubt(isDelta: Bool) -> String? {
         if let contradiction { return contradiction }
         if leadsOnByLink { return Self.linkWarning }
         return isDelta ? nil : unseen.first.map { "\($0), which leads to the next page, was on no page" }
     }
 
-    /// Sentences for people about what was not followed.
+    /// Readable sentences about pointers that were not followed.
     ///
-    /// - Parameter isDelta: Whether the pages have changes only.
+    /// - Parameter isDelta: Whether the pages contain only changes.
     func warnings(isDelta: Bool) -> [String] {
         var warnings = leadsOnByLink ? [Self.linkWarning] : []
         if !isDelta {

@@ -1,6 +1,6 @@
 import JSONMapper
 
-/// What a scanner found in a page.
+/// A scanner's findings in a page.
 struct PageFacts: Sendable {
     /// The earliest and the latest of some cursors.
     struct Cursors: Sendable {
@@ -12,14 +12,14 @@ struct PageFacts: Sendable {
     var elementCount = 0
     /// A list of tombstones.
     var tombstones: [JSONValue] = []
-    /// Values beside the objects, by their key paths.
+    /// Values outside the objects, by their key paths.
     var captured: [String: JSONValue] = [:]
     /// The cursors of the objects; nil if they have none.
     var cursors: Cursors?
-    /// The value of the last object that leads to the next page.
+    /// The last object's value that leads to the next page.
     var lastElement: JSONValue?
     /// The error that an object or an event reports; nil if none does.
     var failure: String?
-    /// A hash of the objects, the same for equal pages within a process; nil if it was not wanted.
+    /// A hash of the objects, equal for equal pages within a process; nil if it was not requested.
     var digest: Int?
 }

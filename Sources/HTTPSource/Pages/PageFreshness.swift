@@ -1,16 +1,17 @@
 import Foundation
 import HTTPTransfer
 
-/// Whether the pages of a reading come from the server itself and are complete, so that they prove
-/// what is absent.
+/// Whether the pages of a reading are complete, and come from the server itself.
+///
+/// Only such pages prove that objects are absent.
 struct PageFreshness: Sendable {
-    /// How much earlier than another response one may be dated: `Date` has seconds, and clocks of
-    /// one service differ by a little.
+    /// How much earlier a response may be dated than a previous one: `Date` has a resolution of one
+    /// second, and the clocks of a service differ slightly.
     private static let tolerance: TimeInterval = 1
 
     /// The latest `Date` of the pass.
     private var latestDate: Date?
-    /// Why the pages of this reading prove nothing; nil if they do.
+    /// Why the pages of this reading do not prove absences; nil if they do.
     private(set) var doubt: String?
 
     /// Begins another reading of the pages.
@@ -18,9 +19,9 @@ struct PageFreshness: Sendable {
         doubt = nil
     }
 
-    /// Takes note of a page.
+    /// Records a page.
     ///
-    /// - Parameter isOpenEnded: Whether the page ends with its body, and not with a bracket.
+    /// - Parameter isOpenEnded: Whether only the end of the body shows where the page ends.
     mutating func note(_ head: HTTPHead, isOpenEnded: Bool) {
         if isOpenEnded, !head.isFramed {
             let encoding = head.headers.contentEncoding.map { PrintableText.line($0, limit: 40) }

@@ -5,16 +5,17 @@ import OneWaySynchronizer
 import StoreSync
 import SyncBase
 
-/// Asks for pages, and again after failures that may pass.
+/// Requests pages, and repeats requests after temporary failures.
 struct PageOpener: Sendable {
     let source: HTTPJSONSource
     let keyPath: String
-    /// The cursor that changes are asked from; nil to ask for everything.
+    /// The cursor after which changes are requested; nil to request everything.
     var since: String?
-    /// When the pass must have ended, by the client's clock; nil for never.
+    /// When the pass must have ended, by the client's clock; nil for no limit.
     let deadline: Duration?
-    /// Whether caches must not answer, because the pages are read again as proof. A compressed page
-    /// would not prove where it ends either, if its format does not.
+    /// Whether caches must not respond, because the pages are read again as proof. For formats that
+    /// end with their body, compression is declined as well, because it could hide a truncated
+    /// page.
     var bypassesCaches = false
 
     private var client: HTTPClient { source.client }
@@ -26,11 +27,11 @@ struct PageOpener: Sendable {
         self.deadline = deadline
     }
 
-    /// Asks for a page until it answers.
+    /// Requests a page until it responds.
     ///
     /// - Parameters:
-    ///   - known: The validators to ask conditionally; nil to ask unconditionally.
-    ///   - attempt: How often the page was asked for, including this time.
+    ///   - known: The validators for a conditional request; nil for an unconditional one.
+    ///   - attempt: The number of requests for the page, including this one.
     func open(
         _ token: String?, index: Int, known: SyncBookmark.Page? = nil, attempt: Int = 1
     ) async throws -> OpenPage {
@@ -47,10 +48,10 @@ struct PageOpener: Sendable {
         }
     }
 
-    /// Waits before a page is asked for again.
+    /// Waits before a request is repeated.
     ///
-    /// - Throws: The error if trying again is pointless, or if the server asks for a longer wait
-    ///   than the policy allows: a pass holds the store's write lock.
+    /// - Throws: The error if a retry cannot help, or if the server requests a longer wait than the
+    ///   policy allows: a pass holds the store's write lock.
     func wait(after error: any Error, attempt: Int) async throws {
         let asked = (error as? HTTPError)?.retryAfter
         if let asked, asked > client.retry.maxDelay { throw error }
@@ -108,7 +109,7 @@ struct PageOpener: Sendable {
         return request
     }
 
-    /// Creates the scanner of a page; nil if nothing has to be found in it.
+    /// Creates the scanner of a page; nil if there is nothing to find.
     private var inspector: @Sendable () -> PageScanner? {
         let pages = source.pages
         var plan = PageScanner.Plan(keyPath: keyPath, format: source.format, captures: pages.captures)
@@ -128,7 +129,7 @@ struct PageOpener: Sendable {
         return { [plan] in isNeeded ? PageScanner(plan) : nil }
     }
 
-    /// Whether anything has to be found in a page.
+    /// Whether there is something to find in a page.
     var needsFacts: Bool {
         if case .events = source.format { return true }
         return source.pages.needsFacts || source.delta != nil || source.totalKeyPath != nil || source.check != nil

@@ -6,12 +6,12 @@ import JSONMapper
 /// The scanner finds the address of the next page, so that it can be requested early, and the
 /// cursors of the objects.
 struct PageScanner: BodyInspector {
-    /// What a scanner looks for.
+    /// The values that a scanner looks for.
     struct Plan: Sendable {
         /// The key path of the objects.
         var keyPath: String
         var format: HTTPJSONSource.Format
-        /// Key paths of values beside the objects.
+        /// Key paths of values outside the objects.
         var captures: [String] = []
         /// The field of each object that is its cursor.
         var cursor: String?
@@ -21,7 +21,7 @@ struct PageScanner: BodyInspector {
         var tombstones: String?
         /// Whether the objects are hashed.
         var wantsDigest = false
-        /// What of an object is an error, in a format without anything beside the objects.
+        /// The check of each object, in a format without values outside the objects.
         var check: HTTPJSONSource.ReplyCheck?
     }
 
@@ -40,14 +40,14 @@ struct PageScanner: BodyInspector {
     private var facts = PageFacts()
     /// Whether the document is the list, or has ended.
     private var hasFrameFailed = false
-    /// Whether the JSON is damaged, which the mapper reports.
+    /// Whether the JSON is invalid, which the mapper reports.
     private var hasFailed = false
 
     init(_ plan: Plan) {
         var captures = plan.captures
         if let list = plan.tombstones, !captures.contains(list) { captures.append(list) }
         reader = JSONReader(layout: .array(at: plan.keyPath).capturing(captures))
-        // No key of a list is like this one, so that every value is beside the list.
+        // No key of a list equals this one, so every value is outside the list.
         frame =
             plan.keyPath.isEmpty && !captures.isEmpty && !plan.format.isOpenEnded
             ? JSONReader(layout: .array(at: ["\u{0}"]).capturing(captures)) : nil

@@ -1,23 +1,24 @@
-/// What a page says about whether pages follow.
+/// The signs on a page that more pages follow or not.
 struct PageSigns: Sendable {
-    /// Whether a value or a header field says that the page is the last.
+    /// Whether a value or a header field states that the page is the last.
     var isStatedLast = false
     /// Whether the page has fewer objects than the page before it.
     var isShort = false
-    /// The value or the header field that says that more pages follow; nil if none does.
+    /// The value or header field that states that more pages follow; nil if there is none.
     var more: String?
     /// Whether the server counts more pages than have been read.
     var isBeforeLastNumber = false
 
-    /// Whether the page is the last. A short page is not, if more pages are said to follow.
+    /// Whether the page is the last. A short page is not the last if more pages are stated to
+    /// follow.
     var isLast: Bool { isStatedLast || isShort && more == nil }
 
-    /// Takes note of what a value or a header field says.
+    /// Records the statement of a value or a header field.
     mutating func note(isLast: Bool, by name: String) {
         if isLast { isStatedLast = true } else { more = more ?? name }
     }
 
-    /// Why the page does not prove what is absent; nil if nothing contradicts it.
+    /// Why the page does not prove that objects are absent; nil if nothing contradicts it.
     ///
     /// - Parameters:
     ///   - page: The index of the page, from 0.

@@ -2,11 +2,11 @@ import Foundation
 import HTTPTransfer
 import SyncBase
 
-/// The pages of a pass so far, to detect a circle.
+/// The pages that a pass has read, to detect cycles.
 struct PageTrail: Sendable {
     private let places = Locked<[String: Int]>([:])
 
-    /// - Throws: ``HTTPError`` if the page was read before at another index.
+    /// - Throws: ``HTTPError`` if the page was already read at another index.
     func check(_ token: String, index: Int, url: URL) throws {
         let place = places.withLock { $0[token] }
         if let place, place != index { throw HTTPError(url: url, problem: .pageLoop) }

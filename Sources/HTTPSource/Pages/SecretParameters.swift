@@ -3,18 +3,17 @@ import HTTPTransfer
 
 /// Keeps credentials in queries out of bookmarks.
 ///
-/// A credential that the source's own address has is replaced by a mark and put back later. A link
-/// with any other credential cannot be kept.
+/// A credential in the source's own address is replaced by a mark and restored later. A link with
+/// any other credential is not stored.
 enum SecretParameters {
     private static let mark = "%00"
 
-    /// The address without credentials; nil if it has one that cannot be put back.
+    /// The address without credentials; nil if it contains one that cannot be restored.
     ///
     /// - Parameters:
-    ///   - sent: The credentials that were sent. A server may lead to an address that has one of
-    ///     them.
-    ///   - cursor: A parameter that is a cursor in spite of its name, unless the source's own
-    ///     address has it; nil for none.
+    ///   - sent: The credentials that were sent. A server may lead to an address that contains one.
+    ///   - cursor: A parameter that is a cursor although its name suggests a credential, unless the
+    ///     source's own address has it; nil for none.
     static func removed(
         _ address: String, of source: URL, sent: SentSecrets, cursor: String? = nil
     ) -> String? {
@@ -40,7 +39,7 @@ enum SecretParameters {
         return head + "?" + kept.joined(separator: "&") + tail
     }
 
-    /// The address with the credentials of the source put back.
+    /// The address with the source's credentials restored.
     static func restored(_ address: String, from source: URL) -> String {
         guard let (head, items, tail) = parts(address), address.contains(mark) else { return address }
         let known = parts(source.absoluteString)?.items ?? []

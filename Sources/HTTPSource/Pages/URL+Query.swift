@@ -6,10 +6,10 @@ extension URL {
         size.map { setting($0.parameter, to: String($0.count)) } ?? self
     }
 
-    /// The same address with one parameter of the query set.
+    /// The same address with one query parameter set.
     ///
-    /// Everything but letters, digits and `-._~` is escaped, because a plus sign means a space to
-    /// most servers.
+    /// Everything except letters, digits and `-._~` is escaped, because most servers read a plus
+    /// sign as a space.
     func setting(_ parameter: String, to value: String) -> URL {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
         let name = HTTPAddress.escaped(parameter, allowing: "", keepsEscapes: false)
