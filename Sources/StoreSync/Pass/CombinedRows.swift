@@ -2,24 +2,25 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// The rows of a group with those of one identity combined: the later ones count where they say
-/// something.
+/// The records of a group, with rows of the same identity combined into one record. Of several
+/// values for a slot, the last one counts.
 struct CombinedRows {
-    /// The combined records.
+    /// The combined records, in the order of their first rows.
     let records: RecordBatch
     /// The ordinal of the first row of each combined record.
     let ordinals: [Int]
-    /// The rows whose identity an earlier row has.
+    /// The rows with the identity of an earlier row.
     let repeatedRows: [Int]
-    /// The combined record of each row.
+    /// The index of the combined record of each row.
     private let recordOfRow: [Int]
 
     /// Combines rows; nil if all identities differ.
     ///
     /// - Parameters:
-    ///   - parents: Returns the object within which the identity of an ordinal is unique.
-    ///   - report: Receives the key path and the row of each value that differs from that of an
-    ///     earlier row of the same identity.
+    ///   - parents: Returns the parent within which the identity of an ordinal is unique; nil if
+    ///     the identity is not scoped.
+    ///   - report: Receives the key path and the row of each value that differs from an earlier row
+    ///     of the same identity.
     init?(
         _ group: MappedBatch.Group, parents: ((Int) -> ObjectID?)?, _ report: (_ keyPath: String, _ row: Int) -> Void
     ) {
@@ -30,8 +31,7 @@ struct CombinedRows {
         var firstRows: [Int] = []
         var recordOfRow: [Int] = []
         var repeatedRows: [Int] = []
-        // The rows of a record that say something else than the rows before them, the first
-        // included.
+        // For each record, its first row and the rows that add or change a value.
         var several: [Int: [Int]] = [:]
         group.records.withReader { reader in
             guard !isPlain || !reader.isAscending(slot: slots[0]) else { return }
@@ -45,7 +45,7 @@ struct CombinedRows {
                 } else if reader.isIdentified(row, by: slots) {
                     var identity = slots.compactMap { reader.value(row: row, slot: $0) }
                     let parent = parents?(group.elementIndices[row])
-                    // Without its parent, an object cannot be told from others.
+                    // Without its parent, a scoped identity is not unique.
                     if parents == nil || parent != nil {
                         if let parent { identity.append(.int(parent)) }
                         known = others.index(of: identity, new: firstRows.count)
@@ -92,17 +92,17 @@ struct CombinedRows {
         recordOfRow[row]
     }
 
-    /// The result of each row, from that of the combined records.
+    /// The result of each row, from the result of the combined records.
     func expanded(_ result: MergeResult) -> MergeResult {
         var rows = recordOfRow.map { result.rows[$0] }
-        // Only the first row of a new object inserted it.
+        // Only the first row of a new object counts as an insertion.
         for row in repeatedRows where rows[row]?.change == .inserted { rows[row]?.change = .unchanged }
         return MergeResult(rows)
     }
 }
 
 extension Dictionary where Value == Int {
-    /// The index of a key; nil, and noted as the new one, for a key that is new.
+    /// The index of a key; nil for a new key, which is added with index `new`.
     fileprivate mutating func index(of key: Key, new: Int) -> Int? {
         if let known = self[key] { return known }
         self[key] = new
@@ -111,7 +111,7 @@ extension Dictionary where Value == Int {
 }
 
 extension RecordBatch.Reader {
-    /// Whether the cells of a slot are integers, each higher than the one before.
+    /// Whether all cells of a slot are integers in strictly ascending order.
     func isAscending(slot: Int) -> Bool {
         (0..<count).allSatisfy { row in
             kind(row: row, slot: slot) == .int

@@ -2,23 +2,25 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Links to objects that were not in the store when an identifier named them: they may come later
-/// in the payload.
+/// Links to objects that the store did not have when an identifier named them.
+///
+/// A later part of the payload may insert the objects. ``SyncPass`` adds statements while it
+/// merges, and makes them at the end.
 struct DeferredLinks {
-    /// An object, or an index in the batch of unknown identifiers of the relationship.
+    /// A stored object, or a row of the relationship's batch in `unknown`.
     enum Target {
         case object(ObjectID)
         case unknown(Int)
     }
 
-    /// What a payload says about one relationship of one object.
+    /// The targets that the payload states for one relationship of one object.
     struct Statement {
         let relationship: RelationshipLayout
         let source: ObjectID
         let targets: [Target]
-        /// The entity of the object.
+        /// The name of the source's entity.
         let entity: String
-        /// The index of the payload's element.
+        /// The index of the element in the payload.
         let elementIndex: Int
     }
 
@@ -27,19 +29,21 @@ struct DeferredLinks {
         let source: ObjectID
     }
 
-    /// The latest statement on each relationship of each object, in the order of the payload; nil
-    /// where a later one said something else.
+    /// The latest statement about each relationship of each object, in the order of the payload;
+    /// nil for a statement that a later one replaced.
     private(set) var statements: [Statement?] = []
-    /// The unknown identifiers of each relationship.
+    /// The identifiers that name no object, by relationship; one row for each.
     private(set) var unknown: [RelationshipLayout.ID: RecordBatch] = [:]
+    /// The index in `statements` of each relationship and source.
     private var indices: [Place: Int] = [:]
 
-    /// Objects that an identifier named before the payload had them, if the end of the pass may
-    /// delete them.
+    /// Objects of the list that an identifier named before the list contained them.
+    ///
+    /// The end of the pass deletes them if the list does not contain them at all.
     struct Named {
         let relationship: RelationshipLayout
         let source: ObjectID
-        /// The objects with their positions among all targets.
+        /// The objects, each with its position among all targets.
         let targets: [(position: Int, object: ObjectID)]
         let entity: String
         let elementIndex: Int
@@ -59,17 +63,17 @@ struct DeferredLinks {
         namedObjects[Place(relationship: named.relationship.id, source: named.source)] = named
     }
 
-    /// Whether a statement on a relationship may contradict a deferred one.
+    /// Whether a statement about a relationship may contradict a deferred one.
     ///
-    /// A later statement counts. Deferred statements are made at the end, so that later ones which
-    /// concern the same links have to be made again after them.
+    /// The later of two statements counts. Because deferred statements are made at the end, later
+    /// statements about the same links are deferred as well, and made after them.
     func concerns(_ relationship: RelationshipLayout, inverse: RelationshipLayout?) -> Bool {
         guard !unknown.isEmpty, let inverse else { return false }
         if unknown[inverse.id] != nil { return true }
         return !inverse.isToMany && unknown[relationship.id] != nil
     }
 
-    /// Forgets what a source was to be related to.
+    /// Removes the deferred statement about a relationship of a source.
     mutating func forget(_ source: ObjectID, _ relationship: RelationshipLayout) {
         if !namedObjects.isEmpty { namedObjects[Place(relationship: relationship.id, source: source)] = nil }
         guard !indices.isEmpty,
@@ -78,13 +82,13 @@ struct DeferredLinks {
         statements[index] = nil
     }
 
-    /// Remembers what a source is to be related to.
+    /// Defers the links of a source, in place of an earlier statement.
     ///
     /// - Parameters:
-    ///   - targets: The objects, and the rows of `batch` for those that are not there.
-    ///   - batch: Records of the relationship's destination; nil if all objects are there.
-    ///   - entity: The entity of the source.
-    ///   - elementIndex: The index of the payload's element.
+    ///   - targets: The objects, and the rows of `batch` for those that are not stored.
+    ///   - batch: The identifiers; nil if all targets are stored.
+    ///   - entity: The name of the source's entity.
+    ///   - elementIndex: The index of the element in the payload.
     mutating func add(
         _ source: ObjectID, _ relationship: RelationshipLayout, to targets: [Target], of batch: RecordBatch?,
         entity: String, elementIndex: Int
@@ -109,7 +113,7 @@ struct DeferredLinks {
 }
 
 extension RecordBatch {
-    /// A batch of the same columns without rows.
+    /// An empty batch with the same columns.
     fileprivate var emptied: RecordBatch {
         layout.map { RecordBatch(of: $0) } ?? RecordBatch(columnCount: columnCount)
     }

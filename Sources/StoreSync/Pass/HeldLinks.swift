@@ -2,7 +2,7 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-/// Changes of links that wait for the end of the pass; see ``HeldRows``.
+/// Changes of links that wait until the pass writes something or ends; see ``HeldRows``.
 struct HeldLinks {
     /// The targets that a payload states for one object.
     struct Statement {
@@ -10,29 +10,32 @@ struct HeldLinks {
         let mode: LinkBatch.Mode
         let source: ObjectID
         let targets: ArraySlice<ObjectID>
-        /// Whether targets that lose their source are deleted at the end.
+        /// Whether targets that lose their source are deleted at the end of the pass.
         let deletesDetached: Bool
-        /// The entity of the source.
+        /// The entity of the source, for the counts.
         let layout: EntityLayout
     }
 
-    /// The statements on a relationship and its inverse, in the order of the payload.
+    /// The statements about a relationship and its inverse, in the order of the payload.
     struct Statements {
         var all: [Statement] = []
-        /// The objects that the statements concern, by the relationship that starts from them.
+        /// The objects at the ends of the stated links, by the relationship that starts from them.
         var touched: [RelationshipLayout.ID?: ObjectSet] = [:]
-        /// The index of the last statement on each object, by the relationship that starts from it.
+        /// The index of the last statement about each object, by the relationship that starts from
+        /// it.
         var last: [RelationshipLayout.ID: [ObjectID: Int]] = [:]
     }
 
-    /// By the lower identifier of a relationship and its inverse.
+    /// The statements by the lower identifier of a relationship and its inverse.
     private(set) var statements: [RelationshipLayout.ID: Statements] = [:]
+    /// The number of held statements.
     private(set) var count = 0
 
-    /// Adds the statements of a batch that change links, or concern objects of earlier ones.
+    /// Adds the statements of a batch that change links, or concern objects of earlier statements.
     ///
-    /// - Parameter preview: The result that linking the batch would have.
-    /// - Returns: The sources whose targets are others than before, after the earlier statements.
+    /// - Parameter preview: The result of linking the batch as a preview.
+    /// - Returns: The sources whose targets differ from those of the previous statement or, without
+    ///   one, from the stored targets.
     mutating func add(
         _ batch: LinkBatch, _ preview: LinkResult, inverse: RelationshipLayout?, deletesDetached: Bool,
         of layout: EntityLayout
@@ -45,7 +48,7 @@ struct HeldLinks {
         let changed = Set(preview.changed)
         var differing: [ObjectID] = []
         var sources = held.touched.removeValue(forKey: relationship.id) ?? ObjectSet()
-        // A symmetric relationship starts from its targets as well.
+        // A symmetric relationship starts from its targets too.
         let isSymmetric = inverse?.id == relationship.id
         var targets = isSymmetric ? ObjectSet() : held.touched.removeValue(forKey: inverse?.id) ?? ObjectSet()
         for (index, source) in batch.sources.enumerated() {
@@ -77,7 +80,7 @@ struct HeldLinks {
         return differing
     }
 
-    /// The objects that a relationship starts from and that statements concern; nil for none.
+    /// The objects at the start of a relationship that held statements concern; nil for none.
     func touched(_ relationship: RelationshipLayout, inverse: RelationshipLayout?) -> ObjectSet? {
         statements[Self.pair(relationship, inverse)]?.touched[relationship.id]
     }
@@ -92,8 +95,10 @@ struct HeldLinks {
 extension SyncPass {
     /// Links objects, or holds the changes that linking would make.
     ///
-    /// - Parameter deletesDetached: Whether targets that lose their source are deleted at the end.
-    /// - Returns: The objects whose links changed, or will change at the end.
+    /// - Parameter deletesDetached: Whether targets that lose their source are deleted at the end
+    ///   of the pass.
+    /// - Returns: The sources whose links changed or, while links are held, whose stated targets
+    ///   changed.
     @discardableResult
     func link(_ batch: LinkBatch, deletesDetached: Bool, of layout: EntityLayout) async throws -> [ObjectID] {
         if isHolding, !batch.newTargets.isEmpty { try await writeHeld() }
@@ -115,21 +120,21 @@ extension SyncPass {
         return changed
     }
 
-    /// Makes the changes of links that were held: works out the links that remain in the end, and
-    /// makes only these.
+    /// Writes the held changes of links. Works out the final links of each object, and writes only
+    /// those that differ from the stored ones.
     func writeHeldLinks() async throws {
         let held = heldLinks.statements.sortedByKey.map(\.value)
         heldLinks = HeldLinks()
         for statements in held { try await write(statements.all) }
     }
 
-    /// Makes the changes of links of one relationship and its inverse.
+    /// Writes the held changes of links of one relationship and its inverse.
     private func write(_ statements: [HeldLinks.Statement]) async throws {
         guard let first = statements.first?.relationship else { return }
         let inverse = model.inverse(of: first).flatMap { $0.id == first.id ? nil : $0 }
         let isSymmetric = model.inverse(of: first)?.id == first.id
         let side = { (relationship: RelationshipLayout) in relationship.id == first.id ? 0 : 1 }
-        // The objects at either end that the statements concern.
+        // The objects at each end of the stated links.
         var objects: [[ObjectID]] = [[], []]
         for statement in statements {
             objects[side(statement.relationship)].append(statement.source)
@@ -166,13 +171,13 @@ extension SyncPass {
 }
 
 extension HeldLinks.Statement {
-    /// Whether another statement on the same object means the same.
+    /// Whether both statements lead to the same targets.
     fileprivate func agrees(with other: Self) -> Bool {
         let (own, others) = (targets(after: []), other.targets(after: []))
         return relationship.isOrdered || !relationship.isToMany ? own == others : Set(own) == Set(others)
     }
 
-    /// The targets of the source after the statement.
+    /// The targets of the source once the statement is made.
     fileprivate func targets(after current: [ObjectID]) -> [ObjectID] {
         var seen: Set<ObjectID> = []
         var wanted = targets.filter { seen.insert($0).inserted }
@@ -187,7 +192,7 @@ extension HeldLinks.Statement {
 }
 
 extension [HeldLinks.Statement] {
-    /// The sources of statements that are linked together, each once.
+    /// The sources of one link batch, each once.
     fileprivate struct Place {
         let relationship: RelationshipLayout
         let deletesDetached: Bool
@@ -195,7 +200,8 @@ extension [HeldLinks.Statement] {
         var sources: [ObjectID] = []
     }
 
-    /// The sources by relationship, entity and effect. The last statement on a source decides.
+    /// The sources by relationship, entity and deletion of targets. The last statement about a
+    /// source decides.
     fileprivate var places: [Place] {
         var places: [Place] = []
         var seen: Set<[Int]> = []

@@ -2,16 +2,17 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Changes of stored objects that wait for the end of the pass.
+/// Updates of stored objects that wait until the pass writes something or ends.
 ///
-/// A payload may contradict itself. The first of two contradicting values differs from the stored
-/// one in every sync, although the second one restores it. As long as a pass has written nothing,
-/// it holds changes back, so that a payload without any change writes nothing.
+/// A payload may contradict itself. The first of two contradicting values then differs from the
+/// stored one in every sync, although the second one restores it. Until a pass has written
+/// something, it previews merges and holds their updates. A payload that changes nothing in total
+/// thus writes nothing.
 struct HeldRows {
-    /// The number of rows from which a pass stops holding changes, which bounds memory.
+    /// The number of held rows from which a pass stops holding, to bound memory.
     static let limit = 8192
 
-    /// The changes of the objects of one entity.
+    /// The held updates of the objects of one entity, in the order of the payload.
     struct Rows {
         let layout: EntityLayout
         var records: RecordBatch
@@ -21,10 +22,11 @@ struct HeldRows {
         var objects: [ObjectID] = []
     }
 
-    /// By entity, in the order in which the entities were met.
+    /// The updates by entity, in the order in which the pass met the entities.
     private(set) var rows: [Rows] = []
-    /// The index in `rows`, and the records, of each object.
+    /// For each object, the index in `rows` and its records there.
     private var places: [ObjectPlace: (rows: Int, records: [Int])] = [:]
+    /// The number of held rows.
     private(set) var count = 0
 
     private struct ObjectPlace: Hashable {
@@ -32,12 +34,13 @@ struct HeldRows {
         let object: ObjectID
     }
 
-    /// Adds the rows of a preview that change an object, or follow such a row of the same object.
+    /// Adds the rows of a preview that update an object, or that follow such a row of the same
+    /// object.
     ///
     /// - Parameters:
-    ///   - match: The match of each row.
+    ///   - match: Returns the match of a row.
     ///   - report: Receives the slot and the row of each value that differs from an earlier one.
-    /// - Returns: False if an object was added as one of another entity before.
+    /// - Returns: False if an object is already held as one of another entity.
     mutating func add(
         _ records: RecordBatch, _ result: MergeResult, _ layout: EntityLayout,
         match: (Int) -> MergeRequest.Match, _ report: (_ slot: Int, _ row: Int) -> Void
@@ -83,7 +86,8 @@ struct HeldRows {
         }
     }
 
-    /// The changes of an entity's objects, those of each combined; the last value counts.
+    /// The updates of an entity with the rows of each object combined. The last value of a slot
+    /// counts.
     static func combined(_ rows: Rows) -> (records: RecordBatch, matches: [MergeRequest.Match]) {
         var indices: [ObjectID: [Int]] = [:]
         for (index, object) in rows.objects.enumerated() { indices[object, default: []].append(index) }
@@ -99,12 +103,12 @@ struct HeldRows {
 }
 
 extension SyncPass {
-    /// Holds the changes that a preview found, and reports contradictions.
+    /// Holds the updates that a preview found, and reports contradictions.
     ///
     /// - Parameters:
-    ///   - match: The match of each row.
-    ///   - index: The index in the payload of each row's element.
-    /// - Returns: The result without these changes.
+    ///   - request: The previewed request.
+    ///   - index: Returns the index in the payload of a row's element.
+    /// - Returns: The result with held updates as unchanged.
     func hold(
         _ request: MergeRequest, _ result: MergeResult, _ layout: EntityLayout, index: (Int) -> Int
     ) async throws -> MergeResult {
@@ -130,7 +134,7 @@ extension SyncPass {
         }
         guard isHeld else {
             try await writeHeld()
-            // The rows that could not be held are written after those that were.
+            // Rows that could not be held are written after the held ones.
             var again = request
             again.policy = MergePolicy(inserts: false)
             held.rows = try await transaction.merge(again).rows
@@ -143,7 +147,7 @@ extension SyncPass {
         return held
     }
 
-    /// Makes the changes that were held, and holds none from now on.
+    /// Writes the held updates and links. The pass holds nothing from then on.
     func writeHeld() async throws {
         guard isHolding else { return }
         isHolding = false
@@ -159,7 +163,7 @@ extension SyncPass {
 }
 
 extension HeldRows {
-    /// Whether a change of an object is held.
+    /// Whether an update of an object is held.
     func contains(_ object: ObjectID, of layout: EntityLayout) -> Bool {
         !places.isEmpty && places[ObjectPlace(root: layout.root, object: object)] != nil
     }

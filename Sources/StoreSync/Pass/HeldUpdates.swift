@@ -2,25 +2,25 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Updates that nested objects bring to objects which the payload's list may have as well.
+/// Updates by nested objects to objects of entities that the payload's list has.
 ///
-/// They wait for the end of the pass, because an object of the list wins over a nested one. Memory
-/// grows with the number of such nested objects.
+/// They wait for the end of the pass, because an object of the list takes precedence over a nested
+/// one. Memory grows with the number of such nested objects.
 struct HeldUpdates {
-    /// The updates of the objects of one entity.
+    /// The updates of the objects of one entity, in the order of the payload.
     struct Updates {
         let layout: EntityLayout
         var records: RecordBatch
         /// The object of each record.
         var objects: [ObjectID] = []
-        /// The index in the payload's list of the element that each record is in.
+        /// The index of the element of the payload's list that contains each record.
         var elementIndices: [Int] = []
     }
 
-    /// The updates by entity, in the order in which the entities were met.
+    /// The updates by entity, in the order in which the pass met the entities.
     private(set) var updates: [Updates] = []
 
-    /// Holds the records that a merge matched with objects.
+    /// Holds the records that a merge without updates matched with stored objects.
     mutating func add(
         _ records: RecordBatch, _ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int
     ) {
@@ -40,8 +40,8 @@ struct HeldUpdates {
 }
 
 extension SyncPass {
-    /// Applies what nested objects say of objects and attributes that the payload's list does not
-    /// have, and reports where they differ from objects that it has.
+    /// Applies the values of nested objects that the list does not have, and reports those that
+    /// differ from the list.
     func applyHeldUpdates() async throws {
         for updates in held.updates {
             var rowsOfObjects: [ObjectID: [Int]] = [:]
@@ -71,7 +71,7 @@ extension SyncPass {
         held = HeldUpdates()
     }
 
-    /// Appends the values of an object that the list lacks.
+    /// Appends the values that the list lacks for one of its objects.
     ///
     /// - Returns: Whether there are any.
     private func appendLacking(
@@ -92,7 +92,7 @@ extension SyncPass {
         return true
     }
 
-    /// Reports nested objects that differ from objects of the list.
+    /// Reports values of nested objects that differ from the objects of the list.
     private func compare(
         _ updates: HeldUpdates.Updates, _ objects: [ObjectID], _ rowsOfObjects: [ObjectID: [Int]]
     ) async throws {

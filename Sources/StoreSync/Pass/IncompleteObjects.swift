@@ -4,15 +4,15 @@ import SyncModel
 import SyncStore
 
 /// Objects that lacked a mandatory relationship when they were merged. A later part of the payload
-/// may complete them.
+/// may supply it, so the pass reports them at its end.
 struct IncompleteObjects {
-    /// An object without a target, and the index of the element that contains it.
+    /// An object without a target, and the index in the payload of the element that contains it.
     struct Place {
         let object: ObjectID
         let index: Int
     }
 
-    /// By relationship.
+    /// The objects of each relationship, in the order of the payload.
     fileprivate(set) var places: [RelationshipLayout.ID: [Place]] = [:]
 }
 
@@ -77,6 +77,6 @@ extension SyncPass {
         tally.drift.add(.missingRelationship, entity: entity, keyPath: keyPath, index: place.index)
     }
 
-    /// The number of objects whose links are asked for at once.
+    /// The number of objects whose links one query reads.
     private static var incompletePartCount: Int { 8192 }
 }

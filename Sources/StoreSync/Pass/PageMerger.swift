@@ -2,16 +2,16 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Merges the objects of one page into a pass.
+/// Merges the batches of a page into a pass.
 struct PageMerger {
     /// An object of a page, and whether the page names it as gone.
     typealias Found = (object: Int64, isGone: Bool)
-    /// Receives objects of a page in order.
+    /// Receives the objects of a batch, in the order of its elements.
     typealias Collect = ([Found]) -> Void
 
     let request: SyncRequest
     let pass: SyncPass
-    /// Nil if nobody needs to know which objects a page has.
+    /// Receives the objects of each batch; nil if nothing needs them.
     let collect: Collect?
 
     private var entity: Int? { request.mapper.model[request.entity]?.index }
@@ -24,9 +24,9 @@ struct PageMerger {
         return objects.elementCount
     }
 
-    /// Merges elements that were taken out of the JSON.
+    /// Merges elements whose JSON was kept, for the hook or because some may be named as gone.
     ///
-    /// - Parameter first: The index of the first one in the payload.
+    /// - Parameter first: The index of the first element in the payload.
     /// - Returns: The number of elements that were mapped or rejected.
     func merge(_ elements: [PayloadReader.Element], first: Int) async throws -> Int {
         var elements = elements
@@ -45,7 +45,7 @@ struct PageMerger {
 
     private func mapped(_ elements: [PayloadReader.Element], areGone: Bool) throws -> MappedBatch? {
         var options = request.readerOptions(for: pass.transaction)
-        // Objects that are gone can be named by their identifiers only.
+        // An object that is gone may be named by its identifier only.
         if areGone { options.acceptsIdentifiers = true }
         var collector = try RecordCollector(request.mapper, entity: request.entity, options: options)
         for (index, element) in elements.enumerated() where element.isGone == areGone {
@@ -54,7 +54,7 @@ struct PageMerger {
         return try collector.takeBatch()
     }
 
-    /// Merges objects, and finds those that are gone.
+    /// Merges objects, and finds the stored objects that are named as gone.
     private func merge(_ objects: MappedBatch?, _ origin: SyncPass.Origin, gone: MappedBatch? = nil) async throws {
         guard let collect else {
             if let objects { try await pass.mergeListed(objects, origin) }
@@ -75,9 +75,9 @@ struct PageMerger {
 }
 
 extension SyncPass {
-    /// The objects of a batch that the store has. Elements without a key are reported.
+    /// Finds the stored objects of a batch, and reports elements without a key.
     ///
-    /// - Parameter elementIndex: Returns the index of an ordinal's element in the payload.
+    /// - Parameter elementIndex: Returns the index in the payload of an ordinal's element.
     func find(
         _ batch: MappedBatch, elementIndex: (Int) -> Int = { $0 }
     ) async throws -> [(ordinal: Int, object: Int64)] {

@@ -5,21 +5,22 @@ import SyncStore
 /// The changes of a pass that later changes of the same pass may have undone.
 ///
 /// A payload that contradicts itself can change an object and change it back, or insert an object
-/// and delete it again. If nothing else changed, the pass has no effect in the end.
+/// and delete it again. If nothing else changed, the pass has no effect.
 struct PassLedger {
-    /// Whether a link was changed at an object whose links the pass had changed before.
+    /// Whether links changed at an object whose links the pass had changed before.
     private(set) var hasRepeatedLinks = false
-    /// Whether bookkeeping was written. It is not compared.
+    /// Whether the pass wrote stored identifiers of links. These are not compared.
     var hasBookkeeping = false
-    /// Whether an object was inserted that is certain to remain. Nothing is noted from then on.
+    /// Whether an object was inserted that the pass will not delete. Nothing is noted afterwards.
     var hasCertainInsertion = false
-    /// The objects at either end of changed links, by the index of the root entity.
+    /// The objects at both ends of changed links, by the index of the root entity.
+    /// `hasUndoneItself(in:)` compares them with their state before the pass.
     private(set) var linked: [Int: ObjectSet] = [:]
 
     /// Notes the links that a batch changed.
     ///
-    /// Detached targets need no note: a later change that restores such a link names both its ends,
-    /// one of which is noted here.
+    /// Detached targets need no note. A later change that restores such a link states both ends,
+    /// and one of them is noted here.
     mutating func note(_ batch: LinkBatch, _ result: LinkResult, in model: DataModel) {
         guard !hasCertainInsertion, !result.changed.isEmpty else { return }
         let changed = ObjectSet(result.changed)
@@ -32,17 +33,17 @@ struct PassLedger {
     }
 
     private mutating func note(_ objects: some Sequence<ObjectID>, root: Int) {
-        // Taken out during the change: a second reference would copy all of it.
+        // Taken out during the change, because a second reference would copy the whole set.
         var linked = self.linked.removeValue(forKey: root) ?? ObjectSet()
         for object in objects where !linked.insert(object) { hasRepeatedLinks = true }
         self.linked[root] = linked
     }
 }
 
-/// The value of a sync in a transaction, and whether the sync undid all that it did.
+/// The value of a sync in a transaction, and whether the sync undid all its changes.
 struct SyncEffect<Value: Sendable>: Sendable {
     var value: Value
-    /// Whether the store is as it was, although it was written to.
+    /// Whether the store is in the state from before the pass, although the pass wrote to it.
     var isUndone = false
 
     func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> SyncEffect<Other> {
@@ -53,10 +54,10 @@ struct SyncEffect<Value: Sendable>: Sendable {
 extension SyncPass {
     /// Whether the pass wrote something and left the store as it was.
     ///
-    /// Only a pass that changed something twice reads the store to find out, up to the first
+    /// Only a pass that changed something twice reads the store to find out. It stops at the first
     /// difference.
     ///
-    /// - Parameter store: The store of the transaction. It reads the state before the pass.
+    /// - Parameter store: The store of the transaction. Its readers see the state before the pass.
     func hasUndoneItself(in store: any Store) async throws -> Bool {
         guard tally.hasRepeatedChanges || ledger.hasRepeatedLinks, !ledger.hasBookkeeping, tally.keepsObjects
         else { return false }
@@ -81,7 +82,7 @@ extension SyncPass {
         }
     }
 
-    /// The number of objects that are compared at once.
+    /// The number of objects that one query compares.
     private static let comparedCount = 200
 }
 

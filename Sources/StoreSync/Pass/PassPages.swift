@@ -3,7 +3,7 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-/// The pages of a source on their way into a pass.
+/// Reads the pages of a source, and merges them into a pass.
 final class PassPages {
     private let request: SyncRequest
     private let source: any RemotePass
@@ -12,28 +12,30 @@ final class PassPages {
     private(set) var progress = RemoteSyncProgress()
     /// The objects of all pages, in order; empty unless the request has a parent.
     private(set) var objects: [Int64] = []
-    /// Objects that were named as gone and have not come again since.
+    /// The objects that were named as gone, without those that a later element contained.
     private(set) var gone: Set<Int64> = []
-    /// A digest of each page's objects, as it was read last; empty digests where the source does
-    /// not move.
+    /// A digest of each page's objects in the latest reading, to see whether two readings agree; 0
+    /// for each page of a source that is not remote.
     private(set) var digests: [UInt64] = []
-    /// The objects of the page at hand and their digest.
+    /// The objects of the current page, and the digest of them.
     private var there = ObjectSet()
     private var digest: UInt64 = 0
-    /// The number of elements of the page at hand that were mapped or rejected; others are null.
+    /// The number of elements of the current page that were mapped or rejected; the others are
+    /// null.
     private var readCount = 0
+    /// The number of the current reading, from 1.
     private var readingCount = 0
-    /// The digests of this reading's pages.
+    /// The digests of the pages of the current reading.
     private var known: Set<UInt64> = []
-    /// How many pages in a row had the same objects as pages before.
+    /// How many of the latest pages in a row had the same objects as earlier pages.
     private var repeatedPageCount = 0
-    /// How many pages in a row may have the same objects as pages before. Objects that move while
-    /// the pages are read repeat a small page or a few.
+    /// The number of repeated pages in a row from which the pass fails. Objects that move during
+    /// the reading repeat only a few pages.
     private static let repeatedPageLimit = 30
-    /// Whether the source may hand out a page again. A list of payloads at hand never does.
+    /// Whether the source can deliver a page again. A list of payloads at hand never does.
     private let isRemote: Bool
 
-    /// How many pages there are.
+    /// The number of pages of the latest reading.
     var count: Int { digests.count }
 
     init(
@@ -48,7 +50,7 @@ final class PassPages {
         pass.reportsDuplicates = !isRemote
     }
 
-    /// Reads all pages from the first one on.
+    /// Reads all pages, from the first one. Each call is one reading.
     func readAll() async throws {
         digests = []
         readingCount += 1
@@ -68,7 +70,7 @@ final class PassPages {
         }
         let merger = PageMerger(request: request, pass: pass, collect: collector)
         var before = beginPage()
-        // The next objects are mapped while these are merged.
+        // The next batch is mapped while the current one is merged.
         let steps = Handoff<[PageReader.Step]>()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await BlockingExecutor.outside { await reader.readAll(into: steps) } }
@@ -80,9 +82,9 @@ final class PassPages {
         }
     }
 
-    /// Carries out a step of reading.
+    /// Carries out one step of reading.
     ///
-    /// - Parameter before: The state before the page at hand; replaced where the next one begins.
+    /// - Parameter before: The state before the current page; replaced when the next page begins.
     private func take(_ step: PageReader.Step, _ merger: PageMerger, _ before: inout Beginning) async throws {
         switch step {
         case .batch(let objects, let read):
@@ -95,7 +97,7 @@ final class PassPages {
             note(read, since: before)
             noteLeftOut(of: page, read, since: before)
             try await finish(page, read)
-            // Problems of an object were reported when it was read first.
+            // The problems of an object were reported in the first reading.
             if readingCount > 1 { pass.tally.restore(before.problems, areDoubtful: true) }
             before = beginPage()
         case .restart:
@@ -116,17 +118,17 @@ final class PassPages {
         return Beginning(progress: progress, problems: pass.tally.problems)
     }
 
-    /// The state before the page at hand.
+    /// The state before the current page, to return to if the page is read again.
     private struct Beginning {
         let progress: RemoteSyncProgress
         let problems: SyncTally.Problems
     }
 
-    /// Notes the objects of the page at hand; nil where that would be wasted effort.
+    /// Notes the objects of the current page; nil if nothing needs them.
     private var collector: PageMerger.Collect? {
         if isRemote {
             return { [self] found in
-                // Taken out during the change: a second reference would copy all of it.
+                // Taken out during the change, because a second reference would copy the whole set.
                 var (there, digest) = (self.there, self.digest)
                 self.there = ObjectSet()
                 for (object, isGone) in found {
@@ -150,9 +152,11 @@ final class PassPages {
         report(progress)
     }
 
-    /// Notes that objects may be lacking if a page of a remote source has elements, but none with a
-    /// key. Such a page is a report of an error rather than a list. So may be the last element of a
-    /// page that has no end of its own: its server has no other place for one.
+    /// Notes that objects may be lacking if a page looks like an error report.
+    ///
+    /// A page of a remote source does if it has elements but none with a key. So does a page
+    /// without an end of its own (`isOpenEnded`) whose last element was rejected: a server can
+    /// report an error only there.
     private func noteLeftOut(of page: RemotePage, _ read: PayloadReader.Progress, since before: Beginning) {
         guard isRemote, read.elementCount > 0 else { return }
         let nullCount = read.elementCount - readCount
@@ -162,7 +166,7 @@ final class PassPages {
         if hasNone || endsInError { pass.tally.mayLackObjects = true }
     }
 
-    /// Ends a page that has been merged.
+    /// Ends the current page after its last batch.
     private func finish(_ page: RemotePage, _ read: PayloadReader.Progress) async throws {
         if let list = Self.tombstones(of: page).list, let tombstones = read.captured[list] {
             gone.formUnion(try await find(tombstones, at: list).subtracting(there.objects))
@@ -174,9 +178,12 @@ final class PassPages {
         report(progress)
     }
 
-    /// - Throws: `StoreSyncError.repeatedPages` if the source seems to hand out the same pages for
-    ///   ever. Pages without objects do not count: some servers have many of them. Nor do changes
-    ///   at hand, which may well be of one object.
+    /// Checks that the source does not deliver the same pages forever.
+    ///
+    /// Pages without objects do not count, because some servers have many of them. Changes at hand
+    /// do not count either, because many of them may concern one object.
+    ///
+    /// - Throws: `StoreSyncError.repeatedPages` at the limit.
     private func checkForRepetition() throws {
         guard !there.isEmpty, !(source is ChangePages) else { return }
         repeatedPageCount = known.insert(digest).inserted ? 0 : repeatedPageCount + 1
@@ -196,7 +203,7 @@ final class PassPages {
         }
     }
 
-    /// The stored objects that a list of tombstones names.
+    /// Finds the stored objects that a list of tombstones names.
     private func find(_ tombstones: JSONValue, at keyPath: String) async throws -> Set<Int64> {
         if case .null = tombstones { return [] }
         guard case .array(let elements) = tombstones else {
@@ -217,7 +224,7 @@ final class PassPages {
         return found
     }
 
-    /// A number for an object, such that the sums of different sets of objects differ (SplitMix64).
+    /// A number for an object, such that sums over different sets of objects differ (SplitMix64).
     private static func mixed(_ object: Int64) -> UInt64 {
         var mixed = UInt64(bitPattern: object) &* 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

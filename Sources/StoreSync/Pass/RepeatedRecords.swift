@@ -1,32 +1,32 @@
 import SyncModel
 import SyncStore
 
-/// The objects of nested records that a pass has merged, so that a record which is nested again and
-/// again, as a customer in each of its orders, needs no further look at the store.
+/// The nested records that a pass has merged, each with its object.
 ///
-/// A record is known by a hash of its cells, 64 bits with a random seed, so that nobody can choose
-/// two records of one hash.
+/// A record that is nested many times, such as a customer in each of its orders, is merged only
+/// once. Records are compared by a 64-bit hash of their cells with a random seed, so nobody can
+/// construct two records with the same hash.
 struct RepeatedRecords {
-    /// The number of records of an entity that are remembered, which bounds memory.
+    /// The number of records per entity that are remembered, to bound memory.
     private static let limit = 32_768
 
-    /// The records of a merge.
+    /// The records of one merge, and the objects of those that were merged before.
     struct Rows {
-        /// Nil for a record without an identity.
+        /// The hash of each record; nil for a record without an identity.
         fileprivate let hashes: [Int?]
         /// The object of each record that was merged before; nil for the others.
         let objects: [ObjectID?]
 
-        /// The matches that leave out the records that were merged before; nil if there are none.
+        /// The matches that skip records merged before; nil if there are none.
         var matches: [MergeRequest.Match]? {
             guard objects.contains(where: { $0 != nil }) else { return nil }
             return objects.map { $0 == nil ? .identity : .skipped }
         }
 
-        /// Whether all records were merged before, so that there is nothing to merge.
+        /// Whether all records were merged before, and nothing is left to merge.
         var areComplete: Bool { objects.allSatisfy { $0 != nil } }
 
-        /// Adds the records that were left out to the result of a merge.
+        /// Adds the skipped records to the result of a merge, as unchanged.
         func complete(_ result: inout MergeResult) {
             for (row, object) in objects.enumerated() {
                 if let object { result.rows[row] = MergeResult.Row(object, .unchanged) }
@@ -34,11 +34,11 @@ struct RepeatedRecords {
         }
     }
 
-    /// The objects by the index of their entity and the hash of their record. What an object's
-    /// record says is what the object has, unless an update is held.
+    /// The objects by the index of their entity and the hash of their record. Each object has the
+    /// values of its record, unless an update is held.
     private var objects: [Int: [Int: ObjectID]] = [:]
 
-    /// Finds the records that were merged before.
+    /// Finds the objects of records that were merged before.
     func rows(_ records: RecordBatch, of layout: EntityLayout) -> Rows {
         let hashes = records.withReader { reader in
             (0..<reader.count).map { reader.isIdentified($0, by: layout.identitySlots) ? reader.hash(row: $0) : nil }
@@ -47,19 +47,20 @@ struct RepeatedRecords {
         return Rows(hashes: hashes, objects: hashes.map { $0.flatMap { known[$0] } })
     }
 
-    /// Notes the effect of a merge of an entity's records.
+    /// Notes the result of a merge of an entity's records.
     ///
-    /// If it changed an object, all records of the entity are forgotten: others may say now what
-    /// the object has, also of the same merge if a store finds one object by several identities.
+    /// If the merge updated an object, all records of the entity are forgotten. An earlier record
+    /// may no longer have the object's values. This holds within one merge too, because a store may
+    /// find one object by several identities.
     ///
-    /// - Parameter rows: The records, if they may be repeated.
+    /// - Parameter rows: The records; nil if they are not looked up.
     mutating func note(_ rows: Rows?, _ result: MergeResult, of layout: EntityLayout) {
         guard !result.rows.contains(where: { $0?.change == .updated }) else {
             objects[layout.index] = nil
             return
         }
         guard let rows else { return }
-        // Taken out during the change: a second reference would copy all of it.
+        // Taken out during the change, because a second reference would copy the whole dictionary.
         var known = objects.removeValue(forKey: layout.index) ?? [:]
         if known.count > Self.limit { known = [:] }
         for (hash, merged) in zip(rows.hashes, result.rows) {
@@ -70,8 +71,8 @@ struct RepeatedRecords {
 }
 
 extension SyncPass {
-    /// The records of a merge among those of the pass; nil if they cannot be repeated ones, or
-    /// depend on more than themselves.
+    /// Looks up the records of a merge; nil if they cannot be repeated, or if their merge depends
+    /// on more than their cells.
     func repeated(_ request: MergeRequest, _ layout: EntityLayout, _ origin: Origin) -> RepeatedRecords.Rows? {
         guard origin.isNested, origin.belongsToMany, request.matches == nil, request.policy.inserts,
             request.policy.updates, !rules.isImport, !rules.isHookedWhereNested,

@@ -2,16 +2,20 @@ import OneWaySynchronizer
 import SyncModel
 import SyncStore
 
-/// The parent of a payload's objects, and the children it had before the pass.
+/// The parent of the list's objects, and its children before the pass.
 struct SyncChildren {
+    /// The stored object that is the parent.
     let parent: Int64
     private let layout: EntityLayout
+    /// The relationship from the parent to its children.
     let relationship: RelationshipLayout
+    /// The children before the pass, in the order of the relationship.
     private let linked: [Int64]
 
     /// Finds the parent; nil if the request has none.
     ///
-    /// - Throws: `StoreSyncError` if the parent or the relationship is not found.
+    /// - Throws: `StoreSyncError.noParent` unless exactly one object matches the predicate;
+    ///   `noRelationship` unless exactly one relationship is suitable.
     init?(_ parent: JSONStore.Parent?, of child: EntityLayout, in pass: SyncPass) async throws {
         guard let parent else { return nil }
         relationship = try parent.relationship(to: child, in: pass.model)
@@ -24,17 +28,17 @@ struct SyncChildren {
         linked = try await pass.transaction.links(relationship, of: found).map(\.target)
     }
 
-    /// The children before the pass.
+    /// The children before the pass, as the objects of a query.
     var linkedRows: StoreQuery.Objects {
         .only(linked)
     }
 
     /// Links the parent to its children. Absent children are unlinked, or deleted if they can have
-    /// no other parent.
+    /// only one parent.
     ///
     /// - Parameters:
     ///   - children: The objects of the payload, in order.
-    ///   - scope: The children that the payload covers; nil if none is unlinked.
+    ///   - scope: The children that the payload covers; nil if absent children are kept.
     func relate(
         _ children: [Int64], sweeping scope: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?,
         in pass: SyncPass
@@ -47,7 +51,7 @@ struct SyncChildren {
             query.objects = .only(absent)
             if let inverse = pass.model.inverse(of: relationship), !inverse.isToMany {
                 try await pass.sweep(query, limit: limit)
-                // Objects whose deletion was withheld keep their place.
+                // Objects whose deletion was withheld stay linked.
                 absent = []
             }
         }

@@ -3,63 +3,76 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-/// A pass inside its transaction: merges mapped batches, and remembers the steps that wait for the
-/// last one.
+/// One pass inside its transaction: merges mapped batches, then makes the changes that have to wait
+/// for the last batch.
 ///
-/// The objects of a batch are merged first, then the nested objects by relationship, then all are
-/// linked. The number of store calls depends on the number of batches, entities and relationships,
-/// not on the number of objects.
+/// For each batch, the pass merges the objects of the list, then the nested objects relationship by
+/// relationship, and links both. The number of store calls depends on the number of batches,
+/// entities and relationships, not on the number of objects.
+///
+/// A ``SyncRequest`` drives the pass. It calls `mergeListed` for each batch, `finish()` after the
+/// last one, then `sweep`, `settlePendingLinks()` and `reportIncomplete()`.
 final class SyncPass {
     let transaction: any StoreTransaction
     let mapper: RecordMapper
     let rules: SyncRules
+    /// What the pass did so far: counts, rejected objects and drift.
     var tally: SyncTally
-    /// Links to objects that the store did not have when they were named, or may not keep.
+    /// Links to objects that the store did not have, or may still delete, when an identifier named
+    /// them. `finish()` links the objects that have come since.
     var deferred = DeferredLinks()
-    /// Objects that lost their place in a relationship that deletes such objects.
+    /// The objects that lost their source in a relationship that deletes such objects. Filled by
+    /// each linking; `finish()` deletes those that have no source then.
     var detached: [RelationshipLayout: [Int64]] = [:]
-    /// The objects without an identity of their own that a source lost. They are used again if a
-    /// later part of the payload states the relationship once more.
+    /// The objects without an identity that each source lost. A later element of the same source
+    /// reuses them, and `finish()` deletes the rest.
     var lost: [RelationshipLayout.ID: [ObjectID: [ObjectID]]] = [:]
-    /// The identifiers that no object of the store or the payload has.
+    /// The identifiers that still name no object after `finish()`. `settlePendingLinks()` stores
+    /// them.
     var unresolved: [PendingLink] = []
-    /// The objects that lacked a mandatory relationship when they were merged.
+    /// The objects that lacked a mandatory relationship when they were merged. `reportIncomplete()`
+    /// reports those that still lack it.
     var incomplete = IncompleteObjects()
-    /// The nested records that were merged, by which repeated ones are known.
+    /// The nested records that were merged, to skip repeated ones.
     var repeatedRecords = RepeatedRecords()
-    /// The changes that may be undone in the same pass.
+    /// The changes that later changes of the same pass may undo; read by `hasUndoneItself(in:)`.
     var ledger = PassLedger()
-    /// How often each relationship was processed, from either end. An object inserted since the
-    /// last time has no links of the relationship.
+    /// How often each relationship was linked, from either end. While the number stays the same, a
+    /// newly inserted object has no other links of the relationship.
     var relatings: [RelationshipLayout: Int] = [:]
 
-    /// The objects whose relationships the payload states, by relationship.
+    /// The objects whose relationship the payload has stated, by relationship. Used to report
+    /// contradicting statements, and to drop stored identifiers that the payload states anew.
     var stated: [RelationshipLayout.ID: ObjectSet] = [:]
-    /// Those of the page at hand; nil for payloads that are of one moment.
+    /// The part of `stated` that is from the current page; nil if the payload has no pages.
     var statedInPage: [RelationshipLayout.ID: ObjectSet]?
-    /// The objects whose relationships the payload's list itself states, by relationship.
+    /// The objects of the list whose relationship the list states, by relationship. What nested
+    /// objects state about these relationships is ignored. Empty unless `nestsItself`.
     var statedByList: [RelationshipLayout.ID: ObjectSet] = [:]
-    /// Whether changes are held. True until the pass writes something.
+    /// Whether updates and links are held. True until the pass writes one; false in an import.
     var isHolding: Bool
-    /// Changes of objects that wait for the end of the pass.
+    /// Updates that wait until the pass writes something or ends.
     var heldRows = HeldRows()
-    /// Changes of links that wait for the end of the pass.
+    /// Changes of links that wait until the pass writes something or ends.
     var heldLinks = HeldLinks()
-    /// Updates by nested objects to objects that the payload's list may contain as well.
+    /// Updates by nested objects to entities of the list. `finish()` applies those that the list
+    /// does not decide.
     var held = HeldUpdates()
-    /// The index of the root entity of the payload's list; nil if there is no list.
+    /// The index of the root entity of the payload's list; nil in an import, and if there is no
+    /// list.
     let listRoot: Int?
-    /// The objects of the payload's list.
+    /// The objects that the list has had so far.
     var listed = ObjectSet()
-    /// The objects of the list for which it has no value, by entity and attribute, if such objects
-    /// can be nested in others.
+    /// The objects of the list for which it has no value yet, by attribute. A nested object may
+    /// supply it. Empty unless `nestsItself`.
     var lacking: [AttributePlace: ObjectSet] = [:]
-    /// Whether objects of the list's entities can be nested in others.
+    /// Whether a relationship leads to the list's entities, so that objects of the list can be
+    /// nested.
     let nestsItself: Bool
-    /// The parent of the objects of the list, and the relationship that leads from it to them.
+    /// The parent of the list's objects and its relationship to them; nil if the request has none.
     var listParent: (relationship: RelationshipLayout, object: ObjectID)?
-    /// Whether an object that the list contains twice is reported; false if pages may be read
-    /// again.
+    /// Whether an object that the list contains twice is reported; false for remote sources, whose
+    /// pages may be read again.
     var reportsDuplicates = true
 
     /// Creates a pass.
@@ -91,32 +104,34 @@ final class SyncPass {
         let slot: Int
     }
 
-    /// The origin of objects, as far as it decides how they are merged.
+    /// Where objects come from, and how this affects their merge.
     struct Origin {
+        /// The allowed changes.
         var policy: MergePolicy
-        /// The index of the entity that the objects are expected to be of.
+        /// The index of the expected entity; the objects may be of its sub-entities.
         var entity: Int?
         /// Whether the objects are nested in others.
         var isNested = false
-        /// Whether the objects are nested in an array.
+        /// Whether they are nested in an array.
         var isToMany = false
-        /// Whether nested objects are related to those that they are nested in.
+        /// Whether nested objects are linked to the objects that contain them.
         var areRelated = true
-        /// Whether several objects can contain the same one.
+        /// Whether one object can be nested in several others.
         var belongsToMany = false
-        /// The relationship that leads back from the objects to those that contain them.
+        /// The relationship back to the objects that contain them.
         var inverse: RelationshipLayout.ID?
-        /// Returns the object within which the object of an ordinal is identified; nil if their
+        /// Returns the parent within which the object of an ordinal is identified; nil if the
         /// identity is not scoped.
         var parents: ((Int) -> ObjectID?)?
-        /// The indices of the payload's elements by ordinal; nil if the ordinals are the indices.
+        /// The index of each ordinal's element in the payload; nil if ordinals and indices are
+        /// equal.
         var elementIndices: [Int]?
-        /// The stored objects that elements without an identity stand for, by ordinal.
+        /// The stored object of each ordinal whose element has no identity; see `reused`.
         var reused: [Int: Int64] = [:]
-        /// The one object that all of them stand for, whatever their key.
+        /// The stored object that all records update, whatever their identity; nil in a sync.
         var known: Int64?
-        /// The relationship from new objects to the objects that contain them, by ordinal; nil if
-        /// they are linked later.
+        /// The relationship to the containing objects, and that object by ordinal. New objects are
+        /// inserted with this link; nil if they are linked later.
         var owners: (relationship: RelationshipLayout, objects: [ObjectID?])?
 
         func elementIndex(_ ordinal: Int) -> Int {
@@ -124,17 +139,17 @@ final class SyncPass {
         }
     }
 
-    /// Receives the ordinal, the object and its change.
+    /// Receives the ordinal of a merged object, the object, and its change.
     typealias Collector = (Int, Int64, MergeResult.Change) -> Void
 
     // MARK: Objects
 
     /// Merges objects of the payload's list and their nested objects.
     ///
-    /// What they say of objects that several of them contain counts in their order, whatever the
-    /// size of the batches.
+    /// If elements of the batch contradict each other, the last one counts, whatever the batch
+    /// size.
     ///
-    /// - Parameter collect: Receives each object that was merged.
+    /// - Parameter collect: Receives each merged object.
     func mergeListed(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
         let cuts = rules.isImport || !rules.relates ? [] : BatchCuts.cuts(of: batch, in: model)
         for part in batch.parts(beginningAt: cuts) { try await merge(part, origin, collect) }
@@ -142,7 +157,7 @@ final class SyncPass {
 
     /// Merges objects and their nested objects.
     ///
-    /// - Parameter collect: Receives each object that was merged.
+    /// - Parameter collect: Receives each merged object.
     func merge(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
         tally.toleratedCount += batch.toleratedCount
         if !batch.drift.isEmpty {
@@ -164,7 +179,7 @@ final class SyncPass {
         }
     }
 
-    /// Maps objects again whose sub-entity only the store knows.
+    /// Maps objects again as the sub-entity that the store has them as.
     ///
     /// - Parameter skipped: Receives their rows in the group.
     private func remapped(_ group: MappedBatch.Group, _ skipped: inout Set<Int>) async throws -> [MappedBatch] {
@@ -191,7 +206,7 @@ final class SyncPass {
             try former.add(json, index: group.elementIndices[row])
             skipped.insert(row)
         }
-        // What the mapping of the sub-entity finds counts instead.
+        // The drift that the second mapping finds replaces that of the first.
         if let former = try former.takeBatch() {
             tally.toleratedCount -= former.toleratedCount
             tally.drift.remove(former.drift)
@@ -278,7 +293,7 @@ final class SyncPass {
         noteIncomplete(group, result, origin)
     }
 
-    /// Notes the attributes for which the list has no value. Nested objects may have one.
+    /// Notes the attributes for which an object of the list has no value yet.
     private func noteLacking(_ records: RecordBatch, _ result: MergeResult, _ layout: EntityLayout) {
         records.withReader { reader in
             for slot in 0..<reader.columnCount {
@@ -309,7 +324,7 @@ final class SyncPass {
         self.listed = listed
     }
 
-    /// Reports objects of the list that the list states to be of another entity as well.
+    /// Reports objects of the list that a later element of the list states to be of another entity.
     private func noteReplaced(_ changes: [Int: ClassChange], _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
         for (row, change) in changes.sortedByKey {
             guard layout.root == listRoot, listed.remove(change.old), reportsDuplicates else { continue }
@@ -317,7 +332,7 @@ final class SyncPass {
         }
     }
 
-    /// Combines the rows of a group that are one object; nil if there are none.
+    /// Combines the rows that have the same identity; nil if there are none.
     private func combine(_ group: MappedBatch.Group, _ origin: Origin) -> CombinedRows? {
         let name = group.mapping.layout.name
         let combined = CombinedRows(group, parents: origin.parents) { [self] keyPath, row in
@@ -334,7 +349,7 @@ final class SyncPass {
 }
 
 extension MappedBatch.Group {
-    /// The records that have a value for each relationship, by the index of the relationship.
+    /// The records with a value for each relationship, by the index of the relationship.
     ///
     /// - Parameter record: Returns the record of a row.
     fileprivate func statedRelationships(_ record: (Int) -> Int) -> [Int: Set<Int>] {
@@ -347,7 +362,7 @@ extension MappedBatch.Group {
 }
 
 extension MappedBatch {
-    /// Whether the value of an identity did not fit. The store may have that object.
+    /// Whether the value of an identity did not fit. The store may have the object.
     fileprivate var hasUnfitIdentity: Bool {
         groups.contains { group in
             let layout = group.mapping.layout

@@ -4,21 +4,23 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-/// A sync request and the steps that carry it out in a transaction.
+/// A sync request, and the steps of a pass that carry it out in a transaction.
 struct SyncRequest: Sendable {
     let mapper: RecordMapper
+    /// The entity of the list.
     let entity: String
+    /// The object whose children the list has; nil for a list without a parent.
     let parent: JSONStore.Parent?
     let options: StoreSyncOptions
     let rules: SyncRules
 
-    /// How often the pages of a source are read at most, to be sure of the objects they have and
-    /// lack.
+    /// How often a pass reads the pages of a source at most. It reads them again if objects may
+    /// have moved between pages during a reading.
     private static let readingLimit = 3
 
     /// Creates a request.
     ///
-    /// - Parameter rules: What the pass may do; by default what the options say.
+    /// - Parameter rules: The rules of the pass; nil, the default, derives them from the options.
     init(
         mapper: RecordMapper, entity: String, parent: JSONStore.Parent? = nil,
         options: StoreSyncOptions = StoreSyncOptions(), rules: SyncRules? = nil
@@ -30,12 +32,12 @@ struct SyncRequest: Sendable {
         self.rules = rules ?? SyncRules(options, isInferred: mapper.model[entity]?.entity.isInferred == true)
     }
 
-    /// Whether absent objects are deleted at the end.
+    /// Whether objects that are absent from the payload are deleted at the end.
     var sweeps: Bool {
         !rules.isImport && options.operations.contains(.delete)
     }
 
-    /// Merges payloads that are at hand.
+    /// Merges payloads at hand in order, as the pages of one list.
     ///
     /// - Parameter store: The store of the transaction.
     func run(
@@ -44,10 +46,10 @@ struct SyncRequest: Sendable {
         try await run(PayloadList(payloads), in: transaction, of: store).map(\.summary.result)
     }
 
-    /// Merges all pages of a source, and deletes the objects that are gone.
+    /// Merges all pages of a source, and deletes the objects that are absent.
     ///
     /// - Parameter store: The store of the transaction.
-    /// - Returns: The summary of the pass, and the bookmark that the next pass begins after.
+    /// - Returns: The summary of the pass, and the bookmark for the next one.
     func run(
         _ source: any RemotePass, in transaction: any StoreTransaction, of store: any Store,
         progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
@@ -57,7 +59,7 @@ struct SyncRequest: Sendable {
         }
     }
 
-    /// Runs on the thread at hand. Only the source runs elsewhere, at the same time.
+    /// Runs on the transaction's thread. Only the source runs elsewhere, concurrently.
     private func runAtHand(
         _ source: any RemotePass, in transaction: any StoreTransaction, of store: any Store,
         progress: @escaping @Sendable (RemoteSyncProgress) -> Void
@@ -121,7 +123,8 @@ struct SyncRequest: Sendable {
         return SyncEffect(value: PassEnd(summary: summary, bookmark: bookmark), isUndone: isUndone)
     }
 
-    /// Ends a reading of the pages, with a doubt if they had fewer objects than the source counts.
+    /// Ends a reading of the pages. The end has a doubt if the source counts more objects than its
+    /// pages had.
     private static func end(of source: any RemotePass, after pages: PassPages) async throws -> RemoteEnd {
         var end = try await BlockingExecutor.outside { try await source.end() }
         let count = pages.progress.elementCount
@@ -131,14 +134,13 @@ struct SyncRequest: Sendable {
         return end
     }
 
-    /// The summary of a pass, and the bookmark that the next pass begins after.
+    /// The summary of a pass, and the bookmark for the next one.
     struct PassEnd: Sendable {
         var summary: RemoteSyncResult
         let bookmark: SyncBookmark
     }
 
-    /// The objects to delete: those that were not seen, or for a source of changes those that were
-    /// named as gone.
+    /// The objects to delete: those named as gone by a source of changes; those not seen otherwise.
     private func absent(
         of scope: StoreQuery, _ pages: PassPages, _ pass: SyncPass, _ layout: EntityLayout, _ end: RemoteEnd
     ) -> StoreQuery {
@@ -177,12 +179,12 @@ struct SyncRequest: Sendable {
         return result
     }
 
-    /// Updates one object.
+    /// Updates one stored object, whatever identity the JSON has.
     func update(
         _ stored: StoredRecord, with json: JSONValue, in transaction: any StoreTransaction
     ) async throws -> StoreSyncResult {
         let layout = stored.record.layout
-        // The JSON may be a part of the object.
+        // The JSON may hold only a part of the object.
         var rules = rules
         rules.clearsAbsent = options.absentKeys == .clear
         var collector = try RecordCollector(mapper, entity: layout.name, options: rules.readerOptions)
@@ -200,7 +202,7 @@ struct SyncRequest: Sendable {
         return pass.tally.result(for: layout)
     }
 
-    /// How payloads are read, in batches as large as the store asks for.
+    /// The reader options for batches of the size that the store asks for.
     func readerOptions(for transaction: any StoreTransaction) -> RecordReader.Options {
         let rowCount = transaction.batchRowCount
         var options = RecordReader.Options(

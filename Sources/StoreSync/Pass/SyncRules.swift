@@ -2,25 +2,26 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// What a pass may do to objects and relationships.
+/// The changes that a pass may make to objects and relationships.
 struct SyncRules {
-    /// The operations on objects of the payload.
+    /// The allowed changes of the list's objects.
     var policy = MergePolicy()
-    /// The operations on nested objects.
+    /// The allowed changes of nested objects.
     var nestedPolicy = MergePolicy()
     /// Whether links that the payload does not name are removed.
     var unlinks = true
     /// Whether the pass is an import.
     ///
-    /// In an import, identifiers insert objects, objects without an identity are new, nothing is
-    /// deleted, and an unsuitable value of a relationship is an error.
+    /// In an import, identifiers insert objects, each object without an identity is inserted,
+    /// nothing is deleted, and an unsuitable value of a relationship is an error.
     var isImport = false
-    /// Whether a new object must have all its mandatory attributes.
+    /// Whether a new object without a mandatory attribute is an error.
     var demandsMandatory = false
+    /// The hook that may change the JSON of a new object; nil without a hook.
     var willInsert: StoreSyncOptions.InsertHook?
     /// Whether the result lists keys.
     var reportsKeys = false
-    /// Whether properties that an object does not have are cleared.
+    /// Whether properties that an object's JSON lacks are cleared.
     var clearsAbsent = false
 
     /// Whether relationships are processed.
@@ -28,21 +29,22 @@ struct SyncRules {
         links || unlinks
     }
 
+    /// Whether links that the payload states are added.
     private var links: Bool {
         nestedPolicy.inserts || nestedPolicy.updates
     }
 
-    /// Whether a hook sees the JSON of new objects.
+    /// Whether the hook receives the JSON of new objects of the list.
     var isHooked: Bool {
         willInsert != nil && policy.inserts
     }
 
-    /// Whether a hook sees the JSON of new nested objects.
+    /// Whether the hook receives the JSON of new nested objects.
     var isHookedWhereNested: Bool {
         willInsert != nil && nestedPolicy.inserts
     }
 
-    /// How objects are read that are not read in batches.
+    /// The reader options for objects that are not read in batches.
     var readerOptions: RecordReader.Options {
         var options = RecordReader.Options(keepsRelationships: true)
         options.clearsAbsent = clearsAbsent
@@ -52,7 +54,7 @@ struct SyncRules {
 
     /// Creates the rules of a sync.
     ///
-    /// - Parameter isInferred: Whether the entity was inferred from a sample.
+    /// - Parameter isInferred: Whether the list's entity was inferred from a sample.
     init(_ options: StoreSyncOptions, isInferred: Bool) {
         let operations = options.operations
         policy = MergePolicy(inserts: operations.contains(.insert), updates: operations.contains(.update))
@@ -70,14 +72,14 @@ struct SyncRules {
         demandsMandatory = dialect.demandsMandatory
     }
 
-    /// How the links of a relationship are changed.
+    /// How linking changes the existing links of a source.
     func mode(of relationship: RelationshipLayout) -> LinkBatch.Mode {
         guard relationship.isToMany else { return unlinks || nestedPolicy.updates ? .replace : .add }
         return links ? (unlinks ? .replace : .add) : .retain
     }
 
-    /// Whether objects that lose their place in a relationship are deleted. True if they can belong
-    /// to one object only.
+    /// Whether objects that lose their source in a relationship are deleted: true if each can
+    /// belong to one source only.
     func deletesDetached(of relationship: RelationshipLayout, in model: DataModel) -> Bool {
         guard unlinks, !isImport else { return false }
         if relationship.isOwning { return true }
