@@ -2,18 +2,18 @@ import JSONMapper
 import SyncBase
 import SyncModel
 
-/// The places at which a batch is cut, because its elements contradict each other.
+/// Finds where to cut a batch whose elements contradict each other.
 ///
-/// The objects of a batch are merged entity by entity, and relationship by relationship. So if two
-/// elements say different things about one object, the later element does not always count. It does
-/// if each is in a part of its own. Elements that agree stay together, because parts cost calls of
-/// the store.
+/// A batch is merged entity by entity and relationship by relationship, not element by element. If
+/// two elements state different values for one object, the earlier one may therefore be merged
+/// last. In separate parts, the later element is merged last. Elements that agree stay together,
+/// because each part costs calls of the store.
 struct BatchCuts {
-    /// An object of the batch, at any depth.
+    /// One occurrence of an object in the batch, at any depth.
     private struct Mention {
-        /// The ordinal of the element of the list that contains it.
+        /// The ordinal of the list's element that contains it.
         let element: Int
-        /// Its group in `places`, and its row in there.
+        /// The index of its group in `places`, and its row in the group.
         let place: Int
         let row: Int
     }
@@ -23,22 +23,23 @@ struct BatchCuts {
         let values: [AttributeValue]
     }
 
-    /// A group of objects that are reached by the same relationships.
+    /// A group of objects at the same place: in the list itself, or nested by the same
+    /// relationships.
     private struct Place {
         let group: MappedBatch.Group
-        /// The ordinal of the element of the list that contains each row; nil for a row that was
-        /// left out.
+        /// The ordinal of the list's element that contains each row; nil for a rejected row.
         let elements: [Int?]
     }
 
-    /// The one object that another leads to, stated from either end of the relationship.
+    /// The only object that a to-one relationship leads to, stated from either end.
     private struct Claim {
-        /// The ordinal of the element of the list that contains the statement.
+        /// The ordinal of the list's element that contains the statement.
         let element: Int
-        /// The identity of that object; nil for none.
+        /// The identity of the object; nil for none.
         let target: [AttributeValue?]?
     }
 
+    /// The object and the to-one relationship that a claim is about.
     private struct Claimed: Hashable {
         let identity: Identity
         let relationship: RelationshipLayout.ID
@@ -53,13 +54,14 @@ struct BatchCuts {
 
     /// Returns the elements that begin a new part, in order; empty if the batch stays whole.
     ///
-    /// Within one element, the order of merging is the same in every batch. Lists of a relationship
-    /// between many objects and many that contradict the list at its other end are not looked for.
+    /// Contradictions within one element need no cut, because its merging order is the same in
+    /// every batch. Contradicting lists at both ends of a many-to-many relationship are not
+    /// detected.
     static func cuts(of batch: MappedBatch, in model: DataModel) -> [Int] {
         guard batch.groups.count > 1 || batch.groups.contains(where: \.hasNested) else { return [] }
         var cuts = BatchCuts(model)
         cuts.visit(batch) { $0 }
-        // The last element after which a part has to end, by the element that begins the next one.
+        // For each element that must begin a part, the last earlier element that it contradicts.
         var last: [Int: Int] = [:]
         func report(_ earlier: Int, _ later: Int) {
             last[later] = max(last[later] ?? earlier, earlier)
@@ -106,7 +108,7 @@ struct BatchCuts {
         for (place, root) in zip(places.indices, roots) {
             let group = places[place].group
             let slots = group.mapping.layout.identitySlots
-            // In a single place, only what an object leads to depends on the order.
+            // If all mentions are in one place, only the order of nested objects matters.
             guard !slots.isEmpty, repeated.contains(root) || group.hasNested else { continue }
             group.records.withReader { reader in
                 guard repeated.contains(root) || slots.count > 1 || !reader.isAscending(slot: slots[0]) else {
@@ -127,14 +129,14 @@ struct BatchCuts {
 
     // MARK: Contradictions
 
-    /// Finds the mentions of an object that differ from an earlier one.
+    /// Finds the mentions of an object that contradict an earlier mention.
     ///
     /// - Parameters:
-    ///   - mentions: The mentions of the object in the order of the elements.
-    ///   - report: Receives the elements of both.
+    ///   - mentions: The mentions of the object, in the order of their elements.
+    ///   - report: Receives the elements of both mentions.
     private func contradictions(_ mentions: [Mention], _ report: (_ earlier: Int, _ later: Int) -> Void) {
         let isInOnePlace = mentions.allSatisfy { $0.place == mentions[0].place }
-        // The latest mention that says something, by slot.
+        // The latest mention with a value for each slot.
         var latest: [Mention?] = []
         var targets: [Int: (targets: [[AttributeValue?]], element: Int)] = [:]
         var previous: Mention?
@@ -160,9 +162,10 @@ struct BatchCuts {
         }
     }
 
-    /// The last element with another value for a slot of an object; nil if there is none.
+    /// The last earlier element with a different value for a slot of the object; nil if there is
+    /// none.
     ///
-    /// - Parameter latest: The latest mention of a value by slot. Receives the mention.
+    /// - Parameter latest: The latest mention with a value for each slot; updated with `mention`.
     private func difference(of mention: Mention, from latest: inout [Mention?]) -> Int? {
         var last: Int?
         places[mention.place].group.records.withReader { reader in
@@ -180,8 +183,8 @@ struct BatchCuts {
 
     // MARK: Claims
 
-    /// The claims of each object, if more than one place of the batch states a relationship or its
-    /// inverse.
+    /// The claims about each object and relationship, if several places of the batch state the
+    /// relationship or its inverse.
     private func repeatedClaims() -> [[Claim]] {
         var stated: [RelationshipLayout.ID: [(place: Int, index: Int)]] = [:]
         for (place, group) in places.map(\.group).enumerated() {
@@ -193,8 +196,8 @@ struct BatchCuts {
             }
         }
         var claims: [Claimed: [Claim]] = [:]
-        // In an order that is the same in every process. A relationship that is its own inverse
-        // states both ends at once.
+        // Sorted, so that the order is the same in every process. A symmetric relationship states
+        // both ends at once.
         for (id, statements) in stated.sortedByKey
         where statements.count > 1 || model.isSymmetric(model.layouts[id.source].relationships[id.index]) {
             for (place, index) in statements {
@@ -232,11 +235,11 @@ struct BatchCuts {
 }
 
 extension NestedElements {
-    /// What a row leads to: the identities of objects, or the content of objects without one; nil
-    /// if it says nothing.
+    /// The targets of a row: the identities of objects, or the content of objects without one; nil
+    /// if the row states none.
     ///
-    /// - Parameter isWhole: Whether the content of all objects is returned. Of the rows of one
-    ///   object in one place, only the last one's elements are merged.
+    /// - Parameter isWhole: Whether content is returned for objects with an identity too. Of the
+    ///   rows of one object in one place, only the elements of the last row are merged.
     fileprivate func targets(of row: Int, isWhole: Bool) -> [[AttributeValue?]]? {
         let index = sources.firstIndex(from: { $0.row >= row })
         guard index < sources.count, sources[index].row == row else { return nil }
@@ -257,7 +260,7 @@ extension NestedElements {
 }
 
 extension MappedBatch.Group {
-    /// The values of a row, followed by the content of what it leads to.
+    /// The values of a row, followed by the content of its targets.
     fileprivate func content(of row: Int) -> [AttributeValue?] {
         var content = (0..<records.columnCount).map { records.value(row: row, slot: $0) }
         for (index, nested) in nested.enumerated() {
@@ -269,8 +272,8 @@ extension MappedBatch.Group {
 }
 
 extension Array {
-    /// The index of the first element that a condition holds for, in an array where it holds for
-    /// all elements after that one; the count if there is none.
+    /// The index of the first element that satisfies a condition, by binary search; the count if
+    /// there is none. The condition must hold for all elements after that one.
     fileprivate func firstIndex(from isAtOrAfter: (Element) -> Bool) -> Int {
         var range = indices
         while !range.isEmpty {

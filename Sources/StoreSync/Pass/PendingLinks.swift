@@ -3,8 +3,13 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-/// Identifiers that the payload named for a relationship of an object, and that no object has.
+/// The identifiers that a payload states for a relationship of an object, and that no stored object
+/// has.
+///
+/// A pass stores them as objects of `SyncEntity.pendingLink`, so that a later pass can link the
+/// objects when they come.
 struct PendingLink {
+    /// The object that the relationship starts from.
     let relationship: RelationshipLayout
     let object: ObjectID
     /// The identifiers as JSON, each with its position among all targets.
@@ -16,7 +21,7 @@ struct PendingLink {
         self.targets = targets
     }
 
-    /// Takes identifiers from a statement.
+    /// Creates a link from the unknown identifiers of a deferred statement.
     init(
         _ statement: DeferredLinks.Statement, _ unknown: [(position: Int, row: Int)], of identifiers: RecordBatch,
         in model: DataModel
@@ -35,7 +40,7 @@ struct PendingLink {
         }
     }
 
-    /// Reads a stored link; nil if the model does not have the relationship any more.
+    /// Reads a stored link; nil if the model no longer has the relationship.
     init?(_ record: Record, in model: DataModel) {
         guard case .string(let name) = record["relationship"], case .int(let object) = record["object"],
             case .string(let text) = record["targets"],
@@ -51,7 +56,7 @@ struct PendingLink {
         }
     }
 
-    /// The link as a record.
+    /// The link as a record of `SyncEntity.pendingLink`.
     func record(of layout: EntityLayout, key: RecordKey, in model: DataModel) -> Record {
         var record = Record(of: layout)
         record["relationship"] = .string(model.name(of: relationship))
@@ -72,7 +77,7 @@ struct PendingLink {
 }
 
 extension SyncPass {
-    /// Notes that the payload states a relationship of some objects.
+    /// Notes that the payload states a relationship of objects.
     func noteStated(_ objects: [ObjectID], _ relationship: RelationshipLayout) {
         var stated = self.stated.removeValue(forKey: relationship.id) ?? ObjectSet()
         for object in objects { stated.insert(object) }
@@ -83,8 +88,10 @@ extension SyncPass {
         statedInPage?[relationship.id] = ofPage
     }
 
-    /// Links remembered identifiers whose objects have come, forgets those that the payload states
-    /// anew or whose objects are gone, and remembers new ones.
+    /// Settles the identifiers that earlier passes stored and those of this pass.
+    ///
+    /// Links stored identifiers whose objects have come. Deletes those that the payload states anew
+    /// or whose source is gone. Stores the identifiers that this pass could not link.
     func settlePendingLinks() async throws {
         let pending = unresolved
         unresolved = []
@@ -127,16 +134,16 @@ extension SyncPass {
         let object: ObjectID
     }
 
-    /// A remembered link that may be resolved now.
+    /// A stored link that this pass may be able to make.
     private struct Waiting {
-        /// The number of the object that holds the link.
+        /// The stored object that holds the link.
         let row: ObjectID
         let link: PendingLink
-        /// The key that the source had when the link was remembered.
+        /// The key of the source when the link was stored.
         let key: AttributeValue
     }
 
-    /// Resolves links of one relationship.
+    /// Makes the stored links of one relationship as far as their targets are stored now.
     private func resolve(
         _ waiting: [Waiting], obsolete: inout [ObjectID], remaining: inout [PendingLink]
     ) async throws {
@@ -147,7 +154,7 @@ extension SyncPass {
         try await transaction.fetch(query, batchRowCount: 1000) { records in
             for stored in records { keys[stored.object] = stored.key.text.map { .string($0) } ?? .null }
         }
-        // The other sources are gone, or other objects have their numbers now.
+        // A source without the noted key is gone, and its number may belong to another object.
         obsolete += waiting.filter { keys[$0.link.object] != $0.key }.map(\.row)
         let waiting = waiting.filter { keys[$0.link.object] == $0.key }
         var collector = try RecordCollector(
@@ -178,12 +185,13 @@ extension SyncPass {
             let found = Array(zip(waiting.link.targets, objects[next..<(next + waiting.link.targets.count)]))
             next += waiting.link.targets.count
             let source = waiting.link.object
-            // A later payload may have linked it.
+            // A later payload may have linked the source.
             guard relationship.isToMany || current[source] == nil else {
                 obsolete.append(waiting.row)
                 continue
             }
-            // What the payload states about a target from its side counts.
+            // If the payload states the relationship from the target's side, that statement takes
+            // precedence.
             let isStated = found.contains { _, object in
                 object.map { target in inverse.flatMap { stated[$0.id]?.contains(target) } == true } ?? false
             }
@@ -231,8 +239,7 @@ extension SyncPass {
 }
 
 extension StoreTransaction {
-    /// Forgets remembered identifiers of objects that are gone. Another object may get the number
-    /// of one.
+    /// Deletes stored identifiers whose source is gone, before another object gets its number.
     func forgetPendingLinksOfMissingObjects() async throws {
         guard let layout = model[SyncEntity.pendingLink.name] else { return }
         let query = StoreQuery(layout.name)
@@ -258,13 +265,13 @@ extension StoreTransaction {
 }
 
 extension RecordKey {
-    /// The identity as a JSON array; nil for an object without one.
+    /// The identity as a JSON array; nil for an object without an identity.
     fileprivate var text: String? {
         guard case .identity(let values) = self else { return nil }
         var writer = JSONWriter()
         writer.beginArray()
         for value in values {
-            // A number that JSON does not have is no key of JSON.
+            // JSON cannot represent the value, for example a number that is not finite.
             guard (try? writer.value(value)) != nil else { return nil }
         }
         writer.endArray()
@@ -273,7 +280,7 @@ extension RecordKey {
 }
 
 extension DataModel {
-    /// The name of a relationship with that of the entity that declares it.
+    /// The name of a relationship, qualified by the entity that declares it.
     fileprivate func name(of relationship: RelationshipLayout) -> String {
         "\(layouts[relationship.source].name).\(relationship.name)"
     }

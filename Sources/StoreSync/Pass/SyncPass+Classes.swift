@@ -3,24 +3,25 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-// An object keeps its entity in a store. If the payload says that it is of another one, an object
-// of that entity takes its place, with its values and links.
+// A stored object cannot change its entity. If the payload states another entity, an object of that
+// entity replaces it, with its values and links.
 extension SyncPass {
-    /// A stored object that an object of another entity replaces.
+    /// A stored object that is replaced by an object of another entity.
     struct ClassChange {
+        /// The object that was removed.
         let old: ObjectID
         /// The index of its root entity.
         fileprivate let root: Int
-        /// The relationships that both entities have, and the links of each.
+        /// The links of the relationships that both entities have.
         fileprivate var links: [(relationship: RelationshipLayout, targets: [ObjectID])] = []
-        /// The lists of other objects that contain the object.
+        /// The lists of other objects that contain the object, each with all its targets.
         fileprivate var lists: [(relationship: RelationshipLayout, source: ObjectID, targets: [ObjectID])] = []
     }
 
-    /// Removes stored objects that records state to be of another entity.
+    /// Removes stored objects that the payload states to be of another entity.
     ///
-    /// - Parameter records: The records of a group. They receive the values of the removed objects
-    ///   where they have none.
+    /// - Parameter records: The records of a group. Values that they lack are taken from the
+    ///   removed objects.
     /// - Returns: The removed objects by record.
     func removeOtherClasses(
         of records: inout RecordBatch, _ layout: EntityLayout, _ origin: Origin
@@ -49,7 +50,7 @@ extension SyncPass {
             }
         }
         guard !others.isEmpty else { return [:] }
-        // An object of this entity, beside one of the other, is the object itself.
+        // If an object of the new entity exists too, it is the object of this record.
         let own = try await transaction.find(records)
         try await writeHeld()
         var changes: [Int: ClassChange] = [:]
@@ -61,7 +62,7 @@ extension SyncPass {
                 continue
             }
             let common = try commonLayout(record.layout, layout)
-            // Before any of them is removed: they can be in the same lists.
+            // Before any of them is removed, because several may be in the same list.
             changes[row] = try await change(of: old, record, common)
             replaced.append((row, record))
             var both = RecordBatch(of: layout)
@@ -78,14 +79,14 @@ extension SyncPass {
         return changes
     }
 
-    /// The closest entity that two entities are of.
+    /// The closest common ancestor of two entities.
     private func commonLayout(_ one: EntityLayout, _ other: EntityLayout) throws -> EntityLayout {
         var common = one
         while !other.isKind(of: common), let parent = common.parent { common = model.layouts[parent] }
         return common
     }
 
-    /// The change of an object, with the links that are kept.
+    /// Reads the links that the new object will take over.
     private func change(of old: ObjectID, _ record: Record, _ common: EntityLayout) async throws -> ClassChange {
         var change = ClassChange(old: old, root: common.root)
         for relationship in common.relationships {
@@ -106,9 +107,9 @@ extension SyncPass {
         return change
     }
 
-    /// Removes the object of a change.
+    /// Removes the replaced object.
     private func remove(_ record: Record, _ change: ClassChange) async throws {
-        // The deletion must not delete the objects that it leads to, or be denied because of them.
+        // Unlinked first, so that delete rules neither delete its targets nor deny the deletion.
         for (relationship, _) in change.links {
             var batch = LinkBatch(relationship, mode: .replace)
             batch.append(change.old, to: [])
@@ -119,7 +120,7 @@ extension SyncPass {
             try await transaction.remove(query, reportsKeys: rules.reportsKeys || tally.mayHaveInserted(query)))
     }
 
-    /// The objects that lead to an object by relationships without an inverse.
+    /// The lists that contain an object and have no inverse relationship.
     private func lists(
         with object: ObjectID, _ record: Record
     ) async throws -> [(relationship: RelationshipLayout, source: ObjectID, targets: [ObjectID])] {
@@ -150,16 +151,18 @@ extension SyncPass {
         return lists
     }
 
-    /// Gives new objects the links of those that they replace. The payload's own links come later.
+    /// Gives new objects the links of the objects that they replace. The payload's own links are
+    /// made later.
     ///
-    /// - Parameter isStated: Whether a new object may have its link of a relationship already.
+    /// - Parameter isStated: Whether the payload states a to-one relationship of the new object,
+    ///   which may have its link already.
     func restoreLinks(
         _ changes: [Int: ClassChange], _ result: MergeResult,
         isStated: (_ record: Int, RelationshipLayout) -> Bool
     ) async throws {
         let changes = changes.sortedByKey
         let rows = Dictionary(changes.map { ($1.old, (row: $0, root: $1.root)) }) { first, _ in first }
-        // Objects of other families may have the same numbers.
+        // Objects of other root entities may have the same numbers.
         func row(of object: ObjectID, _ entity: Int) -> Int? {
             rows[object].flatMap { model.layouts[entity].root == $0.root ? $0.row : nil }
         }
@@ -175,7 +178,7 @@ extension SyncPass {
                 _ = try await transaction.link(batch)
             }
         }
-        // Several objects of one list have it alike.
+        // Several replaced objects may be in the same list.
         var restored: [RelationshipLayout.ID: Set<ObjectID>] = [:]
         for (relationship, source, targets) in changes.flatMap(\.value.lists) {
             guard let source = current(source, relationship.source),
@@ -191,7 +194,7 @@ extension SyncPass {
                 else { return object }
                 return nil
             }
-            // New objects of the batch can be in the list already.
+            // The list may contain new objects of the batch already.
             let listed = Set(list)
             list += present.filter { !listed.contains($0) }
             var batch = LinkBatch(relationship, mode: .replace)

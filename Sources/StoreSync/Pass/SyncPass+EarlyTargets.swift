@@ -2,26 +2,26 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-// The objects that to-one relationships of a group lead to are merged before the group if nothing
-// depends on the order. Its new objects are then inserted with their links, and the links of the
-// others are compared with their values, so that no second statement has to look at them.
+// The targets of a group's to-one relationships are merged before the group if the order does not
+// matter. New objects of the group are then inserted with their links, and the merge compares the
+// links of the others with their values. This saves a separate linking statement.
 extension SyncPass {
-    /// The objects of a to-one relationship that were merged before the objects that lead to them.
+    /// The targets of a to-one relationship that were merged before the objects that lead to them.
     struct EarlyTargets {
         let merged: MergedElements
-        /// The links of the group's records.
+        /// The target of each record of the group.
         let links: InitialLinks
-        /// Whether an object has its link; known after the merge of the group.
+        /// Whether a source has its link after the merge of the group; set by `noteLinked`.
         private(set) var isLinked: (NestedElements.Source) -> Bool = { _ in false }
 
-        /// Notes which objects have their links, before the changes that were held are written.
+        /// Notes which objects have their links, before the held changes are written.
         ///
         /// A held change comes earlier in the payload but is written after the merge. It may move
         /// an existing object away from its stored target, or take a new object from its target.
         /// Such objects are linked again.
         ///
         /// - Parameters:
-        ///   - number: The index of the links among those that the merge was given.
+        ///   - number: The index of the links among those passed to the merge.
         ///   - combined: The combined rows of the group; nil if all rows are different objects.
         mutating func noteLinked(
             _ result: MergeResult, by number: Int, _ combined: CombinedRows?, _ held: HeldLinks, in model: DataModel
@@ -39,16 +39,17 @@ extension SyncPass {
         }
     }
 
-    /// More links would make the statements of a merge longer than they are worth.
+    /// The maximum number of early relationships. More would make the statements of a merge too
+    /// long to pay off.
     private static let earlyLimit = 3
 
-    /// Merges the objects of to-one relationships of a group whose merge comes next.
+    /// Merges the targets of a group's to-one relationships before the group itself.
     ///
     /// - Parameters:
     ///   - combined: The combined rows of the group; nil if all rows are different objects.
-    ///   - scope: The parents within which the group's objects are identified, if they were merged.
-    ///   - isWhole: Whether each record of the group becomes or matches an object.
-    /// - Returns: The objects by the index of the relationship.
+    ///   - scope: The parents that `resolveScope` merged; nil if there are none.
+    ///   - isWhole: Whether each record of the group is inserted or matches an object.
+    /// - Returns: The targets by the index of the relationship.
     func mergeEarlyTargets(
         of group: MappedBatch.Group, _ combined: CombinedRows?, _ origin: Origin, scope: MergedElements?, isWhole: Bool
     ) async throws -> [Int: EarlyTargets] {
@@ -57,8 +58,8 @@ extension SyncPass {
         else { return [:] }
         let layout = group.mapping.layout
         var early: [Int: EarlyTargets] = [:]
-        // Objects of these families are merged later than those of a relationship that is not among
-        // the early ones.
+        // The families whose objects are merged later: those of the group, and of relationships
+        // that are not early.
         var later: Set<Int> = [layout.root]
         for (index, nested) in group.nested.enumerated() {
             guard let nested else { continue }
@@ -90,10 +91,10 @@ extension SyncPass {
         return early
     }
 
-    /// Finds the parents of objects whose identity is scoped, if the objects are not nested in the
-    /// parents, and the stored objects of these identities.
+    /// Finds the parents of a group's objects if their identity is scoped and they are not nested
+    /// in their parents. Finds the stored objects with these identities too.
     ///
-    /// Parents that the payload nests in the objects are merged first.
+    /// Parents that are nested in the objects are merged first.
     ///
     /// - Parameter origin: Receives the parents and the stored objects.
     /// - Returns: The parents that were merged; nil if there are none.
@@ -135,8 +136,8 @@ extension SyncPass {
         return merged
     }
 
-    /// The elements that count; nil if there are none. Of rows that are one object, those of the
-    /// last one count.
+    /// The elements to merge. If several rows are combined into one record, only the elements of
+    /// the last row remain.
     private func counting(
         _ nested: NestedElements, _ combined: CombinedRows?, rowCount: Int
     ) -> NestedElements? {
@@ -154,7 +155,7 @@ extension SyncPass {
 }
 
 extension NestedElements {
-    /// The families of entities that the elements, and what is nested in them, are of.
+    /// The root entities of the elements and of everything nested in them.
     fileprivate func families(_ model: DataModel, _ relationship: RelationshipLayout) -> Set<Int> {
         var families: Set<Int> = [model.layouts[relationship.destination].root]
         for group in objects?.groups ?? [] {
@@ -166,8 +167,8 @@ extension NestedElements {
         return families
     }
 
-    /// Whether all objects have an identity of their own, so that nothing of the objects that lead
-    /// to them is needed to find them.
+    /// Whether each object has an identity of its own, so that it can be found without the object
+    /// that contains it.
     fileprivate var isIdentified: Bool {
         (objects?.groups ?? []).allSatisfy { group in
             let slots = group.mapping.layout.identitySlots

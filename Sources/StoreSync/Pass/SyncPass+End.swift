@@ -4,17 +4,17 @@ import SyncModel
 import SyncStore
 
 extension SyncPass {
-    /// Ends the pass: links objects that were named before they came, and deletes objects that lost
-    /// their place.
+    /// Ends the merging: writes held changes, links objects that were named before they came, and
+    /// deletes objects that lost their source.
     func finish() async throws {
         try await writeHeld()
         try await applyHeldUpdates()
         unresolved = try await linkDeferred()
         for (relationship, objects) in detached.sorted(by: { $0.key.id < $1.key.id }) {
             let destination = model.layouts[relationship.destination]
-            // An object without an identity of its own is nothing without the object that it lost.
+            // An object without an identity cannot exist without its source.
             let isPrivate = !destination.hasIdentity
-            // An object that was left out may be among those that seem to have lost their place.
+            // A rejected object may be the new source of one that seems to have lost its source.
             guard isPrivate || relationship.isOwning || !tally.mayLackObjects else { continue }
             let seen = tally.seen(destination)
             var lost = Array(Set(objects.filter { isPrivate || !seen.contains($0) })).sorted()
@@ -33,9 +33,9 @@ extension SyncPass {
         }
     }
 
-    /// Relates what was named before it came, in the order of the payload.
+    /// Makes the deferred links, in the order of the payload.
     ///
-    /// - Returns: The links to objects that did not come.
+    /// - Returns: The links to objects that the payload did not contain.
     private func linkDeferred() async throws -> [PendingLink] {
         var found: [RelationshipLayout.ID: [ObjectID?]] = [:]
         for (id, unknown) in deferred.unknown {
@@ -43,8 +43,8 @@ extension SyncPass {
         }
         var pending: [PendingLink] = []
         var batch: LinkBatch?
-        // The relationships with a statement that was made late; a relationship and its inverse
-        // count as the one with the lower identifier. Later statements are made again.
+        // The relationships for which a deferred statement was made; a relationship and its inverse
+        // are represented by the lower identifier. Later statements are made again.
         var repeated: Set<RelationshipLayout.ID> = []
         for case let statement? in deferred.statements {
             let relationship = statement.relationship
@@ -85,7 +85,8 @@ extension SyncPass {
         return pending
     }
 
-    /// The objects that identifiers name and that the payload does not have, with their identities.
+    /// The identities, as JSON, of objects that identifiers name and that the payload does not
+    /// contain.
     func namedIdentities() async throws -> [ObjectID: [UInt8]] {
         guard let layout = listRoot.map({ model.layouts[$0] }) else { return [:] }
         let objects = Set(deferred.named.flatMap { $0.targets.map(\.object) })
@@ -104,9 +105,9 @@ extension SyncPass {
         return identities
     }
 
-    /// Remembers the identifiers of objects that were named and then deleted for being absent.
+    /// Adds links to `unresolved` whose named objects were deleted because they were absent.
     ///
-    /// - Parameter identities: The objects that may have been deleted.
+    /// - Parameter identities: The identities of the objects that may have been deleted.
     func rememberDeleted(_ identities: [ObjectID: [UInt8]]) async throws {
         guard let listRoot, !identities.isEmpty else { return }
         var left = ObjectSet()
@@ -146,7 +147,7 @@ extension SyncPass {
             index: elementIndex)
     }
 
-    /// Links objects, and counts those that changed.
+    /// Links objects at the end of the pass, and counts the changed sources.
     func link(_ batch: LinkBatch) async throws {
         let result = try await transaction.link(batch)
         ledger.note(batch, result, in: model)
@@ -155,12 +156,14 @@ extension SyncPass {
 
     /// Deletes objects that are absent from the payload.
     ///
-    /// The deletion is withheld if an object was left out that may be one of them.
+    /// The deletion is withheld if a rejected object may be one of them.
     ///
     /// - Parameters:
-    ///   - absent: The objects.
+    ///   - absent: The objects to delete.
     ///   - isCertain: Whether the source named the objects as gone.
-    ///   - limit: The removal limit and the number of objects it applies to.
+    ///   - limit: The removal limit, and the number of objects that it refers to.
+    /// - Throws: `StoreSyncError.removalLimitExceeded` if the limit does not allow the deletion and
+    ///   its action is to abort.
     func sweep(
         _ absent: StoreQuery, isCertain: Bool = false, limit: (limit: RemovalLimit, localCount: Int)?
     ) async throws {
@@ -182,21 +185,23 @@ extension SyncPass {
         try await remove(absent)
     }
 
-    /// Whether a stored object may be absent, as far as that can be told by counting.
+    /// Whether a stored object may be absent from the payload. False only if a count proves that
+    /// none is.
     ///
-    /// Counting a table is cheaper than looking for its objects that are not in a set. A scope is
-    /// not counted, because it may be a small part of the table.
+    /// Counting a table is cheaper than finding its objects that are not in a set. A scope is not
+    /// counted, because it may be a small part of the table.
     func mayLack(_ absent: StoreQuery, of layout: EntityLayout) async throws -> Bool {
-        // What the pass has deleted is still in the set.
+        // After a deletion, the set may contain objects that are no longer stored.
         guard case .except(let seen) = absent.objects, absent.predicate == .constant(true),
             layout.root == layout.index, tally.deletesNothing
         else { return true }
         return try await transaction.count(StoreQuery(layout.name)) != seen.count
     }
 
-    /// Unlinks objects that the payload has from objects that are about to be deleted.
+    /// Unlinks objects of the payload from objects that are about to be deleted.
     ///
-    /// Without an inverse, an object can be in several relationships that delete it.
+    /// Without an inverse, several objects can own the same one, and deleting one of them would
+    /// delete it.
     private func keepShared(_ absent: StoreQuery) async throws {
         for index in try model.layout(of: absent.entity).family {
             let layout = model.layouts[index]
@@ -230,7 +235,7 @@ extension SyncPass {
         tally.countDeleted(try await transaction.remove(query, reportsKeys: reportsKeys))
     }
 
-    /// The keys of some objects.
+    /// The keys of stored objects.
     func keys(of rows: ObjectSet, _ layout: EntityLayout) async throws -> [RecordKey] {
         var keys: [RecordKey] = []
         let query = StoreQuery(layout.name, objects: .only(rows.objects))

@@ -2,17 +2,18 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-// Which objects records stand for, and what is said of those without a key or a mandatory value.
+// The objects that records match, and the problems of records without a key or a mandatory value.
 extension SyncPass {
-    /// The objects that rows stand for regardless of their identity; nil if all rows are found by
-    /// identity.
+    /// The matches of a group's rows; nil if all rows match by identity. Rejects rows that lack
+    /// their key or their parent.
     func matches(
         of records: RecordBatch, _ ordinals: [Int], _ mapping: EntityMapping, _ origin: Origin,
         skipping skipped: Set<Int>
     ) -> [MergeRequest.Match]? {
         let layout = mapping.layout
         let keySlots = layout.identitySlots + layout.scopedIdentitySlots
-        // A child in an array cannot be told from its siblings without the key of its entity.
+        // Without the key of its entity, a child in an array cannot be distinguished from its
+        // siblings.
         let demandsKey = !rules.isImport && (!origin.isNested || origin.isToMany)
         var matches: [MergeRequest.Match]?
         records.withReader { reader in
@@ -43,7 +44,7 @@ extension SyncPass {
         return matches
     }
 
-    /// Reports the rows of a group that have no key, and can name no object.
+    /// Rejects the rows of a group that lack a key. They cannot match any object.
     func rejectKeyless(_ group: MappedBatch.Group, elementIndex: (Int) -> Int) {
         let keySlots = group.mapping.layout.identitySlots + group.mapping.layout.scopedIdentitySlots
         group.records.withReader { reader in
@@ -62,7 +63,7 @@ extension SyncPass {
             reason: .missingMandatory)
     }
 
-    /// The problem of an object whose identity is scoped, and whose parent is not known.
+    /// The problem of an object with a scoped identity and an unknown parent.
     private func missingParent(_ scope: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
         MappingProblem(
             entity: mapping.layout.name, attribute: mapping.layout.relationships[scope].name,
@@ -70,7 +71,7 @@ extension SyncPass {
             reason: .missingMandatory)
     }
 
-    /// Throws if a new object lacks a mandatory attribute, or if one is cleared.
+    /// Throws if a new object lacks a mandatory attribute, or if a row clears one.
     func demandMandatory(
         _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
     ) throws(MappingError) {
@@ -93,7 +94,7 @@ extension SyncPass {
 }
 
 extension RecordBatch.Reader {
-    /// Whether a row has a value other than null in each of some slots, at least one.
+    /// Whether a row has a value other than null in each of the slots; false without slots.
     func isIdentified(_ row: Int, by slots: [Int]) -> Bool {
         for slot in slots {
             let kind = kind(row: row, slot: slot)

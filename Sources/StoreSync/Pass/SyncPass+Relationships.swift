@@ -4,11 +4,11 @@ import SyncModel
 import SyncStore
 
 extension SyncPass {
-    /// Merges the objects nested in a group, and links them.
+    /// Merges the objects nested in a group, and links the group's objects to them.
     ///
     /// - Parameters:
-    ///   - early: The relationships whose objects were merged before the group, by index.
-    ///   - relatingsBefore: How often each relationship was processed before the group was merged.
+    ///   - early: The targets that were merged before the group, by the index of the relationship.
+    ///   - relatingsBefore: The value of `relatings` before the group was merged.
     func relate(
         _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin, early: [Int: EarlyTargets],
         since relatingsBefore: [RelationshipLayout: Int]
@@ -35,20 +35,20 @@ extension SyncPass {
             let isUntouched = relatings[relationship, default: 0] == relatingsBefore[relationship, default: 0]
             let linksNew = merged.linksNew && isUntouched
             try await link(merged, of: group, result, by: relationship, origin) { source in
-                // New objects that lead only to objects inserted with them are linked already.
+                // New objects whose targets were all inserted with their links need no linking.
                 linksNew && result.rows[source.row]?.change == .inserted
                     && source.ordinals.allSatisfy { merged.isNew[$0] }
             }
         }
     }
 
-    /// Notes the objects of the list whose relationship the list states.
+    /// Notes the objects of the list whose relationship the list itself states.
     private func noteStatedByList(
         _ nested: NestedElements?, _ layout: EntityLayout, _ relationship: RelationshipLayout, _ result: MergeResult,
         _ origin: Origin
     ) {
         guard let nested, !origin.isNested, layout.root == listRoot, nestsItself else { return }
-        // Taken out during the change: a second reference would copy all of it.
+        // Taken out during the change, because a second reference would copy the whole set.
         var stated = statedByList.removeValue(forKey: relationship.id) ?? ObjectSet()
         for source in nested.sources {
             if let object = result.rows[source.row]?.object { stated.insert(object) }
@@ -56,10 +56,9 @@ extension SyncPass {
         statedByList[relationship.id] = stated
     }
 
-    /// Merges the objects that others lead to whose relationship the list states, but does not
-    /// relate them.
+    /// Merges nested objects without linking them, if the list states the relationship itself.
     ///
-    /// The list decides which objects are related. Of the objects themselves it may say less.
+    /// The list decides the links. It may lack values that the nested objects have.
     ///
     /// - Parameter beaten: The objects whose relationship the list states.
     private func mergeValues(
@@ -74,11 +73,11 @@ extension SyncPass {
         _ = try await merge(elements, of: group, owners: owners, by: relationship, origin, areRelated: false)
     }
 
-    /// The elements of the objects that were merged; nil if there are none.
+    /// The elements whose links count; nil if there are none.
     ///
-    /// If several rows are of one object, the elements of the last row count.
+    /// If several rows are of one object, only the elements of the last row count.
     ///
-    /// - Parameter beaten: Objects for which another part of the payload decides.
+    /// - Parameter beaten: Objects whose links the list decides.
     private func counting(
         _ nested: NestedElements, _ result: MergeResult, _ origin: Origin, beaten: ObjectSet?
     ) -> NestedElements? {
@@ -96,7 +95,7 @@ extension SyncPass {
         return known.count == rows.count ? nested : nested.restricted { isCounting[$0] ? $0 : nil }
     }
 
-    /// Reports values that a relationship cannot have.
+    /// Reports values that do not fit the relationship.
     ///
     /// - Throws: `StoreSyncError.unsuitableRelationship` in an import.
     private func note(
@@ -118,31 +117,34 @@ extension SyncPass {
         }
     }
 
-    /// The keys that lead from an object of a group to the value of a relationship.
+    /// The key path from an object of a group to the value of a relationship.
     private func keyPath(of relationship: RelationshipLayout, _ group: MappedBatch.Group) -> String {
         group.mapping.keys.relationships[relationship.index].path()?.joined(separator: ".") ?? relationship.name
     }
 
-    /// The merged elements of a relationship.
+    /// The result of merging the elements of one relationship.
     struct MergedElements {
         var elements: NestedElements
-        /// The object of each ordinal; nil for one that was left out or that is unknown.
+        /// The object of each ordinal; nil if the element was rejected or its identifier is
+        /// unknown.
         var targets: [ObjectID?]
         /// Whether the object of each ordinal was inserted.
         var isNew: [Bool]
-        /// The inserted objects.
+        /// The objects that were inserted.
         var newTargets = ObjectSet()
-        /// The identifiers, and the row of each ordinal that names no object.
+        /// The identifiers, and the row of each ordinal whose identifier no stored object has; nil
+        /// without identifiers.
         var unknown: (batch: RecordBatch?, rows: [Int: Int])?
-        /// The ordinals whose identifier names an object of the list.
+        /// The ordinals whose identifier names an object of the list's entities.
         var identified: Set<Int> = []
-        /// Whether inserted objects were linked to their owners.
+        /// Whether inserted objects were linked to the objects that contain them.
         var linksNew = false
-        /// The objects without an identity of their own that each source had before.
+        /// The objects without an identity that each source had before.
         var former: [ObjectID: [ObjectID]] = [:]
+        /// The index in the payload of each ordinal's element.
         var elementIndices: [Int]
 
-        /// Whether a source has an object more than once.
+        /// Whether a source leads to one object more than once.
         func repeatsTarget(_ source: NestedElements.Source) -> Bool {
             let ordinals = source.ordinals
             guard ordinals.count > 1 else { return false }
@@ -159,11 +161,11 @@ extension SyncPass {
     /// Merges the elements of a relationship.
     ///
     /// - Parameters:
-    ///   - owners: The object that has each element, by ordinal; nil if the elements are merged
-    ///     before the objects that have them, which is possible if they do not depend on them.
-    ///   - areRelated: Whether they are linked to their owners. Otherwise, none is inserted that
-    ///     belongs to its owner.
-    ///   - objectOfRow: The object of a row of the group, if it was merged.
+    ///   - owners: The object that contains each element, by ordinal; nil if the elements are
+    ///     merged before those objects.
+    ///   - areRelated: Whether the elements are linked to their owners. If not, an element that
+    ///     only its owner can have is not inserted.
+    ///   - objectOfRow: Returns the object of a row of the group; nil if it was not merged.
     func merge(
         _ elements: NestedElements, of group: MappedBatch.Group, owners: [ObjectID?]?,
         by relationship: RelationshipLayout, _ outer: Origin, areRelated: Bool = true,
@@ -214,7 +216,7 @@ extension SyncPass {
         }
         if let identifiers = elements.identifiers {
             mergeCount += 1
-            // Identifiers that do not fit were reported with the objects that name them.
+            // Identifiers of another type were reported with the objects that contain them.
             if rules.isImport {
                 try await merge(identifiers, origin, collect)
             } else if let named = identifiers.groups.first {
@@ -266,8 +268,8 @@ extension SyncPass {
         if let inverse = model.inverse(of: relationship), !inverse.isToMany, deferred.unknown[inverse.id] != nil,
             rules.mode(of: relationship) != .retain
         {
-            // An object belongs to the one that nests it, whatever batch brings the object that it
-            // names itself.
+            // An object belongs to the one that it is nested in, even if another batch makes it
+            // name another.
             for case let target? in targets { deferred.forget(target, inverse) }
         }
         noteRelating(relationship)
@@ -275,12 +277,12 @@ extension SyncPass {
         noteNamed(merged, of: group, result, by: relationship)
     }
 
-    /// The objects whose relationship the payload has stated before, and how it is reported if it
-    /// states another one now.
+    /// The objects whose relationship an earlier part of the payload stated, with the kind of drift
+    /// to report if linking changes it.
     private func restatements(
         of sources: [NestedElements.Source], _ result: MergeResult, _ relationship: RelationshipLayout
     ) -> [ObjectID: (kind: DriftReport.Kind, source: NestedElements.Source)] {
-        // What identifiers without an object mean is known at the end only.
+        // Unknown identifiers are resolved at the end of the pass, so they cannot be compared yet.
         guard let stated = stated[relationship.id], deferred.unknown[relationship.id] == nil, !rules.isImport
         else { return [:] }
         var restated: [ObjectID: (kind: DriftReport.Kind, source: NestedElements.Source)] = [:]
@@ -292,14 +294,16 @@ extension SyncPass {
         return restated
     }
 
-    /// Defers statements that name unknown objects, or contradict such statements.
+    /// Defers statements that name unknown objects, and statements that may contradict deferred
+    /// ones.
     private func deferUnknown(
         _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeResult,
         by relationship: RelationshipLayout
     ) {
         let inverse = model.inverse(of: relationship)
         let lacksObjects = merged.unknown?.rows.isEmpty == false
-        // A later object of the batch keeps what it takes from one whose statement is made again.
+        // A deferred statement may take an object from a later source of this batch, so that the
+        // statement of that source is deferred too.
         let isRestated =
             deferred.concerns(relationship, inverse: inverse) || lacksObjects && inverse?.isToMany == false
         guard isRestated || lacksObjects else { return }
@@ -319,9 +323,10 @@ extension SyncPass {
         }
     }
 
-    /// Notes objects that an identifier names, if they are of the list and it has not had them yet.
+    /// Notes the objects that identifiers name and that the list is to contain but has not
+    /// contained yet.
     ///
-    /// If the list does not have them at all, they are deleted at the end.
+    /// The end of the pass deletes them if the list does not contain them.
     private func noteNamed(
         _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeResult,
         by relationship: RelationshipLayout
@@ -353,7 +358,7 @@ extension SyncPass {
         var owning = LinkBatch(relationship, mode: mode)
         owning.newTargets = newTargets
         var naming = owning
-        // A list that could not be read in whole says nothing about missing objects.
+        // A list that could not be read completely proves no absence.
         var adding = LinkBatch(relationship, mode: .add)
         adding.newTargets = newTargets
         for source in sources {
@@ -374,7 +379,7 @@ extension SyncPass {
         return changed
     }
 
-    /// Counts a relationship, and its inverse, as processed.
+    /// Counts a linking of a relationship and of its inverse.
     private func noteRelating(_ relationship: RelationshipLayout) {
         relatings[relationship, default: 0] += 1
         if let inverse = model.inverse(of: relationship), inverse != relationship {
@@ -382,16 +387,16 @@ extension SyncPass {
         }
     }
 
-    /// Calls the hook for the objects that match none in the store.
+    /// Calls the hook for the objects that the store does not have.
     ///
-    /// - Parameter json: By ordinal.
+    /// - Parameter json: The JSON of each ordinal.
     /// - Returns: The JSON that the hook returned, by ordinal.
     func hook(_ batch: MappedBatch, _ json: [[UInt8]]) async throws -> [Int: [UInt8]] {
         guard let willInsert = rules.willInsert else { return [:] }
         var hooked: [Int: [UInt8]] = [:]
         for group in batch.groups {
             let found = try await transaction.find(group.records)
-            // A hook may take its time, and the store's connection has to show that it is alive.
+            // The hook may be slow, and the store's connection must stay responsive.
             try await BlockingExecutor.outside {
                 for (row, ordinal) in group.elementIndices.enumerated() where found[row] == nil {
                     guard case .object(let object) = try JSONValue(parsing: json[ordinal], exactDecimals: true) else {

@@ -2,33 +2,35 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-// Objects without an identity of their own are found by their owner, so that the same payload does
-// not insert new ones each time.
+// An object without an identity is found by the object that owns it, so that a repeated payload
+// does not insert it again.
 extension SyncPass {
-    /// Notes the objects without an identity of their own that sources lose.
+    /// Notes the objects without an identity that sources lose.
     func noteLost(_ merged: MergedElements, of result: MergeResult, by relationship: RelationshipLayout) {
         guard !merged.former.isEmpty, rules.deletesDetached(of: relationship, in: model) else { return }
         for source in merged.elements.sources where !source.isIncomplete {
             guard let object = result.rows[source.row]?.object, let former = merged.former[object] else { continue }
             let targets = Set(source.ordinals.compactMap { merged.targets[$0] })
             let gone = former.filter { !targets.contains($0) }
-            // A source that has its objects back stays: the end of the pass asks for its links.
+            // If a source gets all its objects back, its entry stays: the end of the pass checks
+            // its links.
             guard !gone.isEmpty || lost[relationship.id]?[object] != nil else { continue }
             lost[relationship.id, default: [:]][object] = gone
         }
     }
 
-    /// Finds the stored objects that elements without an identity of their own stand for.
+    /// Finds the stored objects for elements without an identity of their own.
     ///
-    /// They are the objects that the relationship already leads to: the one with the same identity
-    /// within the parent, or in order those without any identity. The same payload then does not
-    /// insert new ones each time. Objects that an earlier part of the payload unlinked are found as
-    /// well.
+    /// The candidates are the objects that the relationship leads to, and those that an earlier
+    /// part of the payload unlinked from the same owner. An element with a scoped identity matches
+    /// the candidate with that identity. The others match the candidates without any identity, in
+    /// order.
     ///
     /// - Parameters:
-    ///   - owners: The object that contains each element, by ordinal.
+    ///   - owners: Returns the object that contains the element of an ordinal.
     ///   - emptied: Objects that contain no element.
-    /// - Returns: The objects by ordinal, and those that each owner has.
+    /// - Returns: The matching object of each ordinal, and all candidates of each owner. The latter
+    ///   are empty if the entity has an identity.
     func reused(
         _ groups: [MappedBatch.Group], _ owners: (Int) -> ObjectID?, by relationship: RelationshipLayout,
         emptied: [ObjectID] = []
@@ -52,7 +54,7 @@ extension SyncPass {
         let isPrivate = !model.layouts[relationship.destination].hasIdentity
         guard !ordinals.isEmpty || !scoped.isEmpty || isPrivate && !emptied.isEmpty else { return ([:], [:]) }
         let parents = Set((ordinals + scoped.map(\.ordinal)).compactMap(owners) + emptied)
-        // Links that are held are not stored yet: the objects found are those from before the pass.
+        // Held links are not stored yet, so the candidates are from before the pass.
         var children: [ObjectID: [ObjectID]] = [:]
         for link in try await transaction.links(relationship, of: parents.sorted()) {
             children[link.source, default: []].append(link.target)
@@ -101,7 +103,7 @@ extension SyncPass {
         return (reused, isPrivate ? children : [:])
     }
 
-    /// An identity within a parent.
+    /// A scoped identity and the parent it belongs to.
     private struct ScopedIdentity: Hashable {
         let parent: ObjectID
         let values: [AttributeValue]
@@ -109,7 +111,7 @@ extension SyncPass {
 }
 
 extension DataModel {
-    /// Whether a relationship leads from parents to objects whose identity is scoped by it.
+    /// Whether a relationship leads from the parents to the objects whose identity they scope.
     func isScope(of relationship: RelationshipLayout) -> Bool {
         let destination = layouts[relationship.destination]
         guard let scope = destination.identityScope else { return false }

@@ -2,59 +2,64 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Counts what a pass does to each object. An object that is met twice counts once.
+/// The counts, drift and rejected objects of a pass. An object that the pass meets twice counts
+/// once.
 struct SyncTally {
-    /// The objects of entities that share a root.
+    /// What the pass saw of the entities that share a root, and did to them.
     private struct Rows {
+        /// The objects of the payload, from all readings.
         var seen = ObjectSet()
-        /// The objects seen since the pages were read again; nil if they were not.
+        /// The objects of the latest reading, if the pages were read again; nil otherwise.
         var seenAgain: ObjectSet?
-        /// The objects first seen in the page at hand.
+        /// The objects that the current page contains and earlier pages did not.
         var fresh: [Int64] = []
-        /// Objects seen only in pages that broke off and had other objects when they were read
-        /// again.
+        /// Objects seen only in pages that broke off, and not in the second reading of such a page.
         var abandoned: Set<Int64> = []
         var inserted = ObjectSet()
         var updated = ObjectSet()
-        /// The objects seen in the page at hand, if there are pages.
+        /// The objects of the current page; empty if the payload has no pages.
         var page = ObjectSet()
     }
 
+    /// The number of rejected objects that the result lists; others are only counted.
     private static let reportedProblemCount = 1000
 
     let model: DataModel
-    /// By the indices of root entities.
+    /// The objects and what the pass did to them, by the index of the root entity.
     private var rows: [Int: Rows] = [:]
-    /// By the indices of entities.
+    /// The counts by the index of the entity.
     private var counts: [Int: StoreSyncResult.Counts] = [:]
-    /// The keys of deleted objects, if they are reported; by the indices of entities.
+    /// The keys of deleted objects by the index of the entity; empty unless the store reports keys.
     private var deletedKeys: [Int: [RecordKey]] = [:]
     private(set) var rejected: [MappingProblem] = []
     private(set) var rejectedCount = 0
-    /// The highest index of an element of the page at hand that was left out; nil if none was.
+    /// The highest index of a rejected element of the current page; nil without any.
     private(set) var lastRejectedIndex: Int?
-    /// Whether an object was left out that the store may have.
+    /// Whether an object was rejected that the store may have. Deletions are then withheld, unless
+    /// the source is certain.
     var mayLackObjects = false
+    /// The number of values that were cleared or ignored because they did not fit.
     var toleratedCount = 0
     var drift = DriftReport()
-    /// Whether the payload has pages that may break off and be read again.
+    /// Whether the payload has pages, which may break off and be read again.
     private var hasPages = false
-    /// Whether an object was changed that the pass had inserted or changed before, or deleted that
-    /// it had inserted.
+    /// Whether the pass changed an object that it had inserted or changed before, or deleted one
+    /// that it had inserted.
     private(set) var hasRepeatedChanges = false
 
     init(_ model: DataModel) {
         self.model = model
     }
 
-    /// The objects of the payload that share a root with an entity.
+    /// The objects of the payload that share a root with an entity. Objects seen only in abandoned
+    /// pages are not included.
     func seen(_ layout: EntityLayout) -> ObjectSet {
         guard let rows = rows[layout.root] else { return ObjectSet() }
         let seen = rows.seenAgain ?? rows.seen
         return rows.abandoned.isEmpty ? seen : ObjectSet(seen.objects.filter { !rows.abandoned.contains($0) })
     }
 
-    /// Begins a new reading of all pages. Objects that are not seen again are absent.
+    /// Begins a new reading of all pages. Objects that it does not contain are absent.
     mutating func beginAnew() {
         for root in rows.keys {
             rows[root]?.seenAgain = ObjectSet()
@@ -72,33 +77,33 @@ struct SyncTally {
         }
     }
 
-    /// Abandons the page at hand. Objects seen only in it are absent unless they are seen again.
+    /// Abandons the current page. Objects seen only in it are absent unless they are seen again.
     mutating func abandonPage() {
         for (root, seen) in rows { rows[root]?.abandoned.formUnion(seen.fresh) }
     }
 
-    /// Whether the payload has contained an object before.
+    /// Whether the current reading has contained an object.
     func isSeen(_ object: ObjectID, of layout: EntityLayout) -> Bool {
         guard let rows = rows[layout.root] else { return false }
         return (rows.seenAgain ?? rows.seen).contains(object)
     }
 
-    /// How an object is reported that the payload has with different values.
+    /// The kind of drift for an object that the payload contains twice with different values.
     ///
     /// The pages of a source are not of one moment. An object that differs between two pages, or
-    /// between two readings of one, may have changed at the source in the meantime.
+    /// between two readings of one page, may have changed at the source in the meantime.
     ///
-    /// - Returns: ``DriftReport/Kind/conflict`` if the page at hand has the object already.
+    /// - Returns: ``DriftReport/Kind/conflict`` if the current page contains the object already.
     func kindOfConflict(_ object: ObjectID, of layout: EntityLayout) -> DriftReport.Kind {
         !hasPages || rows[layout.root]?.page.contains(object) == true ? .conflict : .changedBetweenPages
     }
 
-    /// Whether the same objects are stored as before the pass.
+    /// Whether the pass neither inserted nor deleted an object.
     var keepsObjects: Bool {
         !hasInserted && counts.values.allSatisfy { $0.deleted == 0 }
     }
 
-    /// Whether no object was deleted, not even one that the pass had inserted.
+    /// Whether the pass deleted no object, not even one that it had inserted.
     var deletesNothing: Bool {
         !hasRepeatedChanges && counts.values.allSatisfy { $0.deleted == 0 }
     }
@@ -108,8 +113,8 @@ struct SyncTally {
         rows.mapValues(\.updated)
     }
 
-    /// Whether an object was inserted that may be deleted in the same pass: one of some objects, or
-    /// of those seen in a page that broke off.
+    /// Whether a deletion may concern objects that the pass inserted: some of the given objects, or
+    /// objects seen in a page that broke off.
     func mayHaveInserted(_ query: StoreQuery) -> Bool {
         guard let root = model[query.entity]?.root, let rows = rows[root] else { return false }
         switch query.objects {
@@ -128,7 +133,7 @@ struct SyncTally {
         }
     }
 
-    /// Whether an object of any entity was inserted.
+    /// Whether the pass inserted an object of any entity.
     var hasInserted: Bool {
         rows.values.contains { !$0.inserted.isEmpty }
     }
@@ -141,10 +146,10 @@ struct SyncTally {
         rows[layout.root]?.updated ?? ObjectSet()
     }
 
-    /// Counts what became of the objects of a merge.
+    /// Counts the objects of a merge by their change.
     ///
-    /// - Returns: The rows that changed an object which the payload had contained before, and how
-    ///   they are reported.
+    /// - Returns: The rows that changed an object which the payload had contained before, with the
+    ///   kind of drift.
     mutating func count(
         _ result: MergeResult, of layout: EntityLayout
     ) -> [(row: Int, kind: DriftReport.Kind)] {
@@ -185,8 +190,8 @@ struct SyncTally {
         _ = count(MergeResult(changed.map { MergeResult.Row($0, .updated) }), of: layout)
     }
 
-    /// Counts deleted objects. Those that the pass inserted count as neither, if their keys are
-    /// there.
+    /// Counts deleted objects. If the result has their keys, an object that the pass inserted
+    /// counts neither as inserted nor as deleted.
     mutating func countDeleted(_ result: RemovalResult) {
         for (entity, count) in result.counts {
             guard let layout = model[entity] else { continue }
@@ -201,17 +206,18 @@ struct SyncTally {
         }
     }
 
-    /// The keys of an entity's deleted objects, including its sub-entities; empty unless they are
-    /// reported.
+    /// The keys of the deleted objects of an entity and its sub-entities; empty unless the store
+    /// reports keys.
     func deletedKeys(_ layout: EntityLayout) -> [RecordKey] {
         layout.family.flatMap { deletedKeys[$0] ?? [] }
     }
 
+    /// Counts objects whose deletion was withheld.
     mutating func countWithheld(_ count: Int, of layout: EntityLayout) {
         counts[layout.index, default: StoreSyncResult.Counts()].withheld += count
     }
 
-    /// Reports an object that is left out.
+    /// Reports a rejected object.
     ///
     /// - Parameter hasKey: Whether the store may have the object.
     mutating func reject(_ problem: MappingProblem, hasKey: Bool) {
@@ -221,7 +227,7 @@ struct SyncTally {
         if rejected.count < Self.reportedProblemCount { rejected.append(problem) }
     }
 
-    /// The numbers of problems at one moment.
+    /// The numbers of problems at one point of a pass, to return to if a page is read again.
     struct Problems {
         let rejectedCount: Int
         fileprivate let toleratedCount: Int
@@ -235,9 +241,9 @@ struct SyncTally {
             mayLackObjects: mayLackObjects)
     }
 
-    /// Restores the numbers of problems before objects that are read again.
+    /// Restores the numbers of problems from before objects that are read again.
     ///
-    /// - Parameter areDoubtful: Whether objects that were left out since may still be in the store.
+    /// - Parameter areDoubtful: Whether objects rejected since may still be in the store.
     mutating func restore(_ problems: Problems, areDoubtful: Bool) {
         rejected.removeLast(max(0, rejected.count - problems.rejectedCount))
         rejectedCount = problems.rejectedCount
@@ -246,7 +252,7 @@ struct SyncTally {
         mayLackObjects = problems.mayLackObjects || areDoubtful && mayLackObjects
     }
 
-    /// Returns the result for an entity.
+    /// The result of the pass for an entity and its sub-entities.
     func result(for layout: EntityLayout) -> StoreSyncResult {
         var result = StoreSyncResult()
         for (index, counts) in counts {
