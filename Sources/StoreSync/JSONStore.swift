@@ -10,16 +10,15 @@ public import SyncStore
 ///     let result = try await store.sync(.bytes(json), into: "User")
 ///     result.counts.inserted
 ///
-/// Every writing call is one transaction. It is rolled back when it throws, when its task is
-/// cancelled, and when a lease is lost that it runs under (see `SyncLease`). Calls on one store run
-/// one after another in the order in which they were made, even through several values of this
-/// type.
+/// Every writing call is one transaction. It is rolled back if it throws, if its task is cancelled,
+/// or if the lease that it runs under is lost (see `SyncLease`). Calls on one store run one at a
+/// time in the order in which they were made, even through several values of this type.
 public struct JSONStore: Sendable {
     /// The store that holds the objects.
     public let store: any Store
     /// The mapper that turns JSON into objects.
     public let mapper: RecordMapper
-    /// How syncs are recorded in the store; nil if they are not.
+    /// The settings of the sync history; nil if syncs are not recorded.
     public let history: SyncHistory?
 
     /// Creates a JSON store from a store and a mapper.
@@ -27,7 +26,7 @@ public struct JSONStore: Sendable {
     /// - Parameters:
     ///   - store: The store that holds the objects.
     ///   - mapper: The mapper that turns JSON into objects.
-    ///   - history: How syncs are recorded in the store. Nil, the default, records nothing.
+    ///   - history: The settings of the sync history. Nil, the default, records nothing.
     /// - Throws: `StoreSyncError.differentModels` unless the store's model equals `mapper.model`;
     ///   `ModelError.unknownEntity` if there is a history and the model lacks `SyncHistory.entity`.
     public init(_ store: any Store, mapper: RecordMapper, history: SyncHistory? = nil) throws {
@@ -40,27 +39,27 @@ public struct JSONStore: Sendable {
 
     // MARK: Many objects
 
-    /// Creates the objects of an entity equal to those of a payload.
+    /// Makes the objects of an entity equal to those of a payload.
     ///
-    /// Objects are inserted, updated and related, and objects that are absent from the payload are
-    /// deleted. An object is matched by its identity. A key that is absent leaves its property as
-    /// it is; null clears it. If several objects have one identity, the last one wins. Objects
-    /// without a key, or with a key of the wrong type, are left out and reported. Objects that do
-    /// not differ are not written.
+    /// Objects are matched by identity. They are inserted, updated and related, and objects that
+    /// are absent from the payload are deleted. An absent key leaves its property unchanged; null
+    /// clears it. If several objects have the same identity, the last one counts. Objects that do
+    /// not differ are not written. Objects without a key, or with a key of the wrong type, are
+    /// rejected and reported.
     ///
-    /// If the value contract leaves out an object that has a key, or the key of an object has the
-    /// wrong type, no object is deleted for being absent, because it may be that one.
+    /// If a rejected object has a key, or a key of the wrong type, no absent object is deleted,
+    /// because the rejected object may be one of them.
     ///
     /// - Parameters:
     ///   - json: An array of objects, or one object.
-    ///   - entity: The entity of the objects. Objects of its sub-entities count as well.
+    ///   - entity: The entity of the objects, including its sub-entities.
     ///   - parent: The object whose children the payload lists. The children are related to it, and
     ///     only its children can be absent. Nil, the default, for none.
-    ///   - options: What the sync may do, and how.
-    /// - Returns: What was done.
+    ///   - options: The options of the sync.
+    /// - Returns: The counts, rejected objects and drift.
     /// - Throws: `JSONError`, `MappingError`, ``StoreSyncError``, `StoreError`,
     ///   `RecordPredicateError`, `CancellationError`, and errors of the source, the hook and the
-    ///   store. After an error nothing has been done.
+    ///   store. After an error, nothing has changed.
     @discardableResult
     public func sync(
         _ json: JSONSource, into entity: String, childrenOf parent: JSONStore.Parent? = nil,
@@ -69,20 +68,19 @@ public struct JSONStore: Sendable {
         try await sync({ PayloadList([json]) }, into: entity, childrenOf: parent, options: options)
     }
 
-    /// Creates the objects of an entity equal to those of many payloads together.
+    /// Makes the objects of an entity equal to those of several payloads together.
     ///
-    /// Objects that are absent from all payloads are deleted once, after the last payload.
+    /// Objects that are absent from all payloads are deleted after the last payload.
     ///
     /// - Parameters:
-    ///   - pages: The payloads, in any order and of any sizes. An object may be in several; the
-    ///     last one wins.
-    ///   - entity: The entity of the objects; objects of sub-entities are included.
-    ///   - parent: The object that the payloads' objects are children of; nil, the default, for
-    ///     none.
-    ///   - options: What may be done, and how.
-    /// - Returns: What was done.
+    ///   - pages: The payloads, in any order and of any size. If several contain the same object,
+    ///     the last one counts.
+    ///   - entity: The entity of the objects, including its sub-entities.
+    ///   - parent: The object whose children the payloads list; nil, the default, for none.
+    ///   - options: The options of the sync.
+    /// - Returns: The counts, rejected objects and drift.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``, and errors of the sequence.
-    ///   After an error nothing has been done.
+    ///   After an error, nothing has changed.
     @discardableResult
     public func sync<Pages: AsyncSequence & Sendable>(
         pages: Pages, into entity: String,
@@ -107,7 +105,7 @@ public struct JSONStore: Sendable {
         }
     }
 
-    /// Predicts the result of a sync by the same code, without writing.
+    /// Predicts the result of a sync. Runs the same code without writing.
     ///
     /// - Returns: The result that the sync would have.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``.
@@ -130,7 +128,7 @@ public struct JSONStore: Sendable {
         }
     }
 
-    /// Ends the transaction of a plan.
+    /// The error that rolls back the transaction of a plan.
     private struct Planned<Result: Sendable>: Error {
         let result: Result
     }
@@ -138,18 +136,18 @@ public struct JSONStore: Sendable {
     /// Inserts or merges objects by their identity, without deleting any. Objects without an
     /// identity are inserted.
     ///
-    /// Nested objects are imported as well. A relationship that the payload names leads only to the
-    /// objects that the payload names for it. An identifier stands for its object; if the store
-    /// lacks that object, it is inserted with the identifier only. In the Groot dialect, a new
-    /// object that lacks a mandatory attribute is an error.
+    /// Nested objects are imported too. A relationship that the payload states leads only to the
+    /// stated objects. An identifier refers to an object; if the store lacks it, an object with
+    /// only that identifier is inserted. In the Groot dialect, a new object without a mandatory
+    /// attribute is an error.
     ///
     /// - Parameters:
     ///   - json: An array of objects or identifiers, or a single one.
     ///   - entity: The entity of the objects. The entity mapper may choose a sub-entity for each.
     ///   - keyPath: The keys that lead to the array, separated by dots.
-    /// - Returns: What was done.
-    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``, also for an object or a
-    ///   relationship that does not fit. After an error nothing has been done.
+    /// - Returns: The counts, rejected objects and drift.
+    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``. An object or a relationship
+    ///   that does not fit is an error too. After an error, nothing has changed.
     @discardableResult
     public func importObjects(
         _ json: JSONSource, into entity: String, keyPath: String = ""
@@ -162,7 +160,7 @@ public struct JSONStore: Sendable {
 
     /// Inserts or updates objects by their identity, without deleting absent ones.
     ///
-    /// - Returns: What was done.
+    /// - Returns: The counts, rejected objects and drift.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``.
     @discardableResult
     public func insertOrUpdate(_ json: JSONSource, into entity: String) async throws -> StoreSyncResult {
@@ -171,7 +169,7 @@ public struct JSONStore: Sendable {
         return try await changed(by: json, request)
     }
 
-    /// Carries out a request that deletes nothing for being absent.
+    /// Carries out a request that deletes no absent objects.
     private func changed(by json: JSONSource, _ request: SyncRequest) async throws -> StoreSyncResult {
         try await changeUnlessUndone { transaction in
             try await request.run([json], in: transaction, of: store)
@@ -182,15 +180,15 @@ public struct JSONStore: Sendable {
 
     // MARK: One object
 
-    /// Updates one object by JSON, whatever key the JSON itself has.
+    /// Updates one object with JSON, regardless of the key in the JSON.
     ///
     /// - Parameters:
     ///   - key: The key of the object.
-    ///   - entity: The entity of the object, or an entity it inherits from.
-    ///   - json: An object. A key that is absent leaves its property as it is.
-    /// - Returns: What was done; nil, and nothing is done, if there is no such object.
+    ///   - entity: The entity of the object, or an entity that it inherits from.
+    ///   - json: An object. An absent key leaves its property unchanged.
+    /// - Returns: The result; nil if no object has the key.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``; `StoreError.identityTaken` if
-    ///   the JSON gives the object the key of another one.
+    ///   the JSON contains the key of another object.
     @discardableResult
     public func update(_ key: RecordKey, in entity: String, with json: JSONValue) async throws -> StoreSyncResult? {
         let request = SyncRequest(mapper: mapper, entity: entity)
@@ -200,9 +198,9 @@ public struct JSONStore: Sendable {
         }
     }
 
-    /// Deletes one object and applies the delete rules.
+    /// Deletes one object, and applies the delete rules.
     ///
-    /// - Returns: Whether there was such an object.
+    /// - Returns: Whether the object existed.
     /// - Throws: `StoreError.deletionDenied`, and errors of the store.
     @discardableResult
     public func delete(_ key: RecordKey, in entity: String) async throws -> Bool {

@@ -2,35 +2,35 @@ public import Foundation
 public import JSONMapper
 public import OneWaySynchronizer
 
-/// Why a sync ended without effect, apart from errors of the JSON, the mapping and the store.
+/// Why a sync was rolled back, apart from errors of the JSON, the mapping and the store.
 public enum StoreSyncError: Error, Hashable, Sendable {
     /// The mapper's model differs from the store's model.
     case differentModels
     /// More objects are absent than may be deleted.
     case removalLimitExceeded(entity: String, removals: Int, localCount: Int, limit: RemovalLimit)
-    /// The payload differs from the model or contradicts itself, or objects were left out, and the
-    /// options forbid it.
+    /// The payload differs from the model or contradicts itself, or objects were rejected, and the
+    /// options do not allow it.
     case payloadDiffers(DriftReport, rejectedCount: Int)
     /// The parent is not in the store, or more than one object matches it.
     case noParent(entity: String)
-    /// The parent's entity has no relationship of that name to the children, or several and no name
-    /// was given.
+    /// The parent's entity does not have exactly one suitable relationship to the children, of the
+    /// given name if there is one.
     case noRelationship(entity: String, destination: String)
-    /// The value of a relationship is neither an object nor an identifier, nor an array where one
-    /// is allowed.
+    /// The value of a relationship is not an object, an identifier or, where allowed, an array of
+    /// them.
     case unsuitableRelationship(entity: String, relationship: String, index: Int)
     /// The key has a different number of values than the entity's identity.
     case unsuitableKey(entity: String)
     /// The value at the key path of tombstones is not a list.
     case unsuitableTombstones(entity: String, keyPath: String)
-    /// So many pages in a row had the same objects as pages before them.
+    /// This many pages in a row had the same objects as earlier pages.
     case repeatedPages(entity: String, count: Int)
-    /// The entity has no such attribute that could order the versions of an object.
+    /// The entity does not have the attribute that is to order the versions of an object.
     case unknownVersion(entity: String, attribute: String)
 }
 
 extension StoreSyncError: CustomStringConvertible {
-    /// A sentence for people, without values.
+    /// A readable sentence without values.
     public var description: String {
         switch self {
         case .differentModels: "the mapper and the store have different models"

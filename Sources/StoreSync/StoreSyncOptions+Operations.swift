@@ -22,7 +22,7 @@ extension StoreSyncOptions {
         /// Unlinks objects that their parent no longer nests or names.
         ///
         /// If the relationship has a to-one inverse and the payload nests whole objects, an
-        /// unlinked object is deleted, unless the payload has it elsewhere.
+        /// unlinked object is deleted, unless the payload contains it elsewhere.
         public static let deleteRelationships = StoreSyncOptions.Operations(rawValue: 1 << 5)
 
         /// All operations.

@@ -3,7 +3,7 @@ public import SyncModel
 
 /// The result of a sync into a store.
 public struct StoreSyncResult: Hashable, Sendable, Codable {
-    /// Counts of objects by what was done to them.
+    /// The numbers of objects that were inserted, updated, deleted or kept.
     ///
     /// Each object counts once; an object that is inserted and then updated counts as inserted.
     public struct Counts: Hashable, Sendable, Codable {
@@ -15,8 +15,7 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
         public var unchanged = 0
         /// Objects that were deleted, including those deleted by a delete rule.
         public var deleted = 0
-        /// Objects that are absent from the payload and were kept, because a limit or a doubt
-        /// forbade it.
+        /// Objects that are absent from the payload but were kept, because of a limit or a doubt.
         public var withheld = 0
 
         /// Creates counts of zero.
@@ -57,16 +56,15 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
     public var counts = Counts()
     /// The counts of every entity that the sync touched, by its name.
     public var countsByEntity: [String: Counts] = [:]
-    /// The first 1,000 objects that were left out, in the order of the payload.
+    /// The first 1,000 rejected objects, in the order of the payload.
     ///
-    /// The index is that of the payload's element; a nested object has the index of the element it
-    /// is in.
+    /// The index of each is the index of the payload's element that is or contains the object.
     public var rejected: [MappingProblem] = []
-    /// The number of objects that were left out.
+    /// The number of rejected objects.
     public var rejectedCount = 0
     /// The number of values that were cleared or ignored because they did not fit.
     public var toleratedCount = 0
-    /// Where the payload differs from the model, the store or itself.
+    /// The differences of the payload from the model, the store or itself.
     public var drift = DriftReport()
     /// The keys; nil unless `StoreSyncOptions.reportsKeys` is set.
     public var keys: Keys?

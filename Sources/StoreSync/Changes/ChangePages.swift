@@ -1,4 +1,5 @@
-/// Changes that a source reported on its own, as the pages of a pass. A later change wins.
+/// Changes that a source reported between passes, as the pages of a pass. A later change takes
+/// precedence.
 actor ChangePages: RemotePass {
     private var pages: ArraySlice<RemotePage>
 
@@ -10,7 +11,7 @@ actor ChangePages: RemotePass {
         pages.popFirst()
     }
 
-    /// Never called: the changes are read once.
+    /// Never called, because the changes are read once.
     func rewind() async throws {}
 
     func end() async throws -> RemoteEnd {

@@ -5,39 +5,43 @@ import SyncStore
 extension JSONStore {
     /// Applies changes that a source reported on its own, in one transaction.
     ///
-    /// Objects are inserted, updated and related as by a sync, and only objects that are named as
-    /// gone are deleted. A change may have a part of an object: a key that it lacks leaves the
-    /// property as it is, also if the entity was inferred from a sample, unless the options say
-    /// `absentKeys: .clear`. Of several changes of one object the last one counts. The bookmarks of
-    /// the changed entities lose their entity tags, so that the next sync reads the lists
-    /// themselves and corrects what a change may have stored wrongly.
+    /// Objects are inserted, updated and related as in a sync. Only objects that are named as gone
+    /// are deleted. If several changes concern one object, the last one counts.
+    ///
+    /// A change may contain only a part of an object. A key that it lacks leaves the property
+    /// unchanged, even if the entity was inferred from a sample, unless the options say
+    /// `absentKeys: .clear`.
+    ///
+    /// The bookmarks of the changed entities lose their entity tags. The next sync therefore reads
+    /// the lists themselves, and corrects anything that a change stored wrongly.
     ///
     ///     // In the handler of a webhook
     ///     let change = RemoteChange.objects(.bytes(body), keyPath: "data.object")
     ///     try await store.apply([change], into: "Order", newerBy: "updatedAt")
     ///
-    /// A sync that reads pages at the same time may have read them before the change happened, and
-    /// would then undo it. A ``LiveSync`` keeps both apart.
+    /// A concurrent sync may have read its pages before the change happened, and would then undo
+    /// it. A ``LiveSync`` prevents this.
     ///
     /// - Parameters:
-    ///   - changes: The changes in their order.
+    ///   - changes: The changes, in order.
     ///   - entity: The entity of the objects.
-    ///   - options: What may be done, and how. Its key path is not used. The removal limit counts
-    ///     objects that are named as gone.
+    ///   - options: The allowed operations and other options. The key path is not used. The removal
+    ///     limit applies to objects that are named as gone.
     ///   - versionAttribute: The attribute that orders the versions of an object, such as the time
     ///     of its last change. Changes and removals that are older than the stored object are
-    ///     ignored, and counted in the result's warnings. Nil, the default, to apply changes in
-    ///     their order. A change without a version, and one in a file or a stream, is applied. So
-    ///     is a late change of an object that has been deleted, until a sync of the whole list.
-    /// - Returns: What was done. The coverage is ``RemoteSyncResult/Coverage/changes``.
-    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``. After an error nothing has
-    ///   been done.
+    ///     ignored, and counted in the result's warnings. A change is always applied if it has no
+    ///     version, or is in a file or a stream. A late change of a deleted object inserts the
+    ///     object again, until the next sync of the whole list. Nil, the default, applies changes
+    ///     in order.
+    /// - Returns: The result, with the coverage ``RemoteSyncResult/Coverage/changes``.
+    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``. After an error, nothing has
+    ///   changed.
     @discardableResult
     public func apply(
         _ changes: [RemoteChange], into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
         newerBy versionAttribute: String? = nil
     ) async throws -> RemoteSyncResult {
-        // The JSON may have a part of an object.
+        // The JSON may contain only a part of an object.
         let request = SyncRequest(
             mapper: mapper, entity: entity, options: options, rules: SyncRules(options, isInferred: false))
         return try await recorded(into: entity, from: "push") { recorder in

@@ -2,9 +2,9 @@ import Foundation
 import OneWaySynchronizer
 import SyncBase
 
-/// Takes changes and passes one at a time, and asks for a pass after a gap.
+/// Runs changes and passes one at a time, and requests a pass after a gap.
 final class LiveInbox: Sendable {
-    /// Changes that wait for their turn, and who waits for the result.
+    /// Changes that wait for their turn, with their result.
     private final class Delivery: Sendable {
         private enum Step { case waiting, begun, abandoned }
 
@@ -16,7 +16,7 @@ final class LiveInbox: Sendable {
             self.changes = changes
         }
 
-        /// Begins to apply the changes, unless nobody waits any more.
+        /// Begins to apply the changes; false if the caller no longer waits.
         func begin() -> Bool {
             step.withLock { step in
                 if step == .waiting { step = .begun }
@@ -24,9 +24,9 @@ final class LiveInbox: Sendable {
             }
         }
 
-        /// Takes the changes back.
+        /// Withdraws the changes.
         ///
-        /// - Returns: Whether they have not been begun.
+        /// - Returns: Whether they had not begun.
         func abandon() -> Bool {
             step.withLock { step in
                 if step == .waiting { step = .abandoned }
@@ -37,28 +37,28 @@ final class LiveInbox: Sendable {
 
     private struct State: Sendable {
         var health = LiveSync.Health()
-        /// Whether changes are taken.
+        /// Whether changes are accepted.
         var isActive = false
         var deliveries = FIFO<Delivery>()
         var arrivals = Waiters<Void>()
-        /// Whether a pass or changes have the turn.
+        /// Whether a pass or a change is running.
         var isBusy = false
         var turns = Waiters<Void>()
-        /// Whether a pass is to be requested.
+        /// Whether a pass must be requested.
         var isPassNeeded = false
         var needs = Waiters<Void>()
-        /// Whether changes were missed that no pass has brought.
+        /// Whether changes were missed that no pass has included yet.
         var hasMissed = false
-        /// How many passes failed since one last succeeded.
+        /// The number of passes that have failed since the last success.
         var failedPassCount = 0
-        /// When the last pass began, by the clock.
+        /// The time at which the last pass began.
         var lastPass: Duration?
         var passCount = 0
         var passEnds = Waiters<Void>()
         var requestPass: @Sendable () -> Void = {}
     }
 
-    /// How many deliveries may wait.
+    /// The maximum number of waiting deliveries.
     static let limit = 1_000
 
     private let feed: (any RemoteFeed)?
@@ -71,8 +71,7 @@ final class LiveInbox: Sendable {
     /// Creates an inbox.
     ///
     /// - Parameters:
-    ///   - passSchedule: The shortest times between the beginnings of a pass and of one that a gap
-    ///     requests.
+    ///   - passSchedule: The minimum times from the beginning of a pass to one that a gap requests.
     ///   - change: Applies changes in one transaction.
     init(
         feed: (any RemoteFeed)?, passSchedule: SyncSchedule, clock: SyncClock,
@@ -88,7 +87,7 @@ final class LiveInbox: Sendable {
 
     var health: LiveSync.Health { state.withLock(\.health) }
 
-    /// Has the service run a pass now.
+    /// Requests a pass from the service.
     var requestPass: @Sendable () -> Void {
         get { state.withLock(\.requestPass) }
         set { state.withLock { $0.requestPass = newValue } }
@@ -96,7 +95,7 @@ final class LiveInbox: Sendable {
 
     // MARK: Turns
 
-    /// Runs a pass in its turn.
+    /// Runs a pass when it has its turn.
     func pass(_ body: () async throws -> RemoteSyncResult) async throws -> RemoteSyncResult {
         defer {
             let waiters = state.withLock { state in
@@ -109,7 +108,7 @@ final class LiveInbox: Sendable {
             let hasMissed = state.withLock { state in
                 defer { state.hasMissed = false }
                 state.lastPass = clock.now()
-                // What was missed before is in this pass.
+                // This pass includes all changes that were missed before it began.
                 state.isPassNeeded = false
                 return state.hasMissed
             }
@@ -132,7 +131,7 @@ final class LiveInbox: Sendable {
             return .success(())
         }
         defer {
-            // The one who has waited longest takes the turn over.
+            // The waiter that has waited longest gets the turn.
             let next = state.withLock { state in
                 let next = state.turns.removeFirst()
                 if next == nil { state.isBusy = false }
@@ -145,7 +144,7 @@ final class LiveInbox: Sendable {
 
     // MARK: Changes
 
-    /// Applies changes in their turn, under the lease of the service.
+    /// Applies changes when they have their turn, under the lease of the service.
     func apply(_ changes: [RemoteChange]) async throws -> RemoteSyncResult {
         let delivery = Delivery(changes)
         let (error, waiter) = state.withLock { state -> (LiveSync.Refusal?, Waiters<Void>.Waiter?) in
@@ -163,7 +162,7 @@ final class LiveInbox: Sendable {
         }
     }
 
-    /// Takes changes until the task is cancelled.
+    /// Accepts changes until the task is cancelled.
     func run() async {
         state.withLock { state in
             state.isActive = true
@@ -187,7 +186,7 @@ final class LiveInbox: Sendable {
         while true {
             let delivery = state.withLock { $0.deliveries.popFirst() }
             guard let delivery else {
-                // Ends with the task.
+                // Waiting ends when the task is cancelled.
                 guard (try? await state.wait(in: \.arrivals) { $0.deliveries.isEmpty ? nil : .success(()) }) != nil
                 else { return }
                 continue
@@ -216,7 +215,7 @@ final class LiveInbox: Sendable {
             do {
                 try await feed.run { try await self.receive($0) }
                 guard !Task.isCancelled else { return }
-                // What changed since the last connection was in no event.
+                // Changes since the last connection were in no event.
                 state.withLock { state in
                     state.health.isConnected = false
                     state.health.hasEnded = true
@@ -226,7 +225,7 @@ final class LiveInbox: Sendable {
                 guard !Task.isCancelled else { return }
                 noteInterruption(error)
             }
-            // Whatever is wrong may be right after the next pass, such as a token that has expired.
+            // The next pass may fix the cause, for example an expired token.
             try? await state.wait(in: \.passEnds) { $0.passCount > passCount ? .success(()) : nil }
         }
     }
@@ -245,13 +244,13 @@ final class LiveInbox: Sendable {
             } catch {
                 try Task.checkCancellation()
                 guard changes.count > 1 else { return noteFailure(error, count: changes.count) }
-                // One of them may be the reason.
+                // Applied one by one, because a single change may be the cause.
                 for change in changes { try await receive(.changes([change])) }
             }
         }
     }
 
-    /// Changes the health; what it loses is released outside the lock.
+    /// Changes the health. The replaced values are released outside the lock.
     private func change(_ change: (inout LiveSync.Health) -> Void) {
         let former = state.withLock { state in
             let former = state.health
@@ -298,7 +297,7 @@ final class LiveInbox: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Requests a pass after each gap, but no passes one right after another.
+    /// Requests a pass after each gap, with a delay between passes.
     private func requestPasses() async {
         while (try? await state.wait(in: \.needs) { $0.isPassNeeded ? .success(()) : nil }) != nil {
             let (lastPass, failedPassCount) = state.withLock { ($0.lastPass, $0.failedPassCount) }
@@ -307,7 +306,7 @@ final class LiveInbox: Sendable {
             if wait > .zero, (try? await clock.sleep(wait)) == nil { return }
             let request = state.withLock { state in
                 defer { state.isPassNeeded = false }
-                // Another pass may have begun meanwhile.
+                // Another pass may have begun in the meantime.
                 return state.isPassNeeded ? state.requestPass : nil
             }
             request?()

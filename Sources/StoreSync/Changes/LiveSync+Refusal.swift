@@ -2,17 +2,17 @@ public import Foundation
 public import OneWaySynchronizer
 
 extension LiveSync {
-    /// Why a ``LiveSync`` does not take a change.
+    /// Why a ``LiveSync`` rejects a change.
     public enum Refusal: Error, Hashable, Sendable {
-        /// The sync does not run, or another process holds its lease.
+        /// The sync is not running, or another process holds its lease.
         case notActive
-        /// Too many changes wait for their turn.
+        /// Too many changes are waiting.
         case tooManyWaiting(limit: Int)
     }
 }
 
 extension LiveSync.Refusal: CustomStringConvertible, LocalizedError {
-    /// A sentence for people.
+    /// A readable sentence.
     public var description: String {
         switch self {
         case .notActive: "the sync does not run here, or stands by"

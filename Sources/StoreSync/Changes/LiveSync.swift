@@ -2,7 +2,7 @@ public import Foundation
 public import OneWaySynchronizer
 import SyncBase
 
-/// Keeps an entity equal to a source: by passes on a schedule, and by the source's own changes
+/// Keeps an entity equal to a source with scheduled passes, and with the source's own changes
 /// between them.
 ///
 ///     let live = LiveSync(
@@ -10,16 +10,17 @@ import SyncBase
 ///         schedule: SyncSchedule(interval: .seconds(3600)))
 ///     try await live.service.run()
 ///
-/// A pass and the changes take turns, so that a page that was read before a change cannot undo it.
-/// After a gap in the feed, or a change that cannot be applied, the next pass begins early, and
-/// again if it fails. The feed and webhooks are taken only while the service runs, and with a lease
-/// only while it holds the lease.
+/// Passes and changes never overlap, so a page that was read before a change cannot undo it. After
+/// a gap in the feed, or a change that cannot be applied, the next pass begins early, and again if
+/// it fails. Changes from the feed and from webhooks are accepted only while the service runs and,
+/// if it has a lease, holds the lease.
 public final class LiveSync: Sendable {
-    /// A snapshot of the changes that were received.
+    /// A snapshot of the changes received so far.
     public struct Health: Sendable {
         /// Whether the feed is connected.
         public internal(set) var isConnected = false
-        /// Whether the source ended the feed for good. Only passes bring its changes then.
+        /// Whether the source ended the feed permanently. Only passes bring its changes from then
+        /// on.
         public internal(set) var hasEnded = false
         /// When changes were last applied; nil if none were.
         public internal(set) var lastChange: Date?
@@ -27,32 +28,32 @@ public final class LiveSync: Sendable {
         public internal(set) var changeCount = 0
         /// The number of changes that could not be applied.
         public internal(set) var failureCount = 0
-        /// The number of gaps, connections that did not continue the one before included.
+        /// The number of gaps, including connections that did not continue the previous one.
         public internal(set) var gapCount = 0
         /// The last error of the feed or of a change; nil if there was none.
         public internal(set) var lastError: (any Error)?
     }
 
-    /// The service of the passes: runs and stops everything, and has the health and events of
-    /// passes.
+    /// The service that runs the passes. It starts and stops everything, and has the health and
+    /// events of the passes.
     public let service: SyncService<RemoteSyncResult>
     private let inbox: LiveInbox
 
-    /// Creates a sync that does nothing until its service is run.
+    /// Creates a sync that is idle until its service runs.
     ///
     /// - Parameters:
     ///   - store: The store.
     ///   - source: The source of the passes.
     ///   - entity: The entity of the objects.
-    ///   - options: What passes and changes may do, and how.
-    ///   - versionAttribute: The attribute that orders the versions of an object; nil, the default,
-    ///     to apply changes in the order of their arrival. Webhooks can arrive in another order
-    ///     than they were sent in.
-    ///   - feed: The feed of changes; nil, the default, if only ``apply(_:)`` brings some.
-    ///   - schedule: When passes run. A pass after a gap waits until `failureDelay`, or else the
-    ///     smaller of `interval` and a minute, has passed since the pass before began. If it fails,
-    ///     that time doubles with each further failure, up to `interval`.
-    ///   - lease: The lease that lets one service at a time sync; none by default.
+    ///   - options: The options of passes and changes.
+    ///   - versionAttribute: The attribute that orders the versions of an object. Webhooks can
+    ///     arrive in another order than they were sent in. Nil, the default, applies changes in the
+    ///     order of their arrival.
+    ///   - feed: The feed of changes; nil, the default, if only ``apply(_:)`` delivers changes.
+    ///   - schedule: When passes run. A pass after a gap waits until `failureDelay` has passed
+    ///     since the previous pass began; without one, the smaller of `interval` and a minute. Each
+    ///     further failure doubles that time, up to `interval`.
+    ///   - lease: The lease that lets one service at a time sync; nil by default.
     ///   - clock: The clock for waits.
     ///   - date: The date source for the health.
     public init(
@@ -76,17 +77,16 @@ public final class LiveSync: Sendable {
         inbox.requestPass = { [weak service] in service?.trigger() }
     }
 
-    /// A snapshot of the changes that were received.
+    /// A snapshot of the changes received so far.
     public var health: Health { inbox.health }
 
-    /// Applies changes that arrived by another way than the feed, such as a webhook.
+    /// Applies changes that did not arrive through the feed, such as those of a webhook.
     ///
-    /// Waits while a pass runs. Answer the webhook with a success only after this has returned; on
-    /// an error, answer 503, so that it is sent again.
+    /// Waits while a pass runs. Answer a webhook with success only after this method has returned.
+    /// After an error, answer 503, so that the webhook is sent again.
     ///
-    /// - Throws: ``LiveSync/Refusal``; the errors of
-    ///   ``JSONStore/apply(_:into:options:newerBy:)``; `CancellationError` if the task is cancelled
-    ///   before the changes have their turn.
+    /// - Throws: ``LiveSync/Refusal``; the errors of ``JSONStore/apply(_:into:options:newerBy:)``;
+    ///   `CancellationError` if the task is cancelled before the changes have their turn.
     @discardableResult
     public func apply(_ changes: [RemoteChange]) async throws -> RemoteSyncResult {
         try await inbox.apply(changes)

@@ -4,9 +4,9 @@ import JSONMapper
 ///
 ///     try await store.apply([.objects(.bytes(body), keyPath: "data.object")], into: "Order")
 public struct RemoteChange: Sendable {
-    /// What the JSON lists.
+    /// The kind of the listed objects.
     enum Kind: Sendable {
-        /// Objects that are there. Some of them may be marked as gone.
+        /// Existing objects. Some of them may be marked as gone.
         case objects(RemoteTombstones?)
         /// Objects that are gone, or their identifiers.
         case removals
@@ -16,20 +16,21 @@ public struct RemoteChange: Sendable {
     let json: JSONSource
     let keyPath: String
 
-    /// Objects that are new or changed.
+    /// Creates a change with objects that are new or changed.
     ///
     /// - Parameters:
     ///   - json: An array of objects, or one object.
     ///   - keyPath: The keys that lead to the array or the object, separated by dots; empty by
     ///     default.
-    ///   - tombstones: How the JSON names objects that are gone; nil, the default, if it does not.
+    ///   - tombstones: How the JSON names objects that are gone; nil, the default, if it names
+    ///     none.
     public static func objects(
         _ json: JSONSource, keyPath: String = "", tombstones: RemoteTombstones? = nil
     ) -> RemoteChange {
         RemoteChange(kind: .objects(tombstones), json: json, keyPath: keyPath)
     }
 
-    /// Objects that are gone.
+    /// Creates a change with objects that are gone.
     ///
     /// - Parameters:
     ///   - json: An array of objects or identifiers, or a single one. An object needs only its
@@ -49,7 +50,7 @@ public struct RemoteChange: Sendable {
         case .objects(let tombstones): page.tombstones = tombstones
         case .removals:
             page.areGone = true
-            // A reader of lists has no single identifiers.
+            // A list reader does not accept a single identifier.
             if let identifier = try document().flatMap({ $0.value(at: JSONKeyPath.keys(of: keyPath)) }),
                 identifier.isIdentifier
             {
@@ -60,7 +61,7 @@ public struct RemoteChange: Sendable {
         return page
     }
 
-    /// Whether the JSON names objects that are gone beside those that are there.
+    /// Whether the JSON has a separate list of objects that are gone.
     var hasListBeside: Bool {
         if case .objects(.list) = kind { true } else { false }
     }
@@ -83,12 +84,12 @@ public struct RemoteChange: Sendable {
 }
 
 extension JSONValue {
-    /// The value that some keys lead to; nil if there is none.
+    /// The value at a key path; nil if there is none.
     func value(at keys: [String]) -> JSONValue? {
         keys.reduce(self as JSONValue?) { $0?[$1] }
     }
 
-    /// The same value with another one where some keys lead.
+    /// The same value with the part at a key path replaced.
     fileprivate func replacing(at keys: ArraySlice<String>, by value: JSONValue) -> JSONValue {
         guard let key = keys.first else { return value }
         guard case .object(var object) = self, let inner = object[key] else { return self }

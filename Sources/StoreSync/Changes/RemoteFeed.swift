@@ -4,24 +4,24 @@
 public protocol RemoteFeed: Sendable {
     /// Delivers events until the task is cancelled or the source ends the feed for good.
     ///
-    /// A connection that is lost is made again, after a pause. The next event is not read before
-    /// the one before has been received.
+    /// A lost connection is made again after a pause. The next event is read only after `receive`
+    /// has returned.
     ///
     /// - Parameter receive: Takes an event, and returns when its changes have been applied.
-    /// - Throws: An error that a new connection would not help against; `CancellationError`; the
-    ///   error of `receive`.
+    /// - Throws: An error that a new connection cannot fix; `CancellationError`; the error of
+    ///   `receive`.
     func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws
 }
 
 /// An event of a feed.
 public enum RemoteFeedEvent: Sendable {
-    /// The feed is connected. Unless it continues where the connection before ended, changes may
-    /// have been missed.
+    /// The feed is connected. Unless it continues the previous connection, changes may have been
+    /// missed.
     case connected(isContinuous: Bool)
-    /// Changes in their order.
+    /// Changes, in order.
     case changes([RemoteChange])
-    /// Changes were missed or could not be read, for a reason.
+    /// Changes were missed or could not be read, because of an error.
     case gap(any Error)
-    /// The connection was lost, and will be made again; nil if the source closed it.
+    /// The connection was lost and will be made again. The error is nil if the source closed it.
     case interrupted((any Error)?)
 }

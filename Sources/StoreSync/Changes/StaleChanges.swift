@@ -2,18 +2,21 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Finds changes that are older than the objects of a store.
+/// Removes changes that are older than the stored objects.
 final class StaleChanges {
     private let attribute: String
     private let request: SyncRequest
     private let transaction: any StoreTransaction
-    /// The latest versions by the identities of the objects, stored or among the changes so far.
+    /// The latest version of each object met so far, stored or in a change, by the object's
+    /// identity.
     private var latest: [RecordKey: AttributeValue] = [:]
-    /// The number of objects that were older.
+    /// The number of older objects that were removed.
     private(set) var count = 0
-    /// The number of changes whose versions were not compared, because they are not in memory.
+    /// The number of changes that were not compared, because they are not in memory.
     private(set) var uncomparedCount = 0
 
+    /// Creates a filter for one `apply` call.
+    ///
     /// - Throws: ``StoreSyncError/unknownVersion(entity:attribute:)``.
     init(_ attribute: String, _ request: SyncRequest, _ transaction: any StoreTransaction) throws {
         self.attribute = attribute
@@ -24,7 +27,8 @@ final class StaleChanges {
         }
     }
 
-    /// The changes without objects that are older. What a change names beside its objects stays.
+    /// Returns the changes without older objects. Other parts of a change, such as its tombstones,
+    /// stay.
     func removed(from changes: [RemoteChange]) async throws -> [RemoteChange] {
         var kept: [RemoteChange] = []
         for change in changes {
@@ -74,7 +78,7 @@ final class StaleChanges {
         return stale
     }
 
-    /// Notes the versions of stored objects that have not been met before.
+    /// Notes the versions of stored objects that were not met before.
     private func noteStored(_ records: RecordBatch, of layout: EntityLayout) async throws {
         let objects = try await transaction.find(records).compactMap { $0 }
         let stored = try await transaction.records(

@@ -2,13 +2,13 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Objects of a store, with everything an export of them can reach.
+/// The objects of an export, with everything that they lead to.
 ///
-/// The graph is loaded level by level: for each relationship of an entity, one call for the links
-/// of all objects of a level and one for the targets. Like an export, it does not follow the
-/// inverse of the relationship it arrived by.
+/// The graph is loaded level by level. For each relationship, one call reads the links of all
+/// objects of a level, and one call reads the targets. The graph does not follow the inverse of the
+/// relationship by which it reached an object, because an export does not either.
 final class ExportGraph {
-    /// An object, by its root entity and row.
+    /// An object, identified by its root entity and its number.
     struct Node: Hashable {
         let root: Int
         let row: Int64
@@ -18,13 +18,13 @@ final class ExportGraph {
     private let mapper: RecordMapper
     private let follows: Bool
     fileprivate var records: [Node: Record] = [:]
-    /// By the relationship and the object that it starts from.
+    /// The targets by relationship and source.
     fileprivate var links: [RelationshipLayout: [Int64: [Int64]]] = [:]
     private let exported: [[RelationshipLayout]]
 
     /// Creates an empty graph.
     ///
-    /// - Parameter follows: Whether relationships are exported at all.
+    /// - Parameter follows: Whether relationships are exported.
     init(_ reader: any StoreReader, mapper: RecordMapper, follows: Bool) {
         self.reader = reader
         self.mapper = mapper
@@ -35,9 +35,9 @@ final class ExportGraph {
         }
     }
 
-    /// Loads everything the objects lead to.
+    /// Loads objects, and everything that they lead to.
     ///
-    /// - Returns: The objects in their order, ready for an exporter.
+    /// - Returns: The objects in the same order, ready for an exporter.
     func load(_ stored: [StoredRecord]) async throws -> [ExportObject] {
         let roots = stored.map { Node(root: $0.record.layout.root, row: $0.object) }
         for (node, stored) in zip(roots, stored) { records[node] = stored.record }
@@ -56,7 +56,7 @@ final class ExportGraph {
         return roots.map { ExportObject(graph: self, node: $0) }
     }
 
-    /// The relationships to follow next from objects that were reached by a relationship.
+    /// The relationships to follow from objects that another relationship led to.
     private func wanted(
         _ nodes: [Node], arrivingBy arrival: RelationshipLayout?
     ) -> [RelationshipLayout: Set<Int64>] {
@@ -109,7 +109,7 @@ struct ExportObject: ExportableObject {
     }
 
     private var record: Record {
-        // Export objects are only created for loaded nodes.
+        // An export object exists only for a loaded node.
         guard let record = graph.records[node] else { preconditionFailure("an object that was not loaded") }
         return record
     }

@@ -6,14 +6,14 @@ extension JSONStore {
     /// Writes the objects of a query and their related objects as a JSON array, in pieces of about
     /// 64 KiB.
     ///
-    /// `RecordExporter` documents the JSON. Objects are read from one state of the store, 200 at a
-    /// time with everything they lead to. Memory grows with the size of connected objects, not with
-    /// their number.
+    /// `RecordExporter` documents the JSON. All objects come from one snapshot of the store. They
+    /// are read in groups of 200, with everything that they lead to. Memory depends on the size of
+    /// connected objects, not on the number of objects.
     ///
     /// - Parameters:
     ///   - query: The objects and their order.
-    ///   - options: How they are written.
-    ///   - sink: Receives the next piece. After an error the pieces so far are not valid JSON.
+    ///   - options: The format of the JSON.
+    ///   - sink: Receives the next piece. After an error, the pieces so far are not valid JSON.
     /// - Throws: `MappingError`, `JSONError`, `RecordPredicateError`, `CancellationError`, and
     ///   errors of the sink and the store.
     public func export(
@@ -51,7 +51,7 @@ extension JSONStore {
         }
     }
 
-    /// Returns one object as JSON; nil if there is none with that key.
+    /// Returns one object as JSON; nil if no object has the key.
     ///
     /// - Throws: The errors of ``export(_:options:to:)``.
     public func export(

@@ -10,9 +10,8 @@ extension JSONStore {
     ///         try await response.write(chunk)
     ///     }
     ///
-    /// All chunks come from one snapshot. Reading waits for the consumer: no more than one chunk is
-    /// ahead of it. Ending the loop early, or cancelling its task, ends the read. Each loop reads
-    /// anew.
+    /// All chunks come from one snapshot. At most one chunk is read ahead of the consumer. Leaving
+    /// the loop early, or cancelling its task, ends the read. Each loop starts a new read.
     public struct ExportedBytes: AsyncSequence, Sendable {
         /// Bytes of the JSON text, never empty.
         public typealias Element = [UInt8]
@@ -21,7 +20,7 @@ extension JSONStore {
 
         let write: @Sendable (_ sink: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
 
-        /// Creates an iterator, which begins to read with its first element.
+        /// Creates an iterator. The read begins with the first element.
         public func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(write: write)
         }
@@ -38,8 +37,8 @@ extension JSONStore {
 
             /// Waits for the next chunk; nil after the last.
             ///
-            /// - Throws: The errors of ``JSONStore/export(_:options:to:)``; the chunks so far are
-            ///   not valid JSON then.
+            /// - Throws: The errors of ``JSONStore/export(_:options:to:)``. The chunks so far are
+            ///   then not valid JSON.
             public mutating func next() async throws -> [UInt8]? {
                 try await reading.next()
             }
@@ -50,7 +49,7 @@ extension JSONStore {
             }
         }
 
-        /// A read that ends with its last reference.
+        /// A read that ends when its last reference is released.
         private final class Reading: Sendable {
             private let chunks = Handoff<[UInt8]>()
             private let write: @Sendable (@Sendable ([UInt8]) async throws -> Void) async throws -> Void
@@ -91,7 +90,7 @@ extension JSONStore {
     ///
     /// - Parameters:
     ///   - query: The objects and their order.
-    ///   - options: How they are written.
+    ///   - options: The format of the JSON.
     public func export(_ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()) -> ExportedBytes
     {
         ExportedBytes { sink in try await export(query, options: options, to: sink) }
@@ -100,7 +99,7 @@ extension JSONStore {
     /// Returns the objects of a typed query and their related objects as a JSON array, in chunks;
     /// see ``JSONStore/ExportedBytes``.
     ///
-    /// The options decide about related objects, not what the query includes.
+    /// The options choose the related objects. The query's own included relationships are ignored.
     public func export(
         _ query: ObjectQuery<some SyncObject>, options: RecordExporter.Options = RecordExporter.Options()
     ) -> ExportedBytes {

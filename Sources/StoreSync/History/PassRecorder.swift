@@ -3,9 +3,9 @@ import OneWaySynchronizer
 import SyncModel
 import SyncStore
 
-/// Records a pass that has begun.
+/// Records one pass in the history.
 struct PassRecorder: Sendable {
-    /// The amount that was read, for sources that count it.
+    /// The number of pages and bytes read, for sources that count them.
     struct Transfer: Sendable {
         var pageCount: Int
         var byteCount: Int
@@ -28,7 +28,7 @@ struct PassRecorder: Sendable {
     /// Whether passes without changes are recorded.
     var recordsUnchanged: Bool { history.recordsUnchanged }
 
-    /// Records a success, in the transaction of the pass.
+    /// Records a success in the transaction of the pass.
     func succeed(
         _ result: StoreSyncResult, transfer: Transfer? = nil, in transaction: any StoreTransaction
     ) async throws {
@@ -41,7 +41,7 @@ struct PassRecorder: Sendable {
         try await record(pass, in: transaction)
     }
 
-    /// Records a failure, in a transaction of its own.
+    /// Records a failure in a separate transaction.
     func fail(_ error: any Error, in store: any Store) async throws {
         var pass = pass(error is CancellationError ? .cancelled : .failed)
         if pass.status == .failed { pass.error = String(String(describing: error).prefix(Self.errorLength)) }
@@ -55,7 +55,7 @@ struct PassRecorder: Sendable {
             finished: started.addingTimeInterval(duration / .seconds(1)), duration: duration, status: status)
     }
 
-    /// Adds a pass to those of its name, and removes the oldest ones beyond the limit.
+    /// Adds a pass, and removes the oldest passes of the same name beyond the limit.
     private func record(_ pass: SyncHistory.Pass, in transaction: any StoreTransaction) async throws {
         let layout = try transaction.model.layout(of: SyncHistory.entity.name)
         let same = PropertyPath("name") == name
@@ -73,7 +73,8 @@ struct PassRecorder: Sendable {
 }
 
 extension JSONStore {
-    /// Runs a body in a transaction, which is rolled back if a lease is lost by its end.
+    /// Runs a body in a transaction. If the lease is lost before the end, the transaction is rolled
+    /// back.
     func change<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
@@ -84,12 +85,13 @@ extension JSONStore {
         }
     }
 
-    /// Runs a sync in a transaction, which is also rolled back if the sync undid all that it did.
+    /// Runs a sync in a transaction. If the sync undid all its changes, the transaction is rolled
+    /// back.
     ///
     /// - Parameters:
     ///   - sync: The sync.
-    ///   - note: Writes what belongs to the sync, in the same transaction. After a sync that undid
-    ///     itself, the transaction is another one.
+    ///   - note: Writes the bookmark and history of the sync in the same transaction. After a
+    ///     rollback, it runs in a new one.
     /// - Returns: The value of the sync.
     func changeUnlessUndone<Value: Sendable>(
         _ sync: @Sendable (any StoreTransaction) async throws -> SyncEffect<Value>,
@@ -108,7 +110,7 @@ extension JSONStore {
         }
     }
 
-    /// Ends the transaction of a sync that undid itself.
+    /// The error that rolls back the transaction of a sync that undid itself.
     private struct Undone<Value: Sendable>: Error {
         let value: Value
     }
@@ -118,7 +120,8 @@ extension JSONStore {
     /// - Parameters:
     ///   - entity: The entity that is synced.
     ///   - source: The name of the source; nil if it has none.
-    ///   - body: The sync, which records its own success. It receives nil without a history.
+    ///   - body: The sync, which records its own success. The recorder is nil if there is no
+    ///     history.
     func recorded<Result: Sendable>(
         into entity: String, from source: String? = nil, _ body: (PassRecorder?) async throws -> Result
     ) async throws -> Result {
@@ -126,8 +129,8 @@ extension JSONStore {
         let name = source.map { "\(entity) from \($0)" } ?? entity
         let recorder = PassRecorder(history, name: name, entity: entity)
         do { return try await body(recorder) } catch {
-            // A task of its own, because this one may be cancelled. The sync's own error matters
-            // more than a failure to record it.
+            // A separate task, because the current one may be cancelled. The error of the sync is
+            // more important than a failure to record it.
             await Task { try? await recorder.fail(error, in: store) }.value
             throw error
         }

@@ -2,9 +2,9 @@ public import Foundation
 public import SyncModel
 public import SyncStore
 
-/// A record of the last syncs of a `JSONStore`, kept in the store itself.
+/// A history of the latest syncs of a `JSONStore`, kept in the store itself.
 ///
-/// The record is a table that any SQL tool can read.
+/// The history is a table that any SQL tool can read.
 ///
 ///     let mapper = try RecordMapper(model.adding([SyncHistory.entity]))
 ///     let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: SyncHistory())
@@ -12,27 +12,27 @@ public import SyncStore
 ///     try await SyncHistory.passes(in: store.store).first?.status  // .succeeded
 ///
 /// The record of a successful sync is committed with its changes. The record of a failed or
-/// cancelled sync is written in a transaction of its own, after the sync was rolled back. Plans and
-/// changes of single objects are not recorded.
+/// cancelled sync is written in a separate transaction after the rollback. Plans and changes of
+/// single objects are not recorded.
 public struct SyncHistory: Sendable {
-    /// How many passes of each name are kept, at least 1; 100 by default.
+    /// The number of passes kept for each name, at least 1; 100 by default.
     public var limit: Int
     /// Whether syncs without changes are recorded; true by default.
     ///
-    /// If not, such a sync leaves the store's files unchanged to the last byte.
+    /// If false, a sync without changes leaves the store's files unchanged to the last byte.
     public var recordsUnchanged: Bool
 
     /// Creates a history.
     ///
     /// - Parameters:
-    ///   - limit: How many passes of each name are kept, at least 1.
+    ///   - limit: The number of passes kept for each name, at least 1.
     ///   - recordsUnchanged: Whether syncs without changes are recorded.
     public init(limit: Int = 100, recordsUnchanged: Bool = true) {
         self.limit = max(limit, 1)
         self.recordsUnchanged = recordsUnchanged
     }
 
-    /// The entity that passes are objects of, for the model of the store.
+    /// The entity of recorded passes, to be added to the store's model.
     public static let entity = SyncEntity(
         "SyncPass", identity: "name", "number", userInfo: [SyncEntity.bookkeepingAnnotation: "true"]
     ) {
@@ -54,7 +54,7 @@ public struct SyncHistory: Sendable {
         SyncAttribute("error", .string)
     }
 
-    /// How a pass ended.
+    /// The outcome of a pass.
     public enum Status: String, Hashable, Sendable, Codable {
         /// It wrote changes.
         case succeeded
@@ -68,37 +68,37 @@ public struct SyncHistory: Sendable {
 
     /// A recorded pass.
     public struct Pass: Hashable, Sendable, Codable {
-        /// The entity that was synced, with the source's name if it has one.
+        /// The name of the synced entity, followed by the name of the source if it has one.
         public var name: String
-        /// The number of the pass among those of its name, from 1.
+        /// The number of the pass among the passes of its name, from 1.
         public var number: Int
         /// The entity that was synced.
         public var entity: String
         /// When the pass began.
         public var started: Date
-        /// When the pass ended; for a success, just before the commit.
+        /// When the pass ended; for a success, shortly before the commit.
         public var finished: Date
-        /// How long the pass took, by a clock that is never set.
+        /// The duration of the pass, measured by a monotonic clock.
         public var duration: Duration
-        /// How the pass ended.
+        /// The outcome of the pass.
         public var status: Status
         /// The counts of the entity's objects; zero unless the pass succeeded.
         public var counts = StoreSyncResult.Counts()
-        /// The number of objects that were left out.
+        /// The number of rejected objects.
         public var rejectedCount = 0
         /// The number of pages that were read; nil if unknown.
         public var pageCount: Int?
         /// The number of bytes that were read, decompressed; nil if unknown.
         public var byteCount: Int?
-        /// The error in at most 1,000 characters; nil if there was none.
+        /// The error, cut to 1,000 characters; nil if there was none.
         public var error: String?
     }
 
-    /// Reads the recorded passes of a store, latest first.
+    /// Reads the recorded passes of a store, the latest first.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - entity: The entity that was synced; nil, the default, for all.
+    ///   - entity: The synced entity; nil, the default, for all entities.
     ///   - limit: The maximum number of passes; nil, the default, for all.
     /// - Throws: `ModelError.unknownEntity` if the store's model lacks ``entity``; errors of the
     ///   store.
@@ -114,7 +114,7 @@ public struct SyncHistory: Sendable {
 }
 
 extension SyncHistory.Pass {
-    /// Creates a pass from a record; nil if others wrote something else into the table.
+    /// Creates a pass from a record; nil if another tool changed the table.
     fileprivate init?(_ record: Record) {
         func text(_ attribute: String) -> String? {
             if case .string(let text) = record[attribute] { text } else { nil }

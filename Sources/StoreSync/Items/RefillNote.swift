@@ -3,18 +3,18 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-/// The properties of an entity that stored objects have been fetched with, as kept in the store.
+/// A note in the store that lists the properties with which an entity's objects were fetched.
 ///
-/// A revision says whether an object changed at the source. It does not say that the model has
-/// gained an attribute since the object was fetched. The note is kept among the pending links,
-/// which the model of every mapper has.
+/// A revision shows whether an object changed at the source. It does not show that the model has
+/// gained an attribute since the object was fetched. The note is stored as a pending link, because
+/// the model of every mapper has that entity.
 struct RefillNote: Sendable {
     private static let prefix = "properties of "
     private let name: String
-    /// The names and types of the properties, sub-entities included.
+    /// The names and types of the properties, including those of sub-entities.
     private let properties: Set<String>
 
-    /// The note that a model demands for an entity.
+    /// Creates the note that a model requires for an entity.
     ///
     /// - Parameter scope: The objects that are fetched.
     init(_ entity: String, where scope: RecordPredicate, in model: DataModel) {
@@ -33,12 +33,12 @@ struct RefillNote: Sendable {
         self.properties = properties
     }
 
-    /// Whether a record of a pending link is a note instead.
+    /// Whether a record of a pending link is a note.
     static func isNote(_ record: Record) -> Bool {
         if case .string(let name) = record["relationship"] { name.hasPrefix(prefix) } else { false }
     }
 
-    /// Whether a store has the note with all properties, or cannot keep a note.
+    /// Whether a store has a note with all properties, or has no place for notes.
     func isKept(in store: any Store) async throws -> Bool {
         guard let layout = store.model[SyncEntity.pendingLink.name] else { return true }
         let stored = try await store.read { [key] in try await $0.record(layout.name, key: key) }
@@ -49,7 +49,7 @@ struct RefillNote: Sendable {
         return properties.isSubset(of: kept)
     }
 
-    /// Keeps the note.
+    /// Writes the note.
     func keep(in transaction: any StoreTransaction) async throws {
         guard let layout = transaction.model[SyncEntity.pendingLink.name] else { return }
         var writer = JSONWriter()

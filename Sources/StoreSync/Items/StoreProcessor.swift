@@ -4,7 +4,7 @@ import SyncBase
 public import SyncModel
 import SyncStore
 
-/// A ready-made processor by which a `Synchronizer` keeps an entity of a store equal to a list.
+/// A processor with which a `Synchronizer` keeps an entity of a store equal to a list.
 ///
 ///     let processor = StoreProcessor(store, entity: "User", revision: "updatedAt") {
 ///         .bytes(try await server.get("users?fields=id,updated_at"))
@@ -15,9 +15,11 @@ import SyncStore
 ///
 /// The list is mapped like the objects themselves. Only its keys and revisions are used, unless
 /// there are no details to fetch. A stored object is fetched again if its revision differs, or if
-/// there is no revision to compare. All objects are fetched again after the model has gained a
-/// property, because their revisions are still the same. Fetched objects are written in batches.
-/// The last batch is written when the pass ends, even if the pass was cancelled or failed.
+/// there is no revision to compare. If the model has gained a property, all objects are fetched
+/// again, because their revisions are unchanged.
+///
+/// Fetched objects are written in batches. The last batch is written when the pass ends, even if it
+/// was cancelled or failed.
 public final class StoreProcessor: SyncProcessor {
     /// Lists the source.
     public typealias List = @Sendable () async throws -> JSONSource
@@ -43,14 +45,15 @@ public final class StoreProcessor: SyncProcessor {
     ///
     /// - Parameters:
     ///   - store: The store that holds the objects.
-    ///   - entity: The entity of the objects. It has an identity.
+    ///   - entity: The entity of the objects, which has an identity.
     ///   - revision: The attribute that differs between versions of an object, such as a number or
-    ///     a date. Nil, the default, to fetch every object in every pass.
-    ///   - scope: The objects that the list covers; others are never removed. All objects of the
-    ///     entity by default.
-    ///   - batchCount: How many fetched objects are written at a time, at least 1; 100 by default.
+    ///     a date. Nil, the default, fetches every object in every pass.
+    ///   - scope: The objects that the list covers. Other objects are never removed. All objects of
+    ///     the entity by default.
+    ///   - batchCount: The number of fetched objects per write, at least 1; 100 by default.
     ///   - list: Lists the source as an array of objects.
-    ///   - details: Fetches the object of a key. Nil, the default, if the list has whole objects.
+    ///   - details: Fetches the object of a key. Nil, the default, if the list has complete
+    ///     objects.
     public init(
         _ store: JSONStore, entity: String, revision: String? = nil, scope: RecordPredicate = .constant(true),
         batchCount: Int = 100, list: @escaping List, details: Details? = nil
@@ -64,8 +67,8 @@ public final class StoreProcessor: SyncProcessor {
         self.details = details
     }
 
-    /// Counts of the objects that the current or last pass wrote. Removals are in the pass's
-    /// report.
+    /// The counts of objects that the current or last pass wrote. Removals are in the report of the
+    /// pass.
     public var counts: StoreSyncResult.Counts {
         fetched.withLock { $0.counts }
     }
@@ -77,7 +80,7 @@ public final class StoreProcessor: SyncProcessor {
 
     private var note: RefillNote { RefillNote(entity, where: scope, in: store.mapper.model) }
 
-    /// Lists the source. A list that has an entry without a key is partial.
+    /// Lists the source. The list is partial if an entry has no key.
     public func owsFetchSourceList() async throws -> SourceList<Item> {
         let source = try await list()
         var result = SourceList<Item>([])
@@ -101,7 +104,7 @@ public final class StoreProcessor: SyncProcessor {
         }
     }
 
-    /// Returns the keys of the objects in the scope. Objects without an identity are left alone.
+    /// Returns the keys of the objects in the scope. Objects without an identity are ignored.
     public func owsGetLocalKeys() async throws -> Set<RecordKey> {
         let query = StoreQuery(entity, where: scope)
         return try await store.store.read { reader in
@@ -113,7 +116,7 @@ public final class StoreProcessor: SyncProcessor {
         }
     }
 
-    /// Deletes objects and applies the delete rules.
+    /// Deletes objects, and applies the delete rules.
     public func owsRemoveLocalItems(for keys: Set<RecordKey>) async throws {
         try await store.change { [entity] transaction in
             let rows = try await transaction.records(entity, keys: Array(keys)).map(\.object)
@@ -122,7 +125,7 @@ public final class StoreProcessor: SyncProcessor {
         }
     }
 
-    /// Returns the objects whose revision is unknown or differs from the stored one.
+    /// Returns the keys of objects whose revision is unknown or differs from the stored one.
     public func owsShouldUpdateItems(_ items: [Item]) async throws -> Set<RecordKey>? {
         guard let revision else { return Set(items.map(\.owsPrimaryKey)) }
         guard try await note.isKept(in: store.store) else { return Set(items.map(\.owsPrimaryKey)) }
@@ -138,7 +141,7 @@ public final class StoreProcessor: SyncProcessor {
         }
     }
 
-    /// Fetches an object, and writes its batch once that is full.
+    /// Fetches an object, and writes its batch when the batch is full.
     public func owsDownloadItem(for item: Item) async throws {
         let source = try await details?(item.owsPrimaryKey) ?? .bytes(item.json)
         let batch = fetched.withLock { fetched -> [JSONSource] in
@@ -166,8 +169,8 @@ public final class StoreProcessor: SyncProcessor {
         try await store.change { [note] in try await note.keep(in: $0) }
     }
 
-    /// Writes objects in one transaction. If that fails, writes each in one of its own, so that one
-    /// object cannot keep others out.
+    /// Writes objects in one transaction. If it fails, writes each object in its own transaction,
+    /// so that a single bad object does not block the others.
     private func write(_ batch: [JSONSource]) async {
         guard !batch.isEmpty else { return }
         let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
@@ -183,7 +186,7 @@ public final class StoreProcessor: SyncProcessor {
 }
 
 extension StoreReader {
-    /// The objects of some keys, in any order. Keys without an object are left out.
+    /// The objects with the given keys, in any order. Keys without an object are left out.
     fileprivate func records(_ entity: String, keys: [RecordKey]) async throws -> [StoredRecord] {
         let layout = try model.layout(of: entity)
         let names = layout.identitySlots.map { PropertyPath(layout.attributes[$0].name) }

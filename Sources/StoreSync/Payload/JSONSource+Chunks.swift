@@ -1,21 +1,21 @@
 import SyncBase
 
 extension JSONSource {
-    /// The pieces of a document, whatever sequence they come from.
+    /// The pieces of a document, from any asynchronous sequence.
     public struct Chunks: AsyncSequence, Sendable {
-        /// Bytes of the document, of any number.
+        /// Any number of bytes of the document.
         public typealias Element = [UInt8]
-        /// The errors of the sequence that the pieces come from.
+        /// The errors of the underlying sequence.
         public typealias Failure = any Error
 
         let pieces: ErasedSequence<[UInt8]>
 
-        /// Creates the pieces of a sequence.
+        /// Creates the pieces from a sequence.
         public init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == [UInt8] {
             self.pieces = ErasedSequence(pieces)
         }
 
-        /// Creates an iterator; how often depends on the sequence that the pieces come from.
+        /// Creates an iterator; whether more than once depends on the underlying sequence.
         public func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(base: pieces.makeAsyncIterator())
         }
@@ -26,7 +26,7 @@ extension JSONSource {
 
             /// Waits for the next piece; nil after the last.
             ///
-            /// - Throws: The errors of the sequence that the pieces come from.
+            /// - Throws: The errors of the underlying sequence.
             public mutating func next() async throws -> [UInt8]? {
                 try await base.next()
             }

@@ -8,10 +8,10 @@ public enum JSONSource: Sendable {
     case file(String)
     /// A parsed document. It is mapped several times slower than bytes.
     case value(JSONValue)
-    /// A document that arrives in pieces; ``chunks(_:)`` makes one.
+    /// A document that arrives in pieces; create it with ``chunks(_:)``.
     case stream(Chunks)
 
-    /// Returns a document in pieces of any size, cut anywhere.
+    /// Returns a source from the pieces of a document, which can be of any size and cut anywhere.
     public static func chunks<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) -> JSONSource
     where Pieces.Element == [UInt8] {
         .stream(Chunks(pieces))

@@ -1,23 +1,24 @@
 import JSONMapper
 import SyncBase
 
-/// Reads the pages of a source step by step. An actor, so that the next pages are fetched and
-/// mapped while earlier objects are merged.
+/// Reads the pages of a source step by step.
+///
+/// An actor, so that the next pages are fetched and mapped while earlier objects are merged.
 actor PageReader {
     /// A step of reading.
     enum Step {
-        /// Mapped objects of the page at hand.
+        /// Mapped objects of the current page.
         case batch(MappedBatch, PayloadReader.Progress)
-        /// Objects of the page at hand as JSON, and the index of the first one.
+        /// Objects of the current page as JSON, and the index of the first one.
         case elements(first: Int, [PayloadReader.Element], PayloadReader.Progress)
-        /// The end of the page at hand.
+        /// The end of the current page.
         case pageEnd(RemotePage, PayloadReader.Progress)
-        /// The page at hand broke off and is read again from its start.
+        /// The current page broke off and is read again from its start.
         case restart
     }
 
     private let remote: any RemotePass
-    /// Opens a page, and decides whether its elements are read as JSON.
+    /// Opens a page, and decides whether its elements are read as JSON (`isApart`).
     private let open: @Sendable (RemotePage) throws -> (payload: PayloadReader, isApart: Bool)
     private var current: (page: RemotePage, payload: PayloadReader, isApart: Bool)?
     private var hasEnded = false
@@ -30,10 +31,10 @@ actor PageReader {
         self.open = open
     }
 
-    /// Reads all pages, and passes the steps on until nobody takes them any more.
+    /// Reads all pages, and hands over the steps until the consumer stops.
     ///
-    /// It reads ahead by what has been passed on but not taken, and the same again: pages arrive
-    /// and are mapped at an uneven pace. It ends with the errors of the pages and of the source.
+    /// Because pages arrive and are mapped at an uneven pace, it keeps up to two groups of steps
+    /// ahead of the merge. Errors of the pages and of the source end the steps.
     func readAll(into steps: Handoff<[Step]>) async {
         do {
             while let next = try await next() { try await steps.send(next) }
@@ -43,7 +44,8 @@ actor PageReader {
         }
     }
 
-    /// Returns the next steps up to the next objects, so that mapping always overlaps with merging.
+    /// Returns the next steps, up to and including a batch, so that mapping always overlaps with
+    /// merging.
     ///
     /// - Returns: Nil after the last page.
     private func next() async throws -> [Step]? {

@@ -1,17 +1,17 @@
 import SyncBase
 
-/// Payloads that are at hand, or come one after another, as the pages of a source. They are of one
-/// moment and read once.
+/// The payloads of a local sync, as the pages of a source. They are of one moment and are read
+/// once.
 actor PayloadList: RemotePass {
     /// Nil after the last payload.
     private var payloads: ErasedSequence<JSONSource>.Iterator?
 
-    /// Creates the pages of a sequence of payloads.
+    /// Creates pages from a sequence of payloads.
     init<Payloads: AsyncSequence & Sendable>(_ payloads: Payloads) where Payloads.Element == JSONSource {
         self.payloads = ErasedSequence(payloads).makeAsyncIterator()
     }
 
-    /// Creates one page of each payload.
+    /// Creates one page for each payload.
     init(_ payloads: [JSONSource]) {
         let stream = AsyncThrowingStream<JSONSource, any Error> { continuation in
             for payload in payloads { continuation.yield(payload) }
@@ -28,7 +28,7 @@ actor PayloadList: RemotePass {
         return RemotePage(payload)
     }
 
-    /// Never called: the pages are of one moment.
+    /// Never called, because the pages are of one moment.
     func rewind() async throws {}
 
     func end() async throws -> RemoteEnd {

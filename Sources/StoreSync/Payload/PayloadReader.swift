@@ -1,8 +1,9 @@
 package import JSONMapper
 import SyncBase
 
-/// Reads a payload for a sync. An actor, so that the next objects are mapped while earlier ones are
-/// merged.
+/// Reads and maps the objects of one payload.
+///
+/// An actor, so that the next objects are mapped while earlier ones are merged.
 actor PayloadReader {
     /// The progress of reading a payload.
     struct Progress {
@@ -10,18 +11,18 @@ actor PayloadReader {
         let elementCount: Int
         /// The number of bytes read.
         let byteCount: Int
-        /// The captured values found so far, by their key paths.
+        /// The captured values found so far, by key path.
         let captured: [String: JSONValue]
     }
 
     /// A field of an element that marks the object as gone.
     struct Flag {
-        /// A mark of every element.
+        /// A flag that every element has.
         static let always = Flag(probe: nil)
 
-        /// Nil if every element is marked.
+        /// Reads the field of an element; nil if every element has the flag.
         let probe: JSONProbe?
-        /// The text or number that marks it; nil for any value that is set.
+        /// The text or number that sets the flag; nil for any value that is set.
         var value: String?
 
         fileprivate func isRaised(_ found: JSONValue?) -> Bool {
@@ -60,7 +61,7 @@ actor PayloadReader {
     private let records: RecordReader
     private let batchRowCount: Int
     private let flag: Flag?
-    /// The unread rest of a document in pieces; nil at its end.
+    /// The unread rest of a document in pieces; nil after the last piece.
     private var chunks: ErasedSequence<[UInt8]>.Iterator?
 
     /// Opens a payload.
@@ -69,8 +70,8 @@ actor PayloadReader {
     ///   - source: The JSON.
     ///   - keyPath: The keys that lead to the array; empty if the document is the array.
     ///   - entity: The entity of the objects.
-    ///   - captures: Key paths of values to capture beside the objects.
-    ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of it.
+    ///   - captures: The key paths of values to capture in addition to the objects.
+    ///   - acceptsSingleObject: Whether a single object is read as an array of one.
     ///   - flag: The field that marks an object as gone; nil if there is none.
     /// - Throws: `MappingError.unknownEntity`; `JSONError` if a file cannot be opened, or for a
     ///   number that JSON cannot express.
@@ -134,7 +135,7 @@ actor PayloadReader {
     private func readOn() async throws -> Bool {
         guard let rest = chunks else { return false }
         chunks = nil
-        // A batch ends where the bytes end, and small batches cost more.
+        // A batch ends where the available bytes end, and small batches cost more.
         var byteCount = 0
         while byteCount < Self.pieceByteCount {
             guard let chunk = try await rest.next() else {

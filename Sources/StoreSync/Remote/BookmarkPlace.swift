@@ -3,17 +3,17 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-/// The place of a bookmark in a store.
+/// Identifies the bookmark of a source in a store.
 struct BookmarkPlace: Sendable {
-    /// The source's name and the entity that it is synced into.
+    /// The entity and the name of the source.
     let name: String
-    /// A digest of everything that the bookmark depends on, and behind a point that of the scope if
-    /// there is one.
+    /// A digest of everything that the bookmark depends on. If there is a scope, a point and a
+    /// digest of the scope follow.
     let fingerprint: String
 
     /// Creates the place of a source's bookmark.
     ///
-    /// - Parameter fingerprint: A digest of everything that the bookmark depends on, without the
+    /// - Parameter fingerprint: A digest of everything that the bookmark depends on except the
     ///   scope.
     init(of sourceName: String, _ request: SyncRequest, fingerprint: Fingerprint) {
         name = "\(request.entity) from \(sourceName)"
@@ -29,7 +29,7 @@ struct BookmarkPlace: Sendable {
         return fingerprint.text
     }
 
-    /// Reads the bookmark; nil if there is none that applies.
+    /// Reads the bookmark; nil if there is none for this place.
     func read(_ reader: any StoreReader) async throws -> SyncBookmark? {
         guard reader.model[SyncBookmark.entity.name]?.entity.attributes == SyncBookmark.entity.attributes,
             let record = try await reader.record(SyncBookmark.entity.name, key: .identity([.string(name)]))?.record,
@@ -42,7 +42,7 @@ struct BookmarkPlace: Sendable {
         return bookmark
     }
 
-    /// Replaces the bookmark, or removes it for nil. Does nothing if the model lacks the entity.
+    /// Replaces the bookmark; nil removes it. Does nothing if the model lacks the entity.
     func write(_ bookmark: SyncBookmark?, _ transaction: any StoreTransaction) async throws {
         guard let layout = transaction.model[SyncBookmark.entity.name] else { return }
         var record = Record(of: layout)
@@ -60,15 +60,15 @@ struct BookmarkPlace: Sendable {
         try await transaction.insert(record)
     }
 
-    /// Takes back what bookmarks say of objects that a sync changed for somebody else.
+    /// Invalidates the bookmarks of other syncs for the objects that a sync changed.
     ///
-    /// A source that answers "unchanged" could otherwise not correct what another list, a file or a
-    /// push stored. Bookmarks of a changed entity lose their entity tags. Where a list replaced all
-    /// objects that another list has too, the bookmark of the other one is removed.
+    /// Otherwise, a source that answers "unchanged" could not correct values that another list, a
+    /// file or a push stored. Bookmarks of a changed entity lose their entity tags. If a list
+    /// replaced all objects that another list covers too, the other list's bookmark is removed.
     ///
     /// - Parameters:
-    ///   - isList: Whether objects that the sync did not have were deleted.
-    ///   - own: The place of the bookmark of the sync itself; nil if it has none.
+    ///   - isList: Whether the sync deleted absent objects.
+    ///   - own: The place of the sync's own bookmark; nil if it has none.
     static func noteChanges(
         in result: StoreSyncResult, by request: SyncRequest, asList isList: Bool, except own: BookmarkPlace? = nil,
         _ transaction: any StoreTransaction
@@ -86,7 +86,7 @@ struct BookmarkPlace: Sendable {
                 case .string(let fingerprint) = record["fingerprint"]
             else { continue }
             let otherScope = fingerprint.firstIndex(of: ".").map { String(fingerprint[$0...].dropFirst()) }
-            // Lists of different scopes have no object in common.
+            // Lists with different scopes have no object in common.
             let isApart = scope != nil && otherScope != nil && scope != otherScope
             if isList, !isApart, !result.counts.isUnchanged, entity.overlaps(listed) {
                 _ = try await transaction.remove(

@@ -2,10 +2,10 @@ import Foundation
 import SyncBase
 import SyncModel
 
-// Values are hashed, not their descriptions: descriptions are for people and may change between
-// versions.
+// Values are hashed instead of their descriptions, because descriptions are for people and may
+// change between versions.
 extension Fingerprint {
-    /// Adds all that a model's entities declare.
+    /// Adds everything that a model's entities declare.
     mutating func combine(_ model: DataModel) {
         combine(model.entities.count)
         for entity in model.entities { combine(entity) }
@@ -110,8 +110,7 @@ extension Fingerprint {
             combine(number.bitPattern)
         case .decimal(let number):
             combine(byte: 4)
-            // The decimal digits, which are the value: equal decimals may differ in their stored
-            // parts.
+            // The decimal digits are the value. Equal decimals may differ in their stored parts.
             combine(number.description)
         case .string(let text):
             combine(byte: 5)

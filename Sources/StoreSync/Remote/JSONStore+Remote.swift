@@ -4,37 +4,39 @@ import SyncModel
 import SyncStore
 
 extension JSONStore {
-    /// Creates the objects of an entity equal to those of a source, by its full list or by its
+    /// Makes the objects of an entity equal to those of a source, from its full list or from its
     /// changes.
     ///
-    /// The source's bookmark is kept in the store if its model has ``SyncBookmark/entity``, and is
-    /// committed with the objects. If the source reports no change, nothing is written, unless the
-    /// bookmark changes or the history records such syncs. A bookmark is void once the source, the
-    /// options or the model differ, or once another list replaced the objects. Lists that share an
-    /// entity need a scope each (`StoreSyncOptions.scope`).
+    /// If the model has ``SyncBookmark/entity``, the source's bookmark is stored with the objects,
+    /// in the same transaction. If the source reports no change, nothing is written, unless the
+    /// bookmark changes or the history records such syncs. A bookmark becomes invalid when the
+    /// source, the options or the model change, or when another list replaces the objects. Lists
+    /// that share an entity each need a scope (`StoreSyncOptions.scope`).
     ///
     /// All pages are read in one transaction and in bounded memory. Until the commit, readers see
     /// the old state and other writers wait.
     ///
-    /// An absent object is deleted only if it is known to be gone. If the source has several pages
-    /// that are not of one moment, the pages are read a second time before anything is deleted, and
-    /// a third time if they had other objects then. Objects that are still in doubt are kept,
-    /// counted as withheld, and examined by the next sync. Pages of changes are read again in the
-    /// same way, so that no change is missed that moved from one page to another. If they are still
-    /// in doubt after the third time, the next sync asks for them again. Nothing is deleted either
-    /// if a page has elements but none with a key: that is the report of an error, not a list.
+    /// An absent object is deleted only if it is known to be gone:
+    ///
+    /// - If the source has several pages that are not of one moment, they are read a second time
+    ///   before anything is deleted, and a third time if the objects differed. Objects that are
+    ///   still in doubt are kept, counted as withheld, and examined by the next sync.
+    /// - Pages of changes are read again in the same way, because a change may move from one page
+    ///   to another. If they are in doubt after the third time, the next sync asks for them again.
+    /// - If a page has elements but none with a key, nothing is deleted, because such a page
+    ///   reports an error.
     ///
     /// - Parameters:
     ///   - source: The source of the objects.
-    ///   - entity: The entity of the objects. Objects of its sub-entities count as well.
-    ///   - options: What the sync may do, and how. The removal limit also counts objects that the
-    ///     source names as gone.
-    ///   - usesBookmark: Whether to ask the source for its changes only, if it can report them.
+    ///   - entity: The entity of the objects, including its sub-entities.
+    ///   - options: The options of the sync. The removal limit also counts objects that the source
+    ///     names as gone.
+    ///   - usesBookmark: Whether to ask the source only for its changes, if it can report them.
     ///     False reads everything.
     ///   - progress: Called after each batch of objects. It must not block.
-    /// - Returns: What was done.
+    /// - Returns: The result, with the coverage and the size of the transfer.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``, and errors of the source.
-    ///   After an error nothing has been done.
+    ///   After an error, nothing has changed.
     @discardableResult
     public func sync(
         from source: some RemoteSource, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
@@ -53,8 +55,8 @@ extension JSONStore {
                 case .changed(let begun): pass = begun
                 }
                 let end = try await changeUnlessUndone { transaction -> SyncEffect<SyncRequest.PassEnd?> in
-                    // Another sync of this source may have committed first. The bookmark is old
-                    // then.
+                    // Another sync of this source may have committed first, which makes the
+                    // bookmark old.
                     guard try await place.read(transaction) == kept else { return SyncEffect(value: nil) }
                     return try await request.run(pass, in: transaction, of: store, progress: progress).map { $0 }
                 } noting: { end, transaction in
@@ -82,7 +84,7 @@ extension JSONStore {
         return SyncRequest(mapper: mapper, entity: entity, options: options)
     }
 
-    /// Ends a pass without changes: writes the bookmark and the record of the pass if needed.
+    /// Ends a pass without changes. Writes the bookmark and the history if they need it.
     private func keep(
         _ bookmark: SyncBookmark, at place: BookmarkPlace, insteadOf kept: SyncBookmark?, _ recorder: PassRecorder?
     ) async throws {
@@ -94,7 +96,7 @@ extension JSONStore {
         }
     }
 
-    /// Predicts the result of a sync from a source by the same code, without writing.
+    /// Predicts the result of a sync from a source. Runs the same code without writing.
     ///
     /// - Returns: The result that the sync would have.
     /// - Throws: The errors of ``sync(from:into:options:usesBookmark:progress:)``.
@@ -115,7 +117,7 @@ extension JSONStore {
 }
 
 extension SyncRequest {
-    /// The place of a source's bookmark, with the fingerprint of all that the bookmark depends on.
+    /// The place of a source's bookmark, with the fingerprint of everything that it depends on.
     func bookmarkPlace(of source: some RemoteSource) async throws -> BookmarkPlace {
         var fingerprint = Fingerprint()
         fingerprint.combine(try await source.fingerprint)

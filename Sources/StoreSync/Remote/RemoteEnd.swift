@@ -12,24 +12,26 @@ public struct RemoteEnd: Sendable {
     public var coverage: Coverage
     /// Whether all pages are of one moment.
     ///
-    /// If not, the source may have changed between two pages, and an object can have moved from a
-    /// page that was still to be read to a page that had been read.
+    /// If not, the source may have changed while its pages were read, and an object can have moved
+    /// from an unread page to a page that had been read.
     public var isSnapshot: Bool
-    /// Why the pages do not prove what is absent, such as an answer from a cache; nil, the default,
-    /// if they do.
+    /// Why the pages do not prove which objects are absent, such as an answer from a cache; nil,
+    /// the default, if they prove it.
     ///
-    /// With a doubt the pages are read again. If it remains, absent objects are kept.
+    /// If there is a doubt, the pages are read again. If the doubt remains, absent objects are
+    /// kept.
     public var doubt: String?
-    /// The number of all objects according to the source; nil, the default, if it is unknown or an
-    /// estimate.
+    /// The total number of objects according to the source; nil, the default, if unknown or
+    /// estimated.
     ///
-    /// If the pages had fewer objects, they do not prove what is absent. Ignored for changes.
+    /// If the pages had fewer objects, they do not prove which objects are absent. Ignored for
+    /// changes.
     public var totalElementCount: Int?
-    /// Sentences for people about the pages, such as a key path that was on none; empty by default.
+    /// Readable sentences about the pages, such as a key path that no page has; empty by default.
     public var warnings: [String] = []
-    /// The bookmark that the next pass begins after.
+    /// The bookmark for the next pass.
     public var bookmark: SyncBookmark
-    /// The bookmark to use if the pages differed each time they were read; ``bookmark`` by default.
+    /// The bookmark for the next pass if the readings of the pages differ; ``bookmark`` by default.
     public var cautiousBookmark: SyncBookmark
 
     /// Creates an end.

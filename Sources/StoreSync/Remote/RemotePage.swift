@@ -2,16 +2,17 @@
 public struct RemotePage: Sendable {
     /// The objects.
     public var json: JSONSource
-    /// How the page names objects that are gone; nil, the default, if it does not.
+    /// How the page names objects that are gone; nil, the default, if it names none.
     public var tombstones: RemoteTombstones?
-    /// The number of objects of all pages, if the source reports it.
+    /// The number of objects of all pages; nil if the source does not report it.
     public var totalElementCount: Int?
-    /// The key path of the objects, or of a single object; nil, the default, for that of the sync.
+    /// The key path of the objects, or of a single object; nil, the default, for the key path of
+    /// the sync.
     package var keyPath: String?
-    /// Whether all objects of the page are gone; false by default.
+    /// Whether the page names all its objects as gone; false by default.
     package var areGone = false
-    /// Whether the page ends where its body ends, as lines do, so that an error in the middle can
-    /// only be reported by its last element; false by default.
+    /// Whether the page has no closing syntax, like JSON lines, so that a server can report an
+    /// error only as its last element; false by default.
     package var isOpenEnded = false
 
     /// Creates a page.
@@ -24,18 +25,18 @@ public struct RemotePage: Sendable {
 
 /// How a source names objects that are gone.
 ///
-/// The latest page wins: an object that was named as gone and comes again is there.
+/// The latest page takes precedence: an object that was named as gone and is listed later exists.
 public enum RemoteTombstones: Hashable, Sendable {
-    /// An array beside the objects, of identifiers or of objects that have them.
+    /// An array of identifiers, or of objects with identifiers, besides the objects.
     ///
-    /// The key path starts at the document's root, with dots between its keys. An object that the
-    /// same page also has is there.
+    /// The key path starts at the root of the document. Its keys are separated by dots. An object
+    /// that the same page also lists exists.
     case list(keyPath: String)
     /// A field of each object.
     ///
     /// The object is gone if the field is true, a number other than 0, or a text that is not empty,
     /// such as the date of its deletion. The key path starts at the object.
     case flag(keyPath: String)
-    /// A field of each object that has a certain text or number if the object is gone.
+    /// A field of each object. The object is gone if the field has the given text or number.
     case field(keyPath: String, equals: String)
 }

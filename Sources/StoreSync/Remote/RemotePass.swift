@@ -1,18 +1,18 @@
-/// One pass through the pages of a source. It is used by one task at a time.
+/// One pass through the pages of a source, used by one task at a time.
 public protocol RemotePass: Sendable {
     /// Returns the next page; nil after the last.
     ///
-    /// - Throws: An error if the page cannot be fetched after all attempts; `CancellationError`.
+    /// - Throws: An error if the page cannot be fetched after all retries; `CancellationError`.
     func next() async throws -> RemotePage?
 
-    /// Decides about a page that could not be read to its end.
+    /// Decides whether to retry a page that could not be read to its end.
     ///
-    /// If this returns, ``next()`` hands the page out again from its start.
+    /// If this method returns, ``next()`` returns the same page again from its start.
     ///
-    /// - Throws: The error, if trying again is pointless.
+    /// - Throws: The error, if a retry is pointless.
     func recover(from error: any Error) async throws
 
-    /// Returns to the first page, so that the pages can be compared with those already read.
+    /// Returns to the first page, so that a second reading can be compared with the first.
     func rewind() async throws
 
     /// Ends the pass after the last page.
@@ -20,7 +20,7 @@ public protocol RemotePass: Sendable {
 }
 
 extension RemotePass {
-    /// Rethrows the error: no page is handed out twice.
+    /// Rethrows the error: no page is read again.
     public func recover(from error: any Error) async throws {
         throw error
     }

@@ -7,19 +7,20 @@ public protocol RemoteSource: Sendable {
     /// secrets.
     var name: String { get }
 
-    /// A text of everything that decides what the pages mean, such as the address and the paging.
+    /// A text that identifies everything that determines the contents of the pages, such as the
+    /// address and the paging.
     ///
-    /// A bookmark that was kept under another fingerprint does not apply.
+    /// A bookmark that was stored with another fingerprint is not used.
     var fingerprint: String { get async throws }
 
-    /// The key path of the objects in each page, unless the options of a sync name one. Empty, the
-    /// default, if the page is the array.
+    /// The key path of the objects in each page, used unless the sync's options have one. Empty,
+    /// the default, if the page is the array.
     var keyPath: String { get }
 
     /// Begins a pass.
     ///
     /// - Parameters:
-    ///   - bookmark: The bookmark that the last pass ended with; nil to list everything.
+    ///   - bookmark: The bookmark of the last pass; nil to list everything.
     ///   - keyPath: The keys that lead to the array of objects in each page, separated by dots.
     ///     Empty if the page is the array.
     /// - Throws: An error if the source cannot be reached or understood; `CancellationError`.

@@ -1,6 +1,6 @@
 /// The result of a sync from a source.
 public struct RemoteSyncResult: Hashable, Sendable, Codable {
-    /// Which objects the source reported.
+    /// The objects that the source reported.
     public enum Coverage: String, Hashable, Sendable, Codable {
         /// None: nothing has changed.
         case unchanged
@@ -10,18 +10,18 @@ public struct RemoteSyncResult: Hashable, Sendable, Codable {
         case everything
     }
 
-    /// What was done to the store.
+    /// The counts, rejected objects and drift.
     public var result = StoreSyncResult()
-    /// Which objects the source reported.
+    /// The objects that the source reported.
     public var coverage = Coverage.unchanged
     /// The number of pages that were read, including pages that were read again.
     public var pageCount = 0
-    /// The size of those pages in bytes, decompressed.
+    /// The size of these pages in bytes, decompressed.
     public var byteCount = 0
-    /// Sentences for people about the pages, such as why absent objects were kept.
+    /// Readable sentences about the pages, such as why absent objects were kept.
     public var warnings: [String] = []
 
-    /// Creates a result, by default that of a sync that read nothing.
+    /// Creates a result; by default, the result of a sync that read nothing.
     public init(
         result: StoreSyncResult = StoreSyncResult(), coverage: Coverage = .unchanged, pageCount: Int = 0,
         byteCount: Int = 0, warnings: [String] = []

@@ -3,20 +3,21 @@ public import SyncModel
 
 /// The state of a source after a pass, from which the next pass asks only for changes.
 ///
-/// A bookmark is kept as an object of the store itself, so that it is committed with the data and
-/// erased with it. A model makes room for it by ``entity``:
+/// A bookmark is an object of the store itself, so it is committed and erased with the data. The
+/// model must include ``entity``:
 ///
 ///     let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
 ///
-/// Without that, every pass reads everything.
+/// Without this entity, every pass reads everything.
 public struct SyncBookmark: Hashable, Sendable {
-    /// The validators of a page, by which a server can report it unchanged (RFC 9110, section 8.8).
+    /// The validators of a page, with which a server can report it as unchanged (RFC 9110, section
+    /// 8.8).
     public struct Page: Hashable, Sendable {
-        /// The token the page was asked for by; nil for the first page.
+        /// The token that requests the page; nil for the first page.
         public var token: String?
-        /// The entity tag as the server wrote it, including quotes.
+        /// The entity tag as sent by the server, including quotes.
         public var entityTag: String?
-        /// The date of the last change as the server wrote it.
+        /// The date of the last change as sent by the server.
         public var lastModified: String?
 
         /// Creates a page.
@@ -27,11 +28,13 @@ public struct SyncBookmark: Hashable, Sendable {
         }
     }
 
-    /// The start of the next changes in the source's own terms; nil if changes are not asked for.
+    /// The start of the next changes, in the source's own format; nil if the next pass cannot ask
+    /// for changes.
     public var cursor: String?
-    /// When the last full pass began, by this machine's clock; nil if there was none.
+    /// When the last full pass began, by the local clock; nil if there was none.
     public var lastFullPass: Date?
-    /// All pages of the last pass, in order; empty unless each can be reported unchanged.
+    /// All pages of the last pass, in order; empty unless each of them can be reported as
+    /// unchanged.
     public var pages: [Page]
 
     /// Creates a bookmark.
@@ -41,7 +44,7 @@ public struct SyncBookmark: Hashable, Sendable {
         self.pages = pages
     }
 
-    /// The entity that bookmarks are objects of.
+    /// The entity of bookmarks, to be added to the store's model.
     public static let entity = SyncEntity(
         "SyncBookmark", identity: "name", userInfo: [SyncEntity.bookkeepingAnnotation: "true"]
     ) {
