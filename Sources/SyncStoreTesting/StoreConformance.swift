@@ -8,10 +8,10 @@ public import Testing
 ///         try await StoreConformance.check { model in try await MyStore(model) }
 ///     }
 ///
-/// Each check runs on a store of its own. A failed check is an issue of the running test, named
-/// after the check. The other checks still run. `MemoryStore` passes all checks.
+/// Each check runs on a new store. A failed check records an issue in the running test, named after
+/// the check. The other checks still run. `MemoryStore` passes all checks.
 public struct StoreConformance: Sendable {
-    /// Makes an empty store for the objects of a model.
+    /// Creates an empty store for the objects of a model.
     public typealias MakeStore = @Sendable (DataModel) async throws -> any Store
 
     private typealias Check = @Sendable (any Store) async throws -> Void
@@ -19,8 +19,8 @@ public struct StoreConformance: Sendable {
     /// Runs all checks.
     ///
     /// - Parameters:
-    ///   - sourceLocation: The place of recorded issues; the caller's by default.
-    ///   - makeStore: Makes an empty store for the objects of a model; called once per check.
+    ///   - sourceLocation: The location of recorded issues; the caller's by default.
+    ///   - makeStore: Creates an empty store for the objects of a model; called once per check.
     /// - Throws: The errors of `makeStore`.
     public static func check(
         sourceLocation: SourceLocation = #_sourceLocation, _ makeStore: MakeStore
@@ -48,14 +48,14 @@ struct ConformanceCheckFailed: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Fails the check unless a value is the expected one.
+/// Fails the check if a value differs from the expected one.
 func expect<T: Equatable>(_ found: T, _ wanted: T, _ what: String) throws {
     guard found == wanted else {
         throw ConformanceCheckFailed(description: "\(what): found \(found), expected \(wanted)")
     }
 }
 
-/// Fails the check unless a call throws the expected error.
+/// Fails the check if a call does not throw the expected error.
 func expect(_ error: StoreError, _ what: String, _ body: () async throws -> Void) async throws {
     do {
         try await body()

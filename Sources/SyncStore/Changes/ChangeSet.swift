@@ -8,20 +8,19 @@ public import SyncModel
 /// - An object that was deleted and inserted again with the same key is in ``Keys/updated``.
 /// - An object whose key changed is deleted with the old key and inserted with the new one.
 public struct ChangeSet: Hashable, Sendable {
-    /// The keys of an entity's objects.
+    /// The changed keys of an entity's objects.
     ///
-    /// A key is in one of the sets. The number of a deleted object without an identity is also in
-    /// ``inserted`` if the store gave the number to a new object.
+    /// Each key is in only one of the sets, with one exception: the number of a deleted object
+    /// without an identity is also in ``inserted`` if the store reused it for a new object.
     public struct Keys: Hashable, Sendable {
         /// New objects.
         public var inserted: Set<RecordKey>
-        /// Objects whose values changed, whose targets changed by a link from them, or that lost a
-        /// target by a deletion.
+        /// Objects whose values or targets changed, or that lost a target by a deletion.
         ///
-        /// Targets of a changed link are not included. An object that lost a target of a
-        /// relationship without an inverse is not included either.
+        /// Targets of a changed link are not included. Neither is an object that lost a target of a
+        /// relationship without an inverse.
         public var updated: Set<RecordKey>
-        /// Deleted objects, objects deleted by a cascade included.
+        /// Deleted objects, including objects deleted by a cascade.
         public var deleted: Set<RecordKey>
 
         /// Creates sets of keys, empty by default.
@@ -39,7 +38,7 @@ public struct ChangeSet: Hashable, Sendable {
         }
     }
 
-    /// The keys by entity name; entities without changes are left out.
+    /// The changed keys by entity name. Entities without changes are left out.
     public private(set) var entities: [String: Keys] = [:]
 
     /// Creates a change set.
@@ -89,7 +88,7 @@ public struct ChangeSet: Hashable, Sendable {
 }
 
 extension RecordKey {
-    /// Whether the key identifies an object for good; a number can be used again after a deletion.
+    /// Whether the key identifies an object permanently; an object number can be reused.
     fileprivate var isIdentity: Bool {
         if case .identity = self { true } else { false }
     }

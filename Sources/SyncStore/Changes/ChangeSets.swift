@@ -2,10 +2,10 @@ import SyncBase
 
 /// An asynchronous sequence of a store's changes, for one observer.
 ///
-/// Use it in a single `for await` loop, which receives one set per commit that changed something,
-/// in the order of the commits. If the observer is slower than the commits, sets wait for it;
-/// beyond the capacity the two newest are merged, so no change is lost. Commits never wait. The
-/// sequence ends when the loop's task is cancelled or the store is deallocated.
+/// Use it in a single `for await` loop. The loop receives one set for each commit that changed
+/// something, in the order of the commits. If the observer is slower than the commits, sets wait
+/// for it. Beyond the capacity, the two newest sets are merged, so no change is lost. Commits never
+/// wait. The sequence ends when the loop's task is cancelled or the store is deallocated.
 public struct ChangeSets: AsyncSequence, Sendable {
     /// The changes of one or more commits.
     public typealias Element = ChangeSet
@@ -45,7 +45,7 @@ extension Broadcaster<ChangeSet> {
         Broadcaster { queue, capacity in
             while queue.count > capacity, let next = queue.popLast(), var last = queue.popLast() {
                 last.add(next)
-                // Changes that cancel each other out leave nothing to report.
+                // Changes that cancel each other out are not reported.
                 if !last.isEmpty { queue.append(last) }
             }
             return []

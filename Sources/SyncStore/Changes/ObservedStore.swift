@@ -10,14 +10,14 @@ public import SyncModel
 ///         }
 ///     }
 ///
-/// It reports only changes made through it, not changes made directly to the wrapped store or to
-/// its file. Without observers it costs nothing. With observers, a transaction records the numbers
-/// of the objects that it changes, and looks up their keys before the commit.
+/// Only changes made through this store are reported, not changes made directly to the wrapped
+/// store or to its file. Without observers, there is no cost. With observers, a transaction records
+/// the numbers of the objects that it changes, and looks up their keys before the commit.
 public final class ObservedStore: CommitObservable {
     private let base: any Store
     private let broadcaster = Broadcaster.ofChanges()
     private let signals = Broadcaster.ofCommits()
-    /// Keeps the next transaction from being committed before the last one's changes are sent.
+    /// Delays the next commit until the changes of the previous one are sent.
     private let queue = TransactionQueue()
 
     /// Creates a store that wraps another.
@@ -30,11 +30,11 @@ public final class ObservedStore: CommitObservable {
         base.model
     }
 
-    /// A new observer of the transactions that begin from now on.
+    /// Adds an observer of the transactions that begin from now on.
     ///
-    /// Of a transaction that already runs, the observer sees all changes or none. Transactions that
-    /// fail or change nothing are not reported. Slow observers never block commits; see
-    /// ``ChangeSets``.
+    /// The observer sees either all changes or none of a transaction that is already running.
+    /// Transactions that fail or change nothing are not reported. Slow observers never block
+    /// commits; see ``ChangeSets``.
     ///
     /// - Parameter capacity: The number of change sets that wait for the observer before the newest
     ///   are merged; 100 by default, at least 1.
@@ -42,8 +42,8 @@ public final class ObservedStore: CommitObservable {
         ChangeSets(broadcaster.subscribe(capacity: capacity))
     }
 
-    /// Begins to observe commits: those that the wrapped store reports, or else those of
-    /// transactions through this store.
+    /// Begins to observe commits, as reported by the wrapped store or, if it reports none, by this
+    /// store's own transactions.
     public func commits() async throws -> CommitSignals {
         if let observable = base as? any CommitObservable { return try await observable.commits() }
         return CommitSignals(signals)

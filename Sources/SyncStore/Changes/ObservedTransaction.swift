@@ -3,22 +3,22 @@ import SyncModel
 
 /// A transaction that records its changes for observers.
 final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, ThreadedTransaction {
-    /// The changed objects of the entities that share a root.
+    /// The changed objects of all entities that share a root.
     private struct Changed {
         var inserted = ObjectSet()
         var updated = ObjectSet()
-        /// The keys of objects before an update by number, which can change their identity.
+        /// The keys that objects had before an update by number, which can change their identity.
         var formerKeys: [ObjectID: RecordKey] = [:]
     }
 
     private struct State {
-        /// By the index of the root entity.
+        /// The changes by the index of the root entity.
         var changed: [Int: Changed] = [:]
-        /// By entity.
+        /// The keys of deleted objects by entity.
         var deleted: [String: Set<RecordKey>] = [:]
     }
 
-    /// The number of keys that are looked up at once.
+    /// The number of keys that one query reads.
     private static let batchRowCount = 1000
 
     let model: DataModel
@@ -79,7 +79,8 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, Thr
         }
         let result = try await base.merge(request, linking: links)
         state.withLock { state in
-            // Taken out during the change: a second reference would copy all of it.
+            // Taken out during the change, because a second reference would copy the whole
+            // dictionary.
             var changed = state.changed.removeValue(forKey: root) ?? Changed()
             for row in result.rows {
                 guard let row else { continue }
@@ -132,7 +133,7 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, Thr
     }
 
     /// The objects that would lose a target if the objects of a query were deleted, by the index of
-    /// the root entity. Objects that would be deleted as well may be among them.
+    /// the root entity. Some of them may be deleted too.
     private func related(to query: StoreQuery) async throws -> [Int: Set<ObjectID>] {
         var related: [Int: Set<ObjectID>] = [:]
         var doomed: [Int: ObjectSet] = [:]
@@ -183,7 +184,7 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, Thr
     /// The changes so far.
     func changes() async throws -> ChangeSet {
         let state = self.state.withLock { $0 }
-        // Bookkeeping of syncs is not a change of the data.
+        // Bookkeeping of syncs is not reported.
         var entities = state.deleted.filter { model[$0.key]?.entity.isBookkeeping != true }
             .mapValues { ChangeSet.Keys(deleted: $0) }
         for (root, changed) in state.changed where !model.layouts[root].entity.isBookkeeping {

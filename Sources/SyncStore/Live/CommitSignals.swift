@@ -3,7 +3,8 @@ package import SyncModel
 
 /// A notice that transactions were committed.
 public struct CommitSignal: Hashable, Sendable {
-    /// The indices of the root entities whose objects or links may have changed; nil for any.
+    /// The indices of the root entities whose objects or links may have changed; nil if any may
+    /// have.
     public private(set) var roots: Set<Int>?
 
     /// Creates a notice.
@@ -11,7 +12,7 @@ public struct CommitSignal: Hashable, Sendable {
         self.roots = roots
     }
 
-    /// Whether objects of one of some root entities may have changed.
+    /// Whether objects of any of the root entities may have changed.
     func concerns(_ others: Set<Int>) -> Bool {
         roots.map { !$0.isDisjoint(with: others) } ?? true
     }
@@ -25,14 +26,14 @@ public struct CommitSignal: Hashable, Sendable {
     }
 }
 
-/// A store that reports every commit that may have changed it, also commits of others.
+/// A store that reports every commit that may have changed it, including commits of other programs.
 ///
 /// Live queries need it; see ``Store/values(of:where:orderedBy:limit:including:)``.
 public protocol CommitObservable: Store {
     /// Begins to observe commits.
     ///
-    /// - Returns: A notice for every commit from now on. Notices that wait are merged into one.
-    /// - Throws: The store's own errors if commits of others cannot be observed.
+    /// - Returns: The notices of all commits from now on. Waiting notices are merged into one.
+    /// - Throws: The store's own errors if commits of other programs cannot be observed.
     func commits() async throws -> CommitSignals
 }
 
@@ -51,7 +52,7 @@ public struct CommitSignals: Sendable {
 }
 
 extension Broadcaster<CommitSignal> {
-    /// Creates a broadcaster that merges all notices that wait.
+    /// Creates a broadcaster that merges all waiting notices.
     package static func ofCommits() -> Broadcaster {
         Broadcaster { queue, capacity in
             while queue.count > capacity, let next = queue.popLast(), var last = queue.popLast() {

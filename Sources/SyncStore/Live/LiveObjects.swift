@@ -68,7 +68,7 @@ public struct LiveObjects<Object: SyncObject>: AsyncSequence, Sendable {
                 let signals = try await store.commits()
                 roots = try query.roots(in: store.model)
                 let state = try await Self.read(query, from: store)
-                // Only now, so that an error does not lose the first state.
+                // Set only now, so that the first state is read again after an error.
                 self.signals = signals
                 fingerprint = state.fingerprint
                 return state.objects
@@ -144,9 +144,7 @@ extension RecordPredicate {
     }
 }
 
-/// The fingerprint of everything that a read returned.
-///
-/// Used by the task that reads.
+/// The fingerprint of everything that a read returned. Used only by the task that reads.
 final class ReadLog {
     private var fingerprint = Fingerprint()
 
@@ -166,15 +164,15 @@ final class ReadLog {
 }
 
 extension Store {
-    /// Returns the objects of a type that fulfil a condition, now and after each commit that
+    /// Returns the objects of a type that satisfy a condition, now and after each commit that
     /// changes them; see ``LiveObjects``.
     ///
     /// - Parameters:
     ///   - type: The type of the objects.
     ///   - predicate: The condition for each object; nil, the default, for none.
-    ///   - ordering: The order: properties such as `\.name` or `\.age.descending`.
-    ///   - limit: The largest number of objects; nil, the default, for all.
-    ///   - includes: The relationships whose objects come with the result.
+    ///   - ordering: The order, such as `\.name` or `\.age.descending`.
+    ///   - limit: The maximum number of objects; nil, the default, for all.
+    ///   - includes: The relationships whose objects are loaded with the result.
     public func values<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
         of type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
         orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>, limit: Int? = nil,

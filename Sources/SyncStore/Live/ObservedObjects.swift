@@ -12,7 +12,8 @@ public import SyncModel
 ///
 /// Observation needs macOS 14, iOS 17, tvOS 17 or watchOS 10.
 ///
-/// The objects are empty until the first read is done. Observation ends with the last reference.
+/// The objects are empty until the first read ends. Observation ends when the last reference is
+/// released.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @MainActor
 public final class ObservedObjects<Object: SyncObject> {
@@ -45,13 +46,13 @@ public final class ObservedObjects<Object: SyncObject> {
         return state.objects
     }
 
-    /// The error that ended the observation; nil while it goes on.
+    /// The error that ended the observation; nil while the observation continues.
     public var error: (any Error)? {
         registrar.access(self, keyPath: \.error)
         return state.error
     }
 
-    /// Whether the objects have been read.
+    /// Whether the first read has ended.
     public var isLoaded: Bool {
         registrar.access(self, keyPath: \.isLoaded)
         return state.isLoaded

@@ -5,7 +5,7 @@ enum MemoryIdentity: Hashable, Sendable {
     case one(AttributeValue)
     case many([AttributeValue])
 
-    /// Nil if a value is missing or there are no slots.
+    /// Creates an identity; nil if a value is missing or there are no slots.
     init?(_ slots: [Int], _ value: (Int) -> AttributeValue?) {
         guard slots.count != 1 else {
             guard let found = value(slots[0]), !found.isNull else { return nil }

@@ -24,7 +24,7 @@ package struct MemoryLinks: Sendable {
     private let ends: [End]
     private var lists: [ShardedMap<ObjectID, [ObjectID]>]
 
-    /// Creates empty links; a relationship that is its own inverse has one end.
+    /// Creates empty links. A relationship that is its own inverse has one end.
     package init(ends: [End]) {
         self.ends = ends
         lists = ends.map { _ in ShardedMap() }
@@ -91,7 +91,7 @@ package struct MemoryLinks: Sendable {
 extension [ObjectID] {
     /// The position of a number in a sorted list, or the position to insert it at.
     fileprivate func firstPlace(notBelow number: ObjectID) -> Int {
-        // Most insertions go to the end.
+        // Most insertions are at the end.
         if let last, last < number { return endIndex }
         var low = startIndex
         var high = endIndex

@@ -1,7 +1,7 @@
 import SyncModel
 
 extension MemoryState {
-    /// The objects that have the identities of a batch's rows.
+    /// The objects with the identities of a batch's rows.
     func find(_ records: RecordBatch) throws -> [ObjectID?] {
         let layout = try model.layout(of: records)
         return records.withReader { reader in
@@ -109,7 +109,7 @@ extension MemoryState {
         return true
     }
 
-    /// Changes the values of an object in the unique indexes.
+    /// Updates the unique indexes for a changed object.
     private mutating func reindex(
         _ id: ObjectID, root: Int, from former: MemoryObject?, to next: MemoryObject?
     ) throws(StoreError) {
@@ -211,7 +211,7 @@ extension MemoryState {
         tables[root][id].map { model.layouts[$0.entity].relationships } ?? []
     }
 
-    /// Removes all links of an object, also links to it that have no inverse.
+    /// Removes all links of an object, including links to it that have no inverse.
     private mutating func detach(_ id: ObjectID, _ object: MemoryObject) {
         let lineage = Set(model.layouts.indices.filter { model.layouts[$0].family.contains(object.entity) })
         for layout in model.layouts {

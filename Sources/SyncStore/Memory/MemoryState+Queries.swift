@@ -7,7 +7,7 @@ extension MemoryState {
         let predicate = try query.predicate.bound(to: layout, in: model)
         let ordering = try query.ordering.map { try $0.bound(to: layout, in: model) }
         var found: [ObjectID] = []
-        // Without an ordering the first objects are the result.
+        // Without an ordering, the objects found first are the result.
         let enough =
             ordering.isEmpty ? query.limit.map { $0 > .max - query.offset ? .max : $0 + query.offset } ?? .max : .max
         let table = tables[layout.root]
@@ -33,7 +33,7 @@ extension MemoryState {
         return Array(query.limit.map { rest.prefix(max($0, 0)) } ?? rest)
     }
 
-    /// The objects of a selection, before they are ordered and counted.
+    /// The objects of a selection, not yet ordered or limited.
     func subjects(of selection: BoundSelection) -> [MemorySubject] {
         let layout = selection.entity
         let table = tables[layout.root]
@@ -44,7 +44,7 @@ extension MemoryState {
         }
     }
 
-    /// Objects in ascending order that include all that a query finds.
+    /// The objects, in ascending order, among which a query's results are.
     private func candidates(
         of choice: StoreQuery.Objects, _ predicate: BoundPredicate, in layout: EntityLayout
     ) -> [ObjectID] {
@@ -63,7 +63,7 @@ extension MemoryState {
         return last == 0 ? [] : Array(1...last)
     }
 
-    /// The objects of a predicate that only compares identities; nil for any other predicate.
+    /// The objects found by a predicate that only compares identities; nil for any other predicate.
     private func keyed(by predicate: BoundPredicate, in layout: EntityLayout) -> [ObjectID]? {
         guard layout.identitySlots.count == 1,
             layout.family.allSatisfy({ model.layouts[$0].identitySlots == layout.identitySlots })

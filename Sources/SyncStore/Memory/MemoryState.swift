@@ -1,16 +1,16 @@
 import SyncModel
 
-/// The content of a `MemoryStore` at one moment; copies share what neither side changes.
+/// The content of a `MemoryStore` at one moment. Copies share all unchanged parts.
 struct MemoryState: Sendable {
     let model: DataModel
-    /// By the index of the root entity; the tables of other entities stay empty.
+    /// The tables by the index of the root entity. The tables of other entities are empty.
     var tables: [MemoryTable]
-    /// The objects that have an identity, by the index of their entity.
+    /// The objects with an identity, by the index of their entity.
     var identities: [ShardedMap<MemoryIdentity, Int64>]
     var links: [MemoryLinks]
-    /// By the index of the root entity.
+    /// The unique indexes by the index of the root entity.
     var uniqueIndexes: [[MemoryUniqueIndex]]
-    /// By the index of the entity that declares a relationship, and the relationship's own index.
+    /// The places by the index of the declaring entity and the index of the relationship.
     private let places: [[MemoryLinks.Place?]]
 
     init(_ model: DataModel) {
@@ -47,7 +47,7 @@ struct MemoryState: Sendable {
         self.places = places
     }
 
-    /// The links of a relationship. The initializer gives every relationship of the model a place.
+    /// The place of a relationship's links. Every relationship of the model has one.
     func place(of relationship: RelationshipLayout) -> MemoryLinks.Place {
         guard let place = places[relationship.source][relationship.index] else {
             preconditionFailure("a relationship that was not checked")
@@ -60,7 +60,7 @@ struct MemoryState: Sendable {
         return links[place.links].targets(of: source, side: place.side)
     }
 
-    /// An object of an entity or of one that inherits from it; nil for any other object.
+    /// An object of an entity or its sub-entities; nil for any other object.
     func object(_ id: ObjectID, of layout: EntityLayout) -> MemoryObject? {
         guard let object = tables[layout.root][id], layout.family.contains(object.entity) else { return nil }
         return object
@@ -74,7 +74,7 @@ struct MemoryState: Sendable {
         return StoredRecord(object: id, record: record)
     }
 
-    /// The object with an identity, for a merge or a fetch by an entity.
+    /// The object that a merge or a fetch by an entity finds for an identity.
     func object(with identity: MemoryIdentity, in layout: EntityLayout) -> ObjectID? {
         if let object = identities[layout.index][identity] { return object }
         var found: ObjectID?

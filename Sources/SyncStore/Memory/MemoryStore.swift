@@ -5,8 +5,8 @@ public import SyncModel
 ///
 ///     let store = MemoryStore(model)
 ///
-/// A transaction copies the parts that it changes, some hundred objects at a time. Readers never
-/// wait, and a rollback costs nothing. Lookups by identity take constant time; other queries visit
+/// A transaction copies the parts that it changes, a few hundred objects at a time. Readers never
+/// wait, and a rollback costs nothing. Lookups by identity take constant time. Other queries visit
 /// all objects of the entity.
 public final class MemoryStore: CommitObservable {
     /// The model of the objects.
@@ -31,7 +31,7 @@ public final class MemoryStore: CommitObservable {
     ) async throws -> Result {
         try await queue.run {
             let transaction = MemoryTransaction(committed.withLock { $0 })
-            // However the body ends, nobody can use the transaction afterwards.
+            // The transaction is unusable after the body, whether it succeeds or fails.
             defer { _ = try? transaction.end() }
             let result = try await body(transaction)
             try Task.checkCancellation()

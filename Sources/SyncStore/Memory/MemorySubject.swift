@@ -1,6 +1,6 @@
 import SyncModel
 
-/// An object that a predicate or a selection is evaluated for.
+/// An object for which a predicate or a selection is evaluated.
 struct MemorySubject: SelectionSubject {
     let state: MemoryState
     let id: ObjectID
@@ -8,7 +8,7 @@ struct MemorySubject: SelectionSubject {
 
     var objectID: ObjectID { id }
 
-    /// The object that the steps of a path lead to.
+    /// The object at the end of a path's steps.
     private func place(of key: BoundKey) -> (id: ObjectID, object: MemoryObject)? {
         var id = id
         var object = object

@@ -1,11 +1,11 @@
 import SyncModel
 
-/// The objects of a root entity and of all entities that inherit from it, by number.
+/// The objects of a root entity and its sub-entities, by number.
 struct MemoryTable: Sendable {
     private static let pageSize = 256
 
-    /// Numbers start at 1. Pages are small, so that changing a copy of the table copies few
-    /// objects.
+    /// The objects in pages, by number from 1. Pages are small, so that changing a copy of the
+    /// table copies few objects.
     private var pages: [[MemoryObject?]] = []
     private(set) var lastObject: ObjectID = 0
 

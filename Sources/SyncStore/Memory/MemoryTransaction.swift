@@ -1,14 +1,14 @@
 import SyncBase
 import SyncModel
 
-/// A transaction or a reader of a memory store: a copy of its state.
+/// A transaction or a reader of a memory store, which works on a copy of its state.
 final class MemoryTransaction: InitialLinkingTransaction, SelectingReader {
     let model: DataModel
     private let content: Locked<Content>
 
     private struct Content {
         var state = TransactionState.running
-        /// Nil after the end of the transaction, and during a change.
+        /// The state; nil after the end of the transaction, and during a change.
         var objects: MemoryState?
         var changed = ChangedRoots()
     }
@@ -23,7 +23,7 @@ final class MemoryTransaction: InitialLinkingTransaction, SelectingReader {
 
     /// Ends the transaction.
     ///
-    /// - Returns: The objects.
+    /// - Returns: The final state.
     /// - Throws: The error of a failed change; `StoreError.transactionEnded`.
     func end() throws -> MemoryState {
         try content.withLock { content in
@@ -43,7 +43,7 @@ final class MemoryTransaction: InitialLinkingTransaction, SelectingReader {
     private func change<Result: Sendable>(_ body: (inout MemoryState) throws -> Result) throws -> Result {
         try content.withLock { content in
             try content.state.check()
-            // Taken out during the change: a second reference would copy every part of it.
+            // Taken out during the change, because a second reference would copy every part.
             var objects = try content.objects.take().orEnded()
             defer { content.objects = objects }
             do { return try body(&objects) } catch {

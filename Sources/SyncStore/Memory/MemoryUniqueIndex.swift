@@ -1,6 +1,6 @@
 import SyncModel
 
-/// The values that objects have in the attributes of a unique index.
+/// A unique index: the objects by their values in its attributes.
 struct MemoryUniqueIndex: Sendable {
     private let index: IndexLayout
     private let layout: EntityLayout
@@ -11,7 +11,7 @@ struct MemoryUniqueIndex: Sendable {
         self.layout = layout
     }
 
-    /// The values of an object; nil if the index leaves it out.
+    /// The values of an object; nil if the object is not in the index.
     private func values(of object: MemoryObject) -> MemoryIdentity? {
         guard layout.family.contains(object.entity),
             index.condition.map({ $0.selects(OwnValues(values: object.values)) }) ?? true
@@ -22,8 +22,8 @@ struct MemoryUniqueIndex: Sendable {
     /// Replaces the values of an object.
     ///
     /// - Parameters:
-    ///   - former: The object before the change; nil for a new one.
-    ///   - next: The object after the change; nil for one that is deleted.
+    ///   - former: The object before the change; nil for a new object.
+    ///   - next: The object after the change; nil for a deleted object.
     /// - Throws: `StoreError.valuesTaken` if another object has the new values.
     mutating func change(_ id: ObjectID, from former: MemoryObject?, to next: MemoryObject?) throws(StoreError) {
         let old = former.flatMap(values)
@@ -37,7 +37,7 @@ struct MemoryUniqueIndex: Sendable {
     }
 }
 
-/// An object whose own attributes are compared.
+/// An object of which only its own attributes are compared.
 private struct OwnValues: PredicateSubject {
     let values: [AttributeValue]
 

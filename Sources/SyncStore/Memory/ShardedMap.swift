@@ -1,4 +1,4 @@
-/// A dictionary in parts. A change to a copy copies only the parts that it changes.
+/// A dictionary in parts. Changing a copy copies only the changed parts.
 struct ShardedMap<Key: Hashable & Sendable, Element: Sendable>: Sendable {
     private var shards: [[Key: Element]] = Array(repeating: [:], count: 256)
 
@@ -7,14 +7,14 @@ struct ShardedMap<Key: Hashable & Sendable, Element: Sendable>: Sendable {
         set { shards[Self.shard(of: key)][key] = newValue }
     }
 
-    /// Changes an element in place; it is `empty` where there is none.
+    /// Changes an element in place; a missing element begins as `empty`.
     mutating func update(_ key: Key, default empty: @autoclosure () -> Element, _ body: (inout Element) -> Void) {
         body(&shards[Self.shard(of: key)][key, default: empty()])
     }
 
     private static func shard(of key: Key) -> Int {
-        // The dictionaries' own hashes are seeded by their sizes, so that keys of one shard spread
-        // in it.
+        // A dictionary seeds its hashes by its size, so that the keys of one shard spread within
+        // it.
         key.hashValue & 255
     }
 }

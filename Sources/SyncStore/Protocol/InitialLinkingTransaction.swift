@@ -1,32 +1,33 @@
 import SyncModel
 
-/// A transaction that can relate new objects while it inserts them, which saves a second write.
+/// A transaction that can link new objects while it inserts them, which saves a second write.
 ///
 /// The refinement is optional. Callers use ``StoreTransaction/merge(_:linking:)``, which works with
 /// every transaction.
 public protocol InitialLinkingTransaction: StoreTransaction {
-    /// Merges records and relates the objects that it inserts.
+    /// Merges records, and links the objects that it inserts.
     ///
     /// Objects that already exist keep their links. If several rows are one new object, the link of
-    /// the first row counts. The first of several links must be made; a store may leave out others.
+    /// the first row counts. The first of several links must be made. A store may leave out the
+    /// others.
     ///
     /// - Parameters:
     ///   - request: The records and how they match objects.
-    ///   - links: The links of new objects, each of another relationship; at least one.
-    /// - Returns: As ``StoreTransaction/merge(_:)``, with ``MergeResult/isLinked`` for the links
-    ///   that were made, and for existing objects if the store compares them.
+    ///   - links: The links of new objects, at least one, each of a different relationship.
+    /// - Returns: As ``StoreTransaction/merge(_:)``. ``MergeResult/isLinked`` shows the links that
+    ///   were made and, if the store compares them, the links of existing objects.
     /// - Throws: As ``StoreTransaction/merge(_:)``.
     func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult
 }
 
 extension StoreTransaction {
-    /// Merges records and relates the objects that it inserts.
+    /// Merges records, and links the objects that it inserts.
     ///
     /// - Parameters:
     ///   - request: The records and how they match objects.
-    ///   - links: The links of new objects, each of another relationship. Objects that already
-    ///     exist keep theirs. The first of them are made; ``MergeResult/isLinked`` shows which
-    ///     others are.
+    ///   - links: The links of new objects, each of a different relationship. Objects that already
+    ///     exist keep their links. The first of the links are made; ``MergeResult/isLinked`` shows
+    ///     which others are.
     /// - Returns: As ``merge(_:)``.
     /// - Throws: As ``merge(_:)`` and ``link(_:)``.
     public func merge(_ request: MergeRequest, linking links: [InitialLinks]) async throws -> MergeResult {

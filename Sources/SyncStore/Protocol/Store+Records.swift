@@ -1,18 +1,17 @@
 public import SyncModel
 
 extension Store {
-    /// The records of a query, all at once; see ``StoreReader/records(_:with:)``.
+    /// Reads all records of a query; see ``StoreReader/records(_:with:)``.
     public func records(_ query: StoreQuery, with relationships: [String] = []) async throws -> [StoredRecord] {
         try await readAtOnce { try await $0.records(query, with: relationships) }
     }
 
-    /// The record that a key identifies; nil if there is none; see ``StoreReader/record(_:key:)``.
+    /// Reads the record of a key; nil if there is none; see ``StoreReader/record(_:key:)``.
     public func record(_ entity: String, key: RecordKey) async throws -> StoredRecord? {
         try await readAtOnce { try await $0.record(entity, key: key) }
     }
 
-    /// The objects of a query, decoded as a `Decodable` type; see
-    /// ``StoreReader/values(_:_:with:)``.
+    /// Reads the objects of a query as a `Decodable` type; see ``StoreReader/values(_:_:with:)``.
     public func values<T: Decodable & Sendable>(
         _ type: T.Type, _ query: StoreQuery, with relationships: [String] = []
     ) async throws -> [T] {
@@ -26,7 +25,7 @@ extension Store {
 
     /// Deletes every object.
     ///
-    /// - Throws: The store's own errors; nothing is deleted then.
+    /// - Throws: The store's own errors. Nothing is deleted then.
     public func erase() async throws {
         try await transaction { try await $0.erase() }
     }

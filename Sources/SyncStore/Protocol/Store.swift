@@ -4,19 +4,19 @@ public import SyncModel
 ///
 /// A store gives each object an *object number* when it inserts it; see `ObjectID`.
 ///
-/// **Identity.** If an entity has identity attributes, no two objects of that entity hold the same
-/// values in them. An object with a null in one of them has no identity; there can be any number of
-/// those. A merge by an entity finds objects of the entity and of its sub-entities that have the
-/// same identity attributes. If several objects match, the object of the entity itself is found; if
-/// there is none, the object with the lowest number.
+/// **Identity.** If an entity has identity attributes, no two objects of that entity have the same
+/// values in them. An object with a null in one of them has no identity, and there can be any
+/// number of such objects. A merge by an entity finds objects of the entity and of its sub-entities
+/// that have the same identity attributes. If several objects match, the merge finds the object of
+/// the entity itself or, if there is none, the object with the lowest number.
 public protocol Store: Sendable {
     /// The model of the objects; never changes.
     var model: DataModel { get }
 
     /// Runs a body in a transaction and commits its changes: all of them or none.
     ///
-    /// Transactions run one after another, in the order of the calls. The changes are visible to
-    /// everyone when the call returns. If the body throws, no change is ever visible.
+    /// Transactions run one at a time, in the order of the calls. When the call returns, the
+    /// changes are visible to everyone. If the body throws, no change is ever visible.
     ///
     /// - Parameter body: Receives the transaction, which ends when the body returns.
     /// - Returns: The result of the body.

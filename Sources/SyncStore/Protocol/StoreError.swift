@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An error that any store can throw; each store adds errors of its own for its database.
+/// An error that any store can throw. Each store has further errors for its database.
 public enum StoreError: Error, Hashable, Sendable {
     /// A transaction was requested inside a transaction of the same store.
     case nestedTransaction
@@ -14,24 +14,24 @@ public enum StoreError: Error, Hashable, Sendable {
     case deletionDenied(entity: String, relationship: String)
     /// A value does not have its attribute's type.
     case unsuitableValue(entity: String, attribute: String)
-    /// A batch has an entity that the store's model lacks or declares with other attributes.
+    /// A batch has an entity that the model lacks or declares with other attributes.
     ///
     /// The name is nil for a batch without an entity.
     case foreignBatch(entity: String?)
     /// A merge request does not have one match per row of its batch.
     case unsuitableMatches(entity: String)
-    /// A relationship belongs to another model than the store's.
+    /// A relationship belongs to a different model.
     case foreignRelationship(relationship: String)
     /// A change would have given two objects the same values in a unique index.
     case valuesTaken(entity: String, attributes: [String])
-    /// The sum of a selection is beyond 64 bits.
+    /// The sum of a selection does not fit in 64 bits.
     case sumOverflow(entity: String)
     /// A store returned no object for a record that it had to insert.
     case missingObject(entity: String)
 }
 
 extension StoreError: CustomStringConvertible, LocalizedError {
-    /// A sentence for people, without values.
+    /// A readable sentence without values.
     public var description: String {
         switch self {
         case .nestedTransaction: "this task already runs a transaction of the store"
@@ -53,6 +53,6 @@ extension StoreError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// The same sentence.
+    /// The same sentence as ``description``.
     public var errorDescription: String? { description }
 }

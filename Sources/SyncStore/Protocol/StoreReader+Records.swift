@@ -1,7 +1,7 @@
 public import SyncModel
 
 extension StoreReader {
-    /// The records of a query, all at once.
+    /// Reads all records of a query into memory.
     ///
     /// - Throws: `ModelError.unknownEntity`; `RecordPredicateError` if the query does not fit the
     ///   model; the store's own errors.
@@ -11,7 +11,7 @@ extension StoreReader {
         return records
     }
 
-    /// The record that a key identifies; nil if there is none.
+    /// Reads the record of a key; nil if there is none.
     ///
     /// - Parameters:
     ///   - entity: The object's entity, or one that it inherits from.
@@ -34,7 +34,7 @@ extension StoreReader {
         }
     }
 
-    /// The records of a query together with the keys of related objects, all at once.
+    /// Reads all records of a query into memory, with the keys of related objects.
     ///
     /// - Parameters:
     ///   - query: The objects.
@@ -64,7 +64,7 @@ extension StoreReader {
         return records
     }
 
-    /// The objects of a query, decoded as a `Decodable` type; see `Record.decode(_:)`.
+    /// Reads the objects of a query as a `Decodable` type; see `Record.decode(_:)`.
     ///
     /// - Parameters:
     ///   - type: The type of the results.

@@ -11,7 +11,7 @@ public protocol StoreReader: Sendable {
     ///
     /// - Parameters:
     ///   - query: The objects and their order.
-    ///   - batchRowCount: The largest size of a batch; at least 1.
+    ///   - batchRowCount: The maximum size of a batch, at least 1.
     ///   - body: Receives the batches in order, none of them empty. It must not write through the
     ///     same transaction.
     /// - Throws: `RecordPredicateError` if the query does not fit the model; the body's error.
@@ -24,13 +24,14 @@ public protocol StoreReader: Sendable {
     /// - Throws: `RecordPredicateError` if the query does not fit the model.
     func count(_ query: StoreQuery) async throws -> Int
 
-    /// The links of a relationship that start from some objects.
+    /// The links of a relationship from the given objects.
     ///
     /// - Parameters:
     ///   - relationship: A relationship of the model, from the layout of any entity that has it.
-    ///   - sources: The objects to start from; numbers of no object are ignored.
-    /// - Returns: One link per pair. Sources come in no particular order. The links of one source
-    ///   follow the relationship's order if it is ordered, and the targets' numbers if it is not.
+    ///   - sources: The objects to start from. Numbers without an object are ignored.
+    /// - Returns: One link per pair. The sources are in no particular order. The links of one
+    ///   source are in the order of the relationship or, if it is not ordered, in the order of the
+    ///   targets' numbers.
     /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
     func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink]
 }

@@ -14,9 +14,9 @@ extension StoreTransaction {
         return row.object
     }
 
-    /// Gives an object the values of a record.
+    /// Updates an object with the values of a record.
     ///
-    /// - Returns: Whether the object changed; false also if there is no such object.
+    /// - Returns: Whether the object changed; false if it does not exist.
     /// - Throws: `StoreError.unsuitableValue` for a value that does not have its attribute's type;
     ///   `StoreError.identityTaken`; the store's own errors.
     @discardableResult
@@ -38,8 +38,8 @@ extension StoreTransaction {
     ///
     /// - Throws: The store's own errors.
     public func erase() async throws {
-        // One root at a time: a deletion denied now can succeed once the dependent objects are
-        // gone.
+        // One root at a time, because a denied deletion can succeed once the dependent objects are
+        // deleted.
         var roots = model.layouts.filter { $0.parent == nil }
         var hasReleased = false
         while !roots.isEmpty {
@@ -51,7 +51,7 @@ extension StoreTransaction {
                 }
             }
             if !left.isEmpty, left.count == roots.count {
-                // The remaining entities deny each other's deletion in a circle.
+                // The remaining entities deny each other's deletion.
                 try await release()
                 hasReleased = true
             }

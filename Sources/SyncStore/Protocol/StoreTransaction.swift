@@ -4,17 +4,17 @@ public import SyncModel
 ///
 /// Reads see the transaction's own writes. Only one task at a time uses a transaction.
 ///
-/// After a change fails halfway, every later call throws the same error and the transaction rolls
-/// back, even if the caller caught the error. Errors that guarantee that nothing was changed leave
+/// If a change fails halfway, every later call throws the same error, and the transaction is rolled
+/// back even if the caller caught the error. Errors that guarantee that nothing was changed leave
 /// the transaction usable: `StoreError.deletionDenied`, `foreignBatch`, `foreignRelationship`,
 /// `unsuitableMatches`, and `RecordPredicateError`.
 public protocol StoreTransaction: StoreReader {
-    /// The number of records that a large batch should have; 1,000 by default.
+    /// The number of records at which a merge is most efficient; 1,000 by default.
     ///
-    /// Batches of any size are correct. The store states the size at which a merge is cheapest.
+    /// Batches of any size are correct.
     var batchRowCount: Int { get }
 
-    /// Finds the objects that have the identities of some records. Changes nothing.
+    /// Finds the objects with the identities of the given records. Changes nothing.
     ///
     /// - Parameter records: Records of one entity; only their identity attributes matter.
     /// - Returns: One element per row of the batch: the object with the row's identity, or nil if
@@ -22,12 +22,12 @@ public protocol StoreTransaction: StoreReader {
     /// - Throws: `StoreError.foreignBatch` if the batch does not fit the model.
     func find(_ records: RecordBatch) async throws -> [ObjectID?]
 
-    /// Matches records with objects; inserts and updates as the request's policy allows.
+    /// Matches records with objects. Inserts and updates as the request's policy allows.
     ///
     /// ``MergeRequest`` describes how rows match objects. An absent cell leaves the object's value;
     /// on insertion it becomes the attribute's default, or null for an identity attribute. An
-    /// object that would not change is not written. Rows take effect in their order: of several
-    /// rows with one identity the later wins, and all of them refer to one object.
+    /// object that would not change is not written. Rows take effect in order: if several rows have
+    /// the same identity, they refer to the same object, and the last one counts.
     ///
     /// - Returns: The object of each row, and what the merge did with it.
     /// - Throws: `StoreError.identityTaken` if an update of a given object would give two objects
@@ -36,17 +36,17 @@ public protocol StoreTransaction: StoreReader {
     ///   the model or itself.
     func merge(_ request: MergeRequest) async throws -> MergeResult
 
-    /// Relates objects and keeps the inverse relationships consistent.
+    /// Links objects, and keeps the inverse relationships consistent.
     ///
-    /// A target that a to-one inverse ties to another source leaves that source. Sources and
-    /// targets that do not exist are ignored. A repeated target counts once. A to-one relationship
-    /// takes the last of its targets.
+    /// If a to-one inverse links a target to another source, the target is unlinked from that
+    /// source. Sources and targets that do not exist are ignored. A repeated target counts once. A
+    /// to-one relationship takes the last of its targets.
     ///
     /// - Returns: The sources that changed and the targets that were detached.
     /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
     func link(_ batch: LinkBatch) async throws -> LinkResult
 
-    /// Deletes objects and applies the model's delete rules.
+    /// Deletes objects, and applies the model's delete rules.
     ///
     /// The deletions of one call act together: objects that deny each other's deletion do not stop
     /// a call that deletes all of them.
@@ -55,11 +55,11 @@ public protocol StoreTransaction: StoreReader {
     ///   - query: The objects; the ordering matters only with a limit.
     ///   - reportsKeys: Whether the result lists the keys of the deleted objects.
     /// - Returns: The numbers of deleted objects, and their keys if requested.
-    /// - Throws: `StoreError.deletionDenied` and `RecordPredicateError`; nothing is deleted then.
+    /// - Throws: `StoreError.deletionDenied` and `RecordPredicateError`. Nothing is deleted then.
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
 }
 
 extension StoreTransaction {
-    /// 1,000.
+    /// The default of 1,000.
     public var batchRowCount: Int { 1000 }
 }

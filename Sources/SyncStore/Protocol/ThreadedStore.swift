@@ -1,17 +1,17 @@
-/// A store whose reads each run on a thread of their own.
+/// A store that runs each read on a thread of its own.
 package protocol ThreadedStore: Store {
-    /// Runs a body that reads one snapshot on the thread that reads; see ``Store/read(_:)``.
+    /// Runs a body that reads one snapshot on the reader's thread; see ``Store/read(_:)``.
     func readOnThread<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result
 }
 
 extension Store {
-    /// Runs a body that reads one snapshot on the thread that reads, if there is one: a short read
-    /// then costs one switch of threads there and one back.
+    /// Runs a body that reads one snapshot on the reader's thread, if there is one. A short read
+    /// then costs only one switch to the thread and one back.
     ///
-    /// It is for bodies that do little beside reading. What a user's body starts would have to
-    /// share the thread.
+    /// Only for bodies that do little besides reading. Never pass code of the user, because
+    /// everything that it starts would share the thread.
     func readAtOnce<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {

@@ -1,13 +1,13 @@
 package import SyncBase
 
-/// A transaction whose calls run on a thread of their own.
+/// A transaction that runs its calls on a thread of its own.
 package protocol ThreadedTransaction: StoreTransaction {
-    /// Runs the calls; nil if there is no such thread.
+    /// The executor of that thread; nil if there is none.
     var executor: BlockingExecutor? { get }
 }
 
 extension StoreTransaction {
-    /// Runs an operation on the thread that runs the calls of the transaction, if there is one.
+    /// Runs an operation on the transaction's thread, if there is one.
     package func onItsThread<Result>(_ operation: () async throws -> Result) async rethrows -> Result {
         guard let executor = (self as? any ThreadedTransaction)?.executor else { return try await operation() }
         return try await executor.run(operation)

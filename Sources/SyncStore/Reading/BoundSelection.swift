@@ -1,8 +1,8 @@
 package import SyncModel
 
-/// A selection whose names are resolved in a model.
+/// A selection whose names are resolved by a model.
 package struct BoundSelection: Sendable {
-    /// A column with positions instead of names.
+    /// A column with indices instead of names.
     package enum Column: Hashable, Sendable {
         case object
         case value(BoundKey)
@@ -18,7 +18,7 @@ package struct BoundSelection: Sendable {
     package let limit: Int?
     package let offset: Int
     package let columns: [Column]
-    /// The types of the columns' values.
+    /// The types of the values, by column.
     package let types: [AttributeType]
     package let isDistinct: Bool
     package let isGrouped: Bool

@@ -1,4 +1,4 @@
-/// A sum of integers that overflows only if the sum itself does not fit, whatever their order.
+/// A sum of integers that overflows only if the result does not fit, whatever the order.
 package struct IntegerSum: Sendable {
     /// The sum is `low + high * 2^64`.
     private var low: Int64 = 0
@@ -18,6 +18,6 @@ package struct IntegerSum: Sendable {
     /// The sum; nil if it does not fit in 64 bits.
     package var value: Int64? { high == 0 ? low : nil }
 
-    /// The sum as the nearest floating-point number, or a neighbor of it.
+    /// The sum as the nearest floating-point number, or as one next to it.
     package var real: Double { Double(high) * 0x1p64 + Double(low) }
 }

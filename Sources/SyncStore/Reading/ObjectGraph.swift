@@ -1,10 +1,10 @@
 import SyncModel
 
-/// The objects of a query with the values that a selection needs, read object by object.
+/// The objects of a query with the values that a selection needs.
 ///
-/// For readers that do not compute selections themselves.
+/// Used for readers that do not compute selections themselves.
 struct ObjectGraph {
-    /// The values at paths, by path and object.
+    /// The values by path and object.
     private var values: [BoundKey: [ObjectID: AttributeValue]] = [:]
 
     private struct Subject: SelectionSubject {
@@ -19,7 +19,7 @@ struct ObjectGraph {
             if case .int(let target) = value(at: key) { target } else { nil }
         }
 
-        // The reader has applied the predicate already.
+        // The reader has already applied the predicate.
         func countRelated(at key: BoundKey, where predicate: BoundPredicate) -> (selected: Int, total: Int) { (0, 0) }
     }
 
@@ -30,7 +30,7 @@ struct ObjectGraph {
     ) async throws {
         let bound = try BoundSelection(selection, in: reader.model)
         var query = selection.query
-        // The rows are counted and ordered after they are computed.
+        // The rows are limited and ordered after they are computed.
         query.limit = nil
         query.offset = 0
         var graph = ObjectGraph()
@@ -50,7 +50,7 @@ struct ObjectGraph {
         _ keys: Set<BoundKey>, of records: [StoredRecord], from reader: some StoreReader
     ) async throws {
         for key in keys {
-            // The objects that the steps lead to, by the object that they start from.
+            // The objects at the end of the steps, by the object that they start from.
             var places: [ObjectID: StoredRecord] = [:]
             for stored in records { places[stored.object] = stored }
             for step in key.steps {
@@ -86,7 +86,7 @@ struct ObjectGraph {
 }
 
 extension BoundSelection {
-    /// The paths whose values the rows and their order are made of.
+    /// The paths that the rows and their order depend on.
     fileprivate var keys: Set<BoundKey> {
         var keys = Set(ordering.map(\.key))
         for column in columns {

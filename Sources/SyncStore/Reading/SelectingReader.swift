@@ -1,6 +1,6 @@
 public import SyncModel
 
-/// A reader that computes selections itself, such as by one SQL statement.
+/// A reader that computes selections itself, for example with one SQL statement.
 ///
 /// The refinement is optional. Callers use ``StoreReader/select(_:batchRowCount:_:)``, which works
 /// with every reader.
@@ -9,7 +9,7 @@ public protocol SelectingReader: StoreReader {
     ///
     /// - Parameters:
     ///   - selection: The objects and the columns.
-    ///   - batchRowCount: The largest number of rows of a batch; at least 1.
+    ///   - batchRowCount: The maximum number of rows of a batch, at least 1.
     ///   - body: Receives the batches in order, none of them empty. A batch has one column per
     ///     column of the selection and no entity.
     /// - Throws: `ModelError.unknownEntity` and `RecordPredicateError` if the selection does not
@@ -22,8 +22,8 @@ public protocol SelectingReader: StoreReader {
 extension StoreReader {
     /// Returns the rows of a selection in batches; see ``SelectingReader``.
     ///
-    /// A reader that is no `SelectingReader` reads whole objects instead, and keeps them in memory
-    /// if the selection groups them or follows relationships.
+    /// A reader that is not a `SelectingReader` reads whole objects instead. It keeps them in
+    /// memory if the selection groups them or follows relationships.
     public func select(
         _ selection: StoreSelection, batchRowCount: Int = 3000, _ body: (RecordBatch) async throws -> Void
     ) async throws {

@@ -1,11 +1,11 @@
 import Foundation
 import SyncModel
 
-/// An object in memory that a selection can be computed for.
+/// An object in memory from which a selection can be computed.
 protocol SelectionSubject: PredicateSubject {
     /// The number of the object.
     var objectID: ObjectID { get }
-    /// The number of the object in a to-one relationship; nil if it is empty.
+    /// The number of the object in a to-one relationship; nil if there is none.
     func target(at key: BoundKey) -> ObjectID?
 }
 
@@ -13,9 +13,9 @@ protocol SelectionSubject: PredicateSubject {
 struct SelectionRows {
     let selection: BoundSelection
 
-    /// The rows of some objects.
+    /// The rows of the given objects.
     ///
-    /// - Parameter subjects: The objects that fulfil the predicate, in any order.
+    /// - Parameter subjects: The objects that satisfy the predicate, in any order.
     /// - Throws: `StoreError.sumOverflow`.
     func rows(of subjects: [some SelectionSubject]) throws -> [[AttributeValue]] {
         if selection.isGrouped { return try groups(of: subjects) }
@@ -62,7 +62,7 @@ struct SelectionRows {
 
     // MARK: Groups
 
-    /// The rows of the groups that are asked for; the others are not computed.
+    /// The rows of the groups within the limit and offset. Other groups are not computed.
     private func groups(of subjects: [some SelectionSubject]) throws -> [[AttributeValue]] {
         let keyed = selection.columns.indices.filter { index in
             switch selection.columns[index] {
@@ -137,7 +137,7 @@ extension Double {
     }
 }
 
-/// A position as an object that can be compared with others.
+/// A position, as an object for comparisons.
 private struct PositionSubject: PredicateSubject {
     let position: StoreSelection.Position
     let ordering: [BoundOrdering]
@@ -150,7 +150,7 @@ private struct PositionSubject: PredicateSubject {
 }
 
 extension RecordBatch {
-    /// Passes rows on as batches.
+    /// Sends rows in batches.
     static func send(
         _ rows: [[AttributeValue]], columnCount: Int, batchRowCount: Int,
         _ body: (RecordBatch) async throws -> Void

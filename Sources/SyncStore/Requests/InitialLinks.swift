@@ -1,12 +1,12 @@
 public import SyncModel
 
-/// Links of one relationship that the objects inserted by a merge have from the start.
+/// Links of one relationship with which a merge inserts its new objects.
 public struct InitialLinks: Sendable {
     /// A to-one relationship of the merged entity or of an entity that it inherits from.
     ///
-    /// Its inverse is to-many and not ordered.
+    /// Its inverse is to-many and unordered.
     public let relationship: RelationshipLayout
-    /// The target of each row of the batch, which must exist; nil for none.
+    /// The target of each row of the batch; nil for none. Targets must exist.
     public let targets: [ObjectID?]
 
     /// Creates the links of a batch.

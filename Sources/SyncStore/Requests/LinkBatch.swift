@@ -1,6 +1,6 @@
 public import SyncModel
 
-/// Objects to be related by one relationship.
+/// Objects to be linked by one relationship.
 public struct LinkBatch: Sendable {
     /// The effect on the existing links of a source.
     public enum Mode: Hashable, Sendable {
@@ -27,8 +27,7 @@ public struct LinkBatch: Sendable {
     /// The result of linking reports their links as changes, although they exist already. Contains
     /// only targets inserted since the relationship was last linked.
     public var newTargets = ObjectSet()
-    /// Whether linking is only previewed: the result reports the changes, but none is made. False
-    /// by default.
+    /// Whether the result reports the changes without making them; false by default.
     public var isPreview = false
 
     /// Creates a batch without sources.

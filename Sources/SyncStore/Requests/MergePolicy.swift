@@ -4,9 +4,9 @@ public struct MergePolicy: Hashable, Sendable {
     public var inserts: Bool
     /// Whether matched objects are updated.
     public var updates: Bool
-    /// Whether updates are only previewed: the result reports them, but nothing is updated.
+    /// Whether the result reports updates without making them; false by default.
     ///
-    /// Several rows of one object are compared with the stored object each.
+    /// If several rows are of one object, each is compared with the stored object.
     public var previewsUpdates: Bool
 
     /// Creates a policy; both changes are allowed and made by default.

@@ -8,10 +8,10 @@ public struct MergeRequest: Sendable {
     public enum Match: Hashable, Sendable {
         /// The object that has the row's identity. A row without an identity matches none.
         case identity
-        /// A given object, whatever identity the row holds. If it does not exist, the row is
+        /// A given object, regardless of the identity in the row. If it does not exist, the row is
         /// skipped.
         case object(ObjectID)
-        /// None; the row is skipped.
+        /// No object; the row is skipped.
         case skipped
     }
 

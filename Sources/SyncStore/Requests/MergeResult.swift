@@ -4,11 +4,11 @@ public import SyncModel
 public struct MergeResult: Sendable {
     /// The effect of a merge on one object.
     public enum Change: UInt8, Hashable, Sendable {
-        /// The row became a new object.
+        /// The row was inserted as a new object.
         case inserted = 1
         /// The row changed values of the object that it matched.
         case updated
-        /// The object that the row matched was left as it was.
+        /// The matched object did not change.
         case unchanged
     }
 
@@ -30,11 +30,10 @@ public struct MergeResult: Sendable {
     ///
     /// Nil for a row that was skipped, or that matched no object and was not inserted.
     public var rows: [Row?]
-    /// For each of the links that the merge was given, whether the object of each row has the row's
-    /// link now, or none if the row has none.
+    /// For each of the links passed to the merge, whether the object of each row has the row's
+    /// link, or no link if the row has none.
     ///
-    /// A store that does not know the links of an object may state false. Fewer elements than
-    /// links, or none, mean false as well.
+    /// False may also mean that the store does not know. So do missing elements.
     public var isLinked: [[Bool]] = []
 
     /// Creates a result.
@@ -42,11 +41,11 @@ public struct MergeResult: Sendable {
         self.rows = rows
     }
 
-    /// Returns whether the object of a row is known to have the link that a merge was given.
+    /// Returns whether the object of a row is known to have a link passed to the merge.
     ///
     /// - Parameters:
     ///   - row: An index of `rows`.
-    ///   - links: The index of the links among those that the merge was given.
+    ///   - links: The index of the links among those passed to the merge.
     public func isLinked(row: Int, by links: Int) -> Bool {
         links < isLinked.count && isLinked[links][row]
     }
@@ -56,7 +55,7 @@ public struct MergeResult: Sendable {
         rows.map { $0?.object }
     }
 
-    /// Notes that the objects of inserted rows have the first of the links that a merge was given.
+    /// Notes that inserted rows have the first `count` of the links passed to the merge.
     package mutating func noteLinked(_ count: Int) {
         isLinked = Array(repeating: rows.map { $0?.change == .inserted }, count: count)
     }

@@ -2,25 +2,26 @@ package import Foundation
 import SyncBase
 public import SyncModel
 
-/// A set of object numbers, kept as bits: a million consecutive numbers take about 130 KB.
+/// A set of object numbers, stored as bits: a million consecutive numbers take about 130 KB.
 public struct ObjectSet: Sendable {
     /// The number of objects in the set.
     public private(set) var count = 0
-    /// The bits of pages of 4,096 numbers, one page after the other.
+    /// The bits of the pages, one page after another. A page has 4,096 numbers.
     private var words: [UInt64] = []
-    /// The index in `words` of each page, by the page's number: an object number divided by 4,096.
+    /// The index in `words` of each page. The number of a page is an object number divided by
+    /// 4,096.
     private var pages: [Int64: Int] = [:]
-    /// The page of the last insertion. Numbers mostly arrive in order.
+    /// The page of the last insertion, because numbers mostly arrive in order.
     private var latest: (number: Int64, page: Int)?
 
-    /// The distance that an object number is shifted by to get the number of its page.
+    /// The number of bits by which an object number is shifted to get the number of its page.
     package static let pageShift: Int64 = 12
     private static let wordCount = 1 << (12 - 6)
 
     /// Creates an empty set.
     public init() {}
 
-    /// Creates a set of some objects.
+    /// Creates a set of objects.
     public init(_ objects: some Sequence<ObjectID>) {
         for object in objects {
             insert(object)
@@ -98,7 +99,7 @@ public struct ObjectSet: Sendable {
         return objects
     }
 
-    /// The pages and their bits; the first number of a page is the lowest bit of the first byte.
+    /// The pages with their bits. The first number of a page is the lowest bit of the first byte.
     package var bitPages: [(number: Int64, bits: Data)] {
         pages.sortedByKey.map { number, page in
             (number, words(of: page).map(\.littleEndian).withUnsafeBytes { Data($0) })

@@ -1,6 +1,6 @@
 /// The objects that a removal deleted.
 public struct RemovalResult: Hashable, Sendable {
-    /// The number of deleted objects by entity name, objects deleted by a cascade included.
+    /// The number of deleted objects by entity name, including objects deleted by a cascade.
     ///
     /// Entities without deleted objects are left out.
     public var counts: [String: Int]

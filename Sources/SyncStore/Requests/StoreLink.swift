@@ -4,7 +4,7 @@ public import SyncModel
 public struct StoreLink: Hashable, Sendable {
     /// The object that the relationship starts from.
     public let source: ObjectID
-    /// The object that it leads to.
+    /// The object that the relationship leads to.
     public let target: ObjectID
 
     /// Creates a pair.

@@ -1,6 +1,6 @@
 public import SyncModel
 
-/// A choice of objects of a store, and their order.
+/// The conditions for objects of a store, and their order.
 ///
 ///     StoreQuery("User", where: PropertyPath("age") > 21, orderedBy: [Ordering("name")], limit: 9)
 public struct StoreQuery: Sendable {
@@ -8,9 +8,9 @@ public struct StoreQuery: Sendable {
     public enum Objects: Sendable {
         /// All objects.
         case all
-        /// These objects, as far as they exist.
+        /// These objects, if they exist.
         case only([ObjectID])
-        /// All objects but these.
+        /// All objects except these.
         case except(ObjectSet)
     }
 
@@ -20,23 +20,23 @@ public struct StoreQuery: Sendable {
     public var predicate: RecordPredicate
     /// A restriction by object numbers.
     public var objects: Objects
-    /// The order, most important criterion first; equal objects follow the order of their numbers.
+    /// The order, most important criterion first. Equal objects are in the order of their numbers.
     public var ordering: [Ordering]
-    /// The largest number of objects; nil for all. Below 0 counts as 0.
+    /// The maximum number of objects; nil for all. A negative limit counts as 0.
     public var limit: Int?
-    /// The number of objects skipped at the start. Below 0 counts as 0.
+    /// The number of objects skipped at the start. A negative offset counts as 0.
     public var offset: Int {
         didSet { offset = max(offset, 0) }
     }
 
-    /// Creates a query; by default it chooses all objects of the entity.
+    /// Creates a query; by default, of all objects of the entity.
     ///
     /// - Parameters:
     ///   - entity: The entity's name.
     ///   - predicate: The condition for each object.
     ///   - objects: A restriction by object numbers.
     ///   - ordering: The order.
-    ///   - limit: The largest number of objects.
+    ///   - limit: The maximum number of objects; nil, the default, for all.
     ///   - offset: The number of objects skipped at the start.
     public init(
         _ entity: String, where predicate: RecordPredicate = .constant(true), objects: Objects = .all,

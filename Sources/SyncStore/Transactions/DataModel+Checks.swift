@@ -1,11 +1,11 @@
 public import SyncModel
 
-/// The checks that every store makes before it does what a caller asks for.
+/// The checks that every store makes before it carries out a request.
 extension DataModel {
     /// The entity of a batch.
     ///
-    /// - Throws: `StoreError.foreignBatch` if the batch has no entity, or one that the model does
-    ///   not have or has with other attributes.
+    /// - Throws: `StoreError.foreignBatch` if the batch has no entity, or one that the model lacks
+    ///   or declares with other attributes.
     public func layout(of batch: RecordBatch) throws(StoreError) -> EntityLayout {
         guard let given = batch.layout, let layout = self[given.name],
             layout === given || layout.attributes == given.attributes
@@ -25,9 +25,9 @@ extension DataModel {
         return layout
     }
 
-    /// Verifies that a relationship is one of the model.
+    /// Verifies that a relationship belongs to the model.
     ///
-    /// - Throws: `StoreError.foreignRelationship` if it is not.
+    /// - Throws: `StoreError.foreignRelationship` if it does not.
     public func check(_ relationship: RelationshipLayout) throws(StoreError) {
         guard layouts.indices.contains(relationship.source),
             layouts[relationship.source].relationships.indices.contains(relationship.index),

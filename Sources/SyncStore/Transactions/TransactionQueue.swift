@@ -1,7 +1,7 @@
 import SyncBase
 
-/// Runs transactions one after another, in the order of the calls; stores build `transaction` on
-/// it.
+/// Runs transactions one at a time, in the order of the calls. Stores use it to implement
+/// `transaction`.
 package final class TransactionQueue: Sendable {
     private struct State: Sendable {
         var isBusy = false
@@ -10,9 +10,9 @@ package final class TransactionQueue: Sendable {
         var turn: UInt64 = 0
     }
 
-    /// The queues whose turn the current task has.
+    /// The turns of the current task, by queue.
     ///
-    /// A task that outlives the turn inherits the value, which is of no meaning then.
+    /// A task that outlives its turn inherits the value, but the turn's number no longer matches.
     @TaskLocal private static var held: [ObjectIdentifier: UInt64] = [:]
 
     private let state = Locked(State())
@@ -51,11 +51,11 @@ package final class TransactionQueue: Sendable {
     }
 
     private func endTurn() {
-        // The next one takes the turn over: the queue stays busy.
+        // The turn passes to the next waiter, so the queue stays busy.
         let next = state.withLock { state in
             let next = state.waiters.removeFirst()
             state.isBusy = next != nil
-            // Nobody has the turn until the next one begins.
+            // No task has the turn until the next one begins.
             state.turn += 1
             return next
         }

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// The state of a transaction: usable or not.
+/// The state of a transaction: running, failed or ended.
 ///
 /// A change that failed halfway may be incomplete. It must not be committed, even if the caller
 /// caught its error.

@@ -1,10 +1,10 @@
-/// The slots of coding keys, by the bytes of the keys.
+/// Looks up the slots of coding keys by the byte of the key.
 ///
-/// A synthesized key is an enum of one byte, so that looking its slot up needs no text. Keys of
-/// other sizes are looked up by name.
+/// A synthesized key is an enum of one byte, so looking up its slot needs no text. Keys of other
+/// sizes are looked up by name.
 final class KeyTable {
     static let unknown: Int16 = -2
-    /// By the byte of a key; ``unknown`` until the key is used.
+    /// The slot of each byte; ``unknown`` until a key is used.
     private let slots: UnsafeMutableBufferPointer<Int16>
 
     init() {
@@ -16,7 +16,7 @@ final class KeyTable {
         slots.deallocate()
     }
 
-    /// The slot of a key; `find` looks it up when the key is used for the first time.
+    /// The slot of a key. `find` is called when the key is used for the first time.
     @inline(__always)
     func slot<K: CodingKey>(_ key: K, _ find: (String) -> Int) -> Int {
         guard MemoryLayout<K>.size == 1 else { return find(key.stringValue) }

@@ -3,8 +3,8 @@ import SyncModel
 
 /// Decodes objects from the rows of a batch.
 ///
-/// One decoder serves all rows of a batch, and keeps the container that the type asks for, so that
-/// an object costs no allocation of its own. It is used by one thread, while the batch is open.
+/// One decoder serves all rows of a batch and reuses the container that the type requests, so that
+/// an object needs no allocation of its own. It is used by one thread, while the batch is open.
 final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     /// Where the value of a slot comes from.
     enum Access: UInt8 {
@@ -13,7 +13,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
 
     let entity: String
     let names: [String]
-    /// The row that the decoder stands on.
+    /// The current row.
     var row = 0
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -25,7 +25,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     private let related: [AnyObject?]
     private let indices: [String: Int]
     private var container: AnyObject?
-    /// The slot of the value that is decoded by a single-value container.
+    /// The slot of the value that a single-value container decodes.
     private var current = 0
 
     init(_ reader: RecordBatch.Reader, _ content: ObjectContent) {
@@ -118,7 +118,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
         return try plain(slot)
     }
 
-    /// A value of any kind that converts.
+    /// A value of any convertible type.
     func plain<T: ValueInitializable>(_ slot: Int) throws -> T {
         guard accesses[slot] == .cell else {
             throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
@@ -134,7 +134,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     func value<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
         switch accesses[slot] {
         case .cell:
-            // The types are the same, so that the casts change nothing.
+            // The types are equal, so the casts change nothing.
             if type == Date.self { return unsafeBitCast(try date(slot), to: type) }
             if type == UUID.self { return unsafeBitCast(try plain(slot) as UUID, to: type) }
             if let convertible = type as? any ValueInitializable.Type { return try converted(convertible, slot) }
@@ -179,13 +179,13 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
         guard types[slot] == ObjectIdentifier(type), let values = related[slot] else {
             throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(type)")
         }
-        // The values were loaded for the type of the slot, which is this one.
+        // The values were loaded for the slot's type, which is `T`.
         return unsafeDowncast(values, to: RelatedValues<T>.self)
     }
 
     // MARK: Containers
 
-    /// A container with the type of its keys.
+    /// A container for one type of keys.
     private final class KeyedBox<K: CodingKey> {
         let container: KeyedDecodingContainer<K>
         init(_ container: KeyedDecodingContainer<K>) { self.container = container }
@@ -195,7 +195,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
 
     func container<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
         if keyType == ObjectIdentifier(type), let container {
-            // The box was made for keys of this type.
+            // The box was created for this type of keys.
             return unsafeDowncast(container, to: KeyedBox<K>.self).container
         }
         let made = KeyedDecodingContainer(ObjectProperties<K>(decoder: self, table: KeyTable()))
@@ -222,7 +222,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     }
 }
 
-/// What every decoder of a batch starts from: the slots, and the related objects of all rows.
+/// The slots of a batch, and the related objects of all its rows.
 struct ObjectContent {
     let entity: String
     let names: [String]
@@ -257,7 +257,7 @@ struct ObjectContent {
 }
 
 extension ObjectPlan.Slot {
-    /// Whether the attribute holds the JSON of a value that is not a single one.
+    /// Whether the attribute holds a value of several parts as JSON.
     fileprivate var isJSON: Bool {
         !(type is any AttributeRepresentable.Type) && !(type is any RawRepresentable.Type)
     }

@@ -1,12 +1,12 @@
 import Foundation
 import SyncModel
 
-/// Turns objects of a type into values of attributes and lists of related objects.
+/// Converts objects of a type to attribute values and lists of related objects.
 enum ObjectEncoder {
-    /// What an object holds.
+    /// The values and related objects of one object.
     struct Content {
         var values: [(slot: Int, value: AttributeValue)] = []
-        /// By property; nil inside for objects that were not asked for.
+        /// The related objects by property; nil for a relationship that was not included.
         var related: [String: [any SyncObject]?] = [:]
     }
 
@@ -14,7 +14,7 @@ enum ObjectEncoder {
         of object: Object, _ layout: EntityLayout, _ properties: [ObjectProperty]
     ) throws -> Content {
         var record = Record(of: layout)
-        // A property that is nil is not encoded at all.
+        // A nil property is not encoded, so null is the default.
         for property in properties {
             if let slot = layout.slot(of: property.name) { record[slot: slot] = .null }
         }
@@ -24,7 +24,7 @@ enum ObjectEncoder {
                 content.related[name] = .some(list(of: value))
                 return true
             }
-            // A model made otherwise may keep JSON as bytes.
+            // A model that was not built from the type may store JSON as bytes.
             guard let slot = layout.slot(of: name), layout.attributes[slot].type == .binary,
                 !(value is any ValueConvertible)
             else { return false }

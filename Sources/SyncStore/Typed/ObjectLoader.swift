@@ -1,18 +1,18 @@
 import SyncModel
 
-/// Reads objects with the related objects that they include.
+/// Reads objects with their included related objects.
 ///
 /// The number of statements depends on the included relationships: one for the objects, one for
-/// each to-one relationship, and two for each to-many one.
+/// each to-one relationship, and two for each to-many relationship.
 struct ObjectLoader {
     let reader: any StoreReader
-    /// What takes note of everything that is read; nil for nothing.
+    /// Receives everything that is read; nil if nothing needs it.
     var log: ReadLog?
 
-    /// The number of rows that are read at once.
+    /// The number of rows that are read at a time.
     static let batchRowCount = 3000
 
-    /// All objects of a query.
+    /// Reads all objects of a query.
     func all<Object>(_ query: ObjectQuery<Object>) async throws -> [Object] {
         let (plan, selection) = try prepare(query)
         var objects: [Object] = []
@@ -34,7 +34,7 @@ struct ObjectLoader {
         return objects
     }
 
-    /// The objects of a query in batches.
+    /// Reads the objects of a query in batches.
     func batches<Object>(
         of query: ObjectQuery<Object>, rowCount: Int, _ body: ([Object]) async throws -> Void
     ) async throws {
@@ -59,7 +59,7 @@ struct ObjectLoader {
 
     // MARK: Related objects
 
-    /// The related objects of all slots, for some rows.
+    /// The related objects of all slots, for the given rows.
     func related(_ plan: ObjectPlan<some SyncObject>, _ batches: [RecordBatch]) async throws -> [AnyObject?] {
         var related: [AnyObject?] = []
         for slot in plan.slots {

@@ -10,9 +10,9 @@ public struct ObjectPage<Object: SyncObject>: Sendable {
 
 /// The position of a page's last object, after which the next page begins.
 ///
-/// A page that is read by its key costs as much as the first one, and objects that are inserted or
-/// deleted meanwhile neither repeat nor hide others. The key is valid in one store, for queries
-/// with the same order.
+/// Reading a page by its key costs as much as reading the first page. Objects that are inserted or
+/// deleted in the meantime cause no repeated or missing objects. The key is valid in one store, for
+/// queries with the same order.
 public struct ObjectPageKey: Hashable, Sendable {
     let position: StoreSelection.Position
 }
@@ -30,7 +30,7 @@ extension ObjectPageKey: Codable {
             object: try container.decode(ObjectID.self, forKey: .object))
     }
 
-    /// Encodes the key, such as for the address of the next page.
+    /// Encodes the key, for example for the address of the next page.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(position.values, forKey: .values)
@@ -44,7 +44,7 @@ extension StoreReader {
     /// - Parameters:
     ///   - query: The objects and their order. The limit is the size of the page; nil for one page
     ///     of all objects.
-    ///   - key: The key that the previous page has; nil for the first page.
+    ///   - key: The key from the previous page; nil for the first page.
     /// - Throws: ``ObjectReadingError/foreignPageKey``, and as ``all(_:)``.
     public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<
         Object
@@ -55,7 +55,7 @@ extension StoreReader {
         var query = query
         query.after = key?.position
         let size = query.limit
-        // One more object tells whether there is a next page.
+        // One more object shows whether there is a next page.
         query.limit = size.map { $0 == .max ? $0 : max($0, 0) + 1 }
         let (plan, base) = try ObjectLoader(reader: self).prepare(query)
         var selection = base

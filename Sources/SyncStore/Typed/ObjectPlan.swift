@@ -1,6 +1,6 @@
 import SyncModel
 
-/// The relationships that come with objects: a tree of names.
+/// The relationships included with objects, as a tree of names.
 struct IncludeTree: Sendable {
     private(set) var children: [(name: String, tree: IncludeTree)] = []
 
@@ -20,20 +20,20 @@ struct IncludeTree: Sendable {
     }
 }
 
-/// How objects of a type are read from a store of a certain model.
+/// How objects of a type are read from a store with a given model.
 struct ObjectPlan<Object: SyncObject>: Sendable {
-    /// A property, and where its value comes from.
+    /// A property and the source of its value.
     struct Slot: Sendable {
         enum Source: Sendable {
             /// The cell in a column.
             case cell(column: Int, type: AttributeType)
-            /// The related objects by the number in a column.
+            /// The related object whose number is in a column.
             case toOne(column: Int)
             /// The related objects of the object.
             case toMany
-            /// No related objects: the value that says so.
+            /// No related objects: a value that means not included.
             case notIncluded
-            /// The model has no such attribute; the property is optional.
+            /// An optional property without an attribute in the model.
             case missing
         }
 
@@ -47,6 +47,8 @@ struct ObjectPlan<Object: SyncObject>: Sendable {
     let layout: EntityLayout
     let includes: IncludeTree
 
+    /// Creates a plan.
+    ///
     /// - Throws: `ObjectReadingError`, `SyncDeclarationError`, `ModelError.unknownEntity`.
     init(_ model: DataModel, including includes: IncludeTree) throws {
         let shape = try ObjectShape<Object>.shared()

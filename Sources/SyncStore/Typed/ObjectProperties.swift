@@ -1,6 +1,6 @@
 import SyncModel
 
-/// The properties of the object that an `ObjectDecoder` stands on.
+/// The properties of the current object of an `ObjectDecoder`.
 struct ObjectProperties<K: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: ObjectDecoder
     let table: KeyTable

@@ -1,6 +1,6 @@
 public import SyncModel
 
-/// A choice of objects of a type, their order, and the related objects that come with them.
+/// A query for objects of a type, with their order and the related objects to include.
 ///
 ///     let adults = ObjectQuery(
 ///         User.self, where: \.age >= 18, orderedBy: \.name, limit: 50, including: \.company)
@@ -8,29 +8,28 @@ public import SyncModel
 public struct ObjectQuery<Object: SyncObject>: Sendable {
     /// The condition for each object.
     public var predicate: ObjectPredicate<Object>
-    /// The order, the most important criterion first; equal objects follow the order of their
-    /// numbers.
+    /// The order, most important criterion first. Equal objects are in the order of their numbers.
     public var ordering: [ObjectParts.Order]
-    /// The largest number of objects; nil for all.
+    /// The maximum number of objects; nil for all.
     public var limit: Int?
     /// The number of objects skipped at the start.
     public var offset: Int
     let includes: [FieldPath]
-    /// The objects by number; for related objects.
+    /// A restriction by object numbers; used for related objects.
     var objects = StoreQuery.Objects.all
-    /// The object after which the result begins.
+    /// The position after which the result begins; nil to begin with the first object.
     var after: StoreSelection.Position?
 
-    /// Creates a query; by default it chooses all objects of the type.
+    /// Creates a query; by default, of all objects of the type.
     ///
     /// - Parameters:
     ///   - type: The type of the objects.
     ///   - predicate: The condition for each object; nil for none.
-    ///   - ordering: The order: properties such as `\.name` or `\.age.descending`.
-    ///   - limit: The largest number of objects; nil for all.
-    ///   - offset: The number of objects skipped at the start.
-    ///   - includes: The relationships whose objects come with the result: `\.company`,
-    ///     `\.notes.tags`. A path includes every relationship that it leads through.
+    ///   - ordering: The order, such as `\.name` or `\.age.descending`.
+    ///   - limit: The maximum number of objects; nil, the default, for all.
+    ///   - offset: The number of objects skipped at the start; 0 by default.
+    ///   - includes: The relationships whose objects are loaded with the result, such as
+    ///     `\.company` or `\.notes.tags`. A path includes every relationship on its way.
     public init<each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
         _ type: Object.Type = Object.self, where predicate: ObjectPredicate<Object>? = nil,
         orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>, limit: Int? = nil, offset: Int = 0,

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A type that cannot be read as it was asked for.
+/// Why objects of a type cannot be read as requested.
 public enum ObjectReadingError: Error, Hashable, Sendable {
     /// A property holds related objects that the query does not include.
     ///
@@ -8,10 +8,9 @@ public enum ObjectReadingError: Error, Hashable, Sendable {
     case notIncluded(type: String, property: String)
     /// A path of `including` leads through a property that the type does not have.
     case unknownInclude(type: String, property: String)
-    /// A page key is not one of the query's.
+    /// A page key belongs to a query with another order.
     case foreignPageKey
-    /// A live query was asked for in a store that does not report commits. Wrap it in an
-    /// `ObservedStore`.
+    /// The store of a live query does not report commits. Wrap it in an `ObservedStore`.
     case notObservable
 }
 

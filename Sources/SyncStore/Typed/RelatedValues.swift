@@ -1,12 +1,13 @@
 import SyncModel
 
-/// The values of a property that holds related objects.
+/// The values of a property with related objects.
 ///
-/// Immutable; it is used by the task that reads the objects.
+/// Immutable, and used only by the task that reads the objects.
 final class RelatedValues<Value> {
-    /// By the number of the related object for to-one, and of the object itself for to-many.
+    /// The values by the number of the related object for to-one, and of the object itself for
+    /// to-many.
     let values: [ObjectID: Value]
-    /// The value of an object without related ones; nil if there is none.
+    /// The value for an object without related objects; nil if the property cannot be empty.
     let empty: Value?
 
     init(_ values: [ObjectID: Value], empty: Value?) {

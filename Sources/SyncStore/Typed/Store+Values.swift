@@ -1,8 +1,8 @@
 public import SyncModel
 
-/// The number of objects that have a value.
+/// The number of objects that have the same value.
 public struct GroupCount<Value: ObjectParts.SelectedValue>: Sendable {
-    /// The value that the objects have in common.
+    /// The value.
     public let value: Value
     /// The number of objects.
     public let count: Int
@@ -45,17 +45,17 @@ extension StoreReader {
         }
     }
 
-    /// Returns the least value at a path; nil if no object has one.
+    /// Returns the smallest value at a path; nil if no object has a value.
     ///
-    /// - Throws: As ``all(_:)``, and `RecordPredicateError.unsuitableProperty` for values that have
-    ///   no least one, such as Booleans.
+    /// - Throws: As ``all(_:)``, and `RecordPredicateError.unsuitableProperty` for values that
+    ///   cannot be compared, such as Booleans.
     public func minimum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
         try await aggregate(.minimum, path, predicate)
     }
 
-    /// Returns the greatest value at a path; nil if no object has one.
+    /// Returns the greatest value at a path; nil if no object has a value.
     ///
     /// - Throws: As ``minimum(of:where:)``.
     public func maximum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
@@ -64,7 +64,7 @@ extension StoreReader {
         try await aggregate(.maximum, path, predicate)
     }
 
-    /// Returns the sum of the numbers at a path; nil if no object has one.
+    /// Returns the sum of the numbers at a path; nil if no object has a number.
     ///
     /// Sums of integers and decimals are exact.
     ///
@@ -75,7 +75,7 @@ extension StoreReader {
         try await aggregate(.sum, path, predicate)
     }
 
-    /// Returns the mean of the numbers at a path; nil if no object has one.
+    /// Returns the average of the numbers at a path; nil if no object has a number.
     ///
     /// - Throws: As ``minimum(of:where:)``.
     public func average<Object: SyncObject, Value: ObjectParts.SelectedValue>(
@@ -127,7 +127,7 @@ extension Store {
         try await readAtOnce { try await $0.counts(by: path, where: predicate) }
     }
 
-    /// Returns the least value at a path; see ``StoreReader/minimum(of:where:)``.
+    /// Returns the smallest value at a path; see ``StoreReader/minimum(of:where:)``.
     public func minimum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
@@ -151,7 +151,7 @@ extension Store {
         try await readAtOnce { try await $0.sum(of: path, where: predicate) }
     }
 
-    /// Returns the mean of the numbers at a path; see ``StoreReader/average(of:where:)``.
+    /// Returns the average of the numbers at a path; see ``StoreReader/average(of:where:)``.
     public func average<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil

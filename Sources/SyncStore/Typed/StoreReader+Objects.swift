@@ -30,13 +30,13 @@ extension StoreReader {
         try await count(try query.storeQuery())
     }
 
-    /// Passes the objects of a query on in batches; memory holds one batch at a time.
+    /// Reads the objects of a query in batches, with one batch in memory at a time.
     ///
-    /// The included relationships of each batch are read after it.
+    /// The included relationships of a batch are read after its objects.
     ///
     /// - Parameters:
     ///   - query: The objects.
-    ///   - rowCount: The largest size of a batch; 1,000 by default.
+    ///   - rowCount: The maximum size of a batch; 1,000 by default.
     ///   - body: Receives the batches in order, none of them empty.
     /// - Throws: As ``all(_:)``, and the error of the body.
     public func batches<Object>(
@@ -47,7 +47,7 @@ extension StoreReader {
 }
 
 extension Store {
-    /// Returns the objects of a type that fulfil a condition.
+    /// Returns the objects of a type that satisfy a condition.
     ///
     ///     try await store.all(
     ///         User.self, where: \.age > 30 && \.company.name == "Apple", orderedBy: \.name,
@@ -57,10 +57,10 @@ extension Store {
     /// - Parameters:
     ///   - type: The type of the objects.
     ///   - predicate: The condition for each object; nil, the default, for none.
-    ///   - ordering: The order: properties such as `\.name` or `\.age.descending`.
-    ///   - limit: The largest number of objects; nil, the default, for all.
+    ///   - ordering: The order, such as `\.name` or `\.age.descending`.
+    ///   - limit: The maximum number of objects; nil, the default, for all.
     ///   - offset: The number of objects skipped at the start; 0 by default.
-    ///   - includes: The relationships whose objects come with the result.
+    ///   - includes: The relationships whose objects are loaded with the result.
     /// - Throws: As ``StoreReader/all(_:)``.
     public func all<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
@@ -73,7 +73,7 @@ extension Store {
                 including: repeat each includes))
     }
 
-    /// Returns the first object of a type that fulfils a condition; nil if there is none.
+    /// Returns the first object of a type that satisfies a condition; nil if there is none.
     ///
     /// - Throws: As ``StoreReader/all(_:)``.
     public func first<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
@@ -96,7 +96,7 @@ extension Store {
         try await readAtOnce { try await $0.first(query) }
     }
 
-    /// Returns the number of objects of a type that fulfil a condition.
+    /// Returns the number of objects of a type that satisfy a condition.
     public func count<Object: SyncObject>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Int {

@@ -3,14 +3,13 @@ public import SyncModel
 extension StoreTransaction {
     /// Inserts objects of a type, or updates the objects that have their identities.
     ///
-    /// All properties are written. Related objects are inserted or updated in the same way, and
-    /// linked: a relationship leads to exactly the objects that the property holds. A property that
-    /// is `Related.notIncluded` leaves its relationship as it is.
+    /// All properties are written. Related objects are inserted or updated in the same way. A
+    /// relationship then leads to exactly the objects in its property. A property that is
+    /// `Related.notIncluded` leaves its relationship unchanged.
     ///
     /// - Returns: The numbers of the objects, in the same order.
     /// - Throws: `Record.CodingError` for a value that does not fit its attribute; `StoreError`,
-    ///   such as `unsuitableValue` for a number that is NaN;
-    ///   `SyncDeclarationError`; the store's own errors.
+    ///   such as `unsuitableValue` for NaN; `SyncDeclarationError`; the store's own errors.
     @discardableResult
     public func insert<Object: SyncObject>(_ objects: [Object]) async throws -> [ObjectID] {
         let layout = try model.layout(of: Object.entityName)
@@ -21,7 +20,7 @@ extension StoreTransaction {
             let content = try ObjectEncoder.content(of: object, layout, properties)
             batch.beginRecord()
             for (slot, value) in content.values {
-                // Databases have no such number, and null would be another value.
+                // Databases cannot store NaN, and null would be a different value.
                 if case .double(let number) = value, number.isNaN {
                     throw StoreError.unsuitableValue(entity: layout.name, attribute: layout.attributes[slot].name)
                 }

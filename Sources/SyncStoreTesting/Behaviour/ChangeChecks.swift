@@ -24,8 +24,8 @@ enum ChangeChecks {
                 "Note": ChangeSet.Keys(inserted: [.identity(1), .identity(2)]),
             ]), "what was inserted")
         try await store.transaction { transaction in
-            // 1 goes with its notes, 2 is another now, 3 has a note for a moment, 4 comes, and 5
-            // comes and goes.
+            // 1 is deleted with its notes, 2 changes, 3 has a note for a moment, 4 is inserted, and
+            // 5 is inserted and deleted.
             try await transaction.tie("Person", people[2], "notes", [notes[1]])
             try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 1))
             try await transaction.remove(StoreQuery("Note", where: PropertyPath("id") == 2))
@@ -44,7 +44,7 @@ enum ChangeChecks {
             ]), "what was changed")
     }
 
-    /// A store may give the number of a deleted object to a new one.
+    /// A store may reuse the number of a deleted object.
     private static func numbers(_ base: any Store) async throws {
         let store = ObservedStore(base)
         var seen = store.changes().makeAsyncIterator()

@@ -105,7 +105,7 @@ enum ConformanceModel {
 }
 
 extension MergeResult {
-    /// The objects of the rows that have one.
+    /// The objects of the rows that have an object.
     var ids: [ObjectID] { rows.compactMap { $0?.object } }
 
     /// The effect on each row.
@@ -123,7 +123,7 @@ extension StoreTransaction {
             MergeRequest(try ConformanceModel.batch(entity, rows, of: model), matches: matches, policy: policy))
     }
 
-    /// Relates one object to others.
+    /// Links one object to others.
     @discardableResult
     func tie(
         _ entity: String, _ source: Int64, _ name: String, _ targets: [Int64], _ mode: LinkBatch.Mode = .replace
@@ -142,12 +142,12 @@ extension StoreReader {
         return found
     }
 
-    /// The objects that a relationship leads to from one object.
+    /// The objects that a relationship of one object leads to.
     func targets(_ entity: String, _ source: Int64, _ name: String) async throws -> [Int64] {
         try await links(try relationship(entity, name), of: [source]).map(\.target)
     }
 
-    /// The values of one attribute of all objects of a query, in order.
+    /// The values of one attribute for all objects of a query, in order.
     func column(_ attribute: String, _ query: StoreQuery) async throws -> [AttributeValue] {
         try await records(query).map { $0.record[attribute] }
     }

@@ -93,7 +93,7 @@ enum LinkChecks {
                 let batch = try ConformanceModel.batch("Thing", ids.map { ["id": .int($0)] }, of: transaction.model)
                 let links = zip(relationships, targets).map { InitialLinks($0, targets: $1) }
                 let result = try await transaction.merge(MergeRequest(batch), linking: links)
-                // What a store says of links must be so; it may know less.
+                // A store may know fewer links, but must not report wrong ones.
                 for (number, relationship) in relationships.enumerated() {
                     for (row, object) in result.objects.enumerated() {
                         guard let object, result.isLinked(row: row, by: number) else { continue }

@@ -75,12 +75,13 @@ enum TransactionChecks {
         let later = try await store.transaction { _ in
             Task {
                 for await _ in ended { break }
-                // The value that marked the transaction is inherited, and of no meaning any more.
+                // The task inherits the value that marked the transaction, but it no longer has a
+                // meaning.
                 try await store.transaction { try await $0.put("Person", ["id": 1]) }
                 return try await store.count(StoreQuery("Person"))
             }
         }
-        // Also while another one runs: it waits for its turn.
+        // While another transaction runs, it waits for its turn.
         try await store.transaction { transaction in
             end.yield()
             try await transaction.put("Person", ["id": 2])
