@@ -1,17 +1,17 @@
 package import Foundation
 package import SyncModel
 
-/// A value of a parameter, in one of the forms that a database keeps.
+/// The value of a parameter, in a form that a database can store.
 package enum SQLBinding: Hashable, Sendable {
     case null
     case integer(Int64)
     case real(Double)
     case text(String)
     case blob(Data)
-    /// The text of a value of a type that the database names so.
+    /// The text of a value of a named database type.
     case typed(String, as: String)
-    /// Object numbers, in any quantity.
+    /// Any number of object numbers.
     case objects([ObjectID])
-    /// Blobs, in any quantity.
+    /// Any number of blobs.
     case blobs([Data])
 }

@@ -1,15 +1,15 @@
 package import SyncModel
 package import SyncStore
 
-/// The differences between the SQL of one database and of another.
+/// The SQL of one database, where it differs from that of another.
 ///
-/// A database supplies a value of its own; nothing in this module names a database.
+/// Each database has its own conforming type; nothing in this module names a database.
 package protocol SQLDialect: Sendable {
     // MARK: Types
 
     /// The declared type of an attribute's column.
     func columnType(_ type: AttributeType, dates: DateStorage) -> String
-    /// The type of an attribute's column in an adopted table that accepts few types.
+    /// The type of an attribute's column in an adopted table that accepts only a few types.
     func strictColumnType(_ type: AttributeType, dates: DateStorage) -> String
     /// The declaration of the column of object numbers.
     var objectDeclaration: String { get }
@@ -20,20 +20,20 @@ package protocol SQLDialect: Sendable {
 
     // MARK: Names
 
-    /// Whether foreign keys are created after all tables, because each needs the table it refers
-    /// to.
+    /// Whether foreign keys are created after all tables, because each needs the table that it
+    /// refers to.
     var addsForeignKeysLater: Bool { get }
-    /// Whether names that differ in the case of letters mean the same.
+    /// Whether names that differ only in case are equal.
     var foldsNames: Bool { get }
-    /// Names that no column may have.
+    /// Names that a column must not have.
     var reservedColumns: [String] { get }
-    /// Whether a table name is needed for helper tables of the store.
+    /// Whether a table name is reserved for the store's own tables.
     func isReserved(table: String) -> Bool
-    /// How identities are indexed that an entry of an index cannot hold; nil if it can hold all.
+    /// How identities that are too long for an index entry are indexed; nil if none is.
     var longKeys: SQLLongKeys? { get }
-    /// The longest form of a name that the database keeps as it is.
+    /// The longest prefix of a name that the database does not shorten.
     ///
-    /// - Parameter room: The number of bytes that a suffix needs.
+    /// - Parameter room: The number of bytes to leave for a suffix.
     func suitable(_ name: String, room: Int) -> String
 
     // MARK: Values
@@ -44,9 +44,9 @@ package protocol SQLDialect: Sendable {
     ///
     /// - Parameter number: Its position among the parameters, from 1.
     func placeholder(_ number: Int, for binding: SQLBinding) -> String
-    /// The placeholder of the first parameter, a number that the statement uses several times.
+    /// The placeholder of the first parameter, a number that the statement uses more than once.
     var firstNumber: String { get }
-    /// A literal that equals a value exactly; nil if the value has none.
+    /// A literal that exactly equals a value; nil if there is none.
     func literal(_ binding: SQLBinding) -> String?
     /// A literal for the default of a column.
     func defaultLiteral(_ binding: SQLBinding) -> String?
@@ -55,51 +55,52 @@ package protocol SQLDialect: Sendable {
 
     // MARK: Expressions
 
-    /// What follows a column of an index so that it serves ascending orders with null first.
+    /// The text after a column of an index, for ascending orders with null first.
     var indexOrder: String { get }
-    /// The part of a text or of bytes that indices of an attribute contain, which sorts like the
-    /// whole values; nil if they contain whole values.
+    /// The prefix of a text or of bytes that indices of an attribute contain; nil if they contain
+    /// whole values. Prefixes sort like the whole values.
     func indexedPart(_ expression: String, _ type: AttributeType) -> String?
     /// Whether integers and floating-point numbers compare by their exact values.
     var comparesNumbersExactly: Bool { get }
     /// True or false as a condition.
     func condition(_ holds: Bool) -> String
-    /// The expression that reads a column of an attribute in one form, whatever the column's type.
+    /// The expression that reads an attribute's column in the same form for every column type.
     func selected(_ column: String, as type: AttributeType) -> String
     /// The `COLLATE` clause for comparisons of an attribute; empty for none.
     func collation(_ type: AttributeType) -> String
-    /// An aggregate of an expression, of the type that a selection states.
+    /// An aggregate of an expression, converted to the type that a selection states.
     func aggregate(_ function: StoreSelection.Aggregate, _ expression: String, as type: AttributeType) -> String
-    /// The condition that a text contains, begins or ends with another, which is not empty, by
-    /// bytes, or that it matches a pattern.
+    /// The condition that a text contains, begins with, ends with or matches another. Texts are
+    /// compared by bytes; the other text is not empty.
     func textCondition(
         _ expression: String, collation: String, _ match: PropertyPath.TextMatch, _ text: String,
         _ parameters: inout SQLParameters
     ) -> String
-    /// The condition that an object is one of some, given by a placeholder for object numbers.
+    /// The condition that an object is among those in a placeholder for object numbers.
     func isObject(_ expression: String, among placeholder: String) -> String
     /// The condition that an object is in a set.
     ///
-    /// - Parameter number: The number under which the connection knows the set, if it knows sets.
+    /// - Parameter number: The number of the set on the connection; nil if connections do not have
+    ///   sets.
     func isObject(
         _ expression: String, in set: ObjectSet, number: Int64?, _ parameters: inout SQLParameters
     ) -> String
 
     // MARK: Removal
 
-    /// The temporary table of objects to be deleted.
+    /// The temporary table of objects to delete.
     var doomedTable: String { get }
-    /// The statements that create that table, or empty it.
+    /// The statements that create or empty that table.
     var doomedPreparation: String { get }
-    /// An `INSERT` into that table that ignores objects it has already.
+    /// An `INSERT` into that table that ignores objects already in it.
     func doomedInsertion(_ selection: String) -> String
 
     // MARK: Migration
 
-    /// A column's values converted to a wider type.
+    /// The values of a column, converted to a wider type.
     func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String
-    /// Whether `ALTER TABLE` renames, converts and drops columns, and names tables that others
-    /// refer to.
+    /// Whether `ALTER TABLE` can rename, convert and drop columns, and rename tables that have
+    /// references.
     var changesTables: Bool { get }
 }
 

@@ -1,15 +1,15 @@
 package import SyncModel
 
-/// How a database indexes identities that are too long for an entry of an index.
+/// How a database indexes identities that are too long for an index entry.
 ///
-/// Short identities have a unique index of their values. Long ones have another unique index, of
-/// hashes; statements compare the values as well.
+/// Short identities have a unique index of their values. Long identities have another unique index
+/// of hashes, and statements also compare the values.
 package struct SQLLongKeys: Sendable {
-    /// The number of bytes up to which the texts and blobs of an identity together are short.
+    /// The maximum number of bytes of a short identity, counting its texts and blobs.
     package let limit: Int
     /// The number of bytes of a stored text or blob.
     package let byteCount: @Sendable (_ expression: String) -> String
-    /// A hash of a stored text or blob, the same for no other value in practice.
+    /// A hash of a stored text or blob, without collisions in practice.
     package let digest: @Sendable (_ expression: String, _ type: AttributeType) -> String
 
     /// Creates a description.
@@ -31,8 +31,8 @@ extension SQLSchema {
         return layout.identitySlots.filter { layout.attributes[$0].type.hasAnyLength }
     }
 
-    /// The condition that the identity of a row is short, or long, as its unique index has it; nil
-    /// if every identity is short.
+    /// The condition that a row's identity is short or long, as in its unique index; nil if every
+    /// identity is short.
     ///
     /// - Parameter alias: The name of the table in the statement; nil for none.
     package func lengthCondition(_ entity: Int, isLong: Bool, alias: String? = nil) -> String? {
@@ -42,14 +42,14 @@ extension SQLSchema {
         return "\(counts.joined(separator: " + ")) \(isLong ? ">" : "<=") \(longKeys.limit)"
     }
 
-    /// The expression of a slot of the identity in the unique index of long identities.
+    /// The expression for a slot of the identity in the unique index of long identities.
     package func longKey(_ entity: Int, _ slot: Int, of expression: String) -> String {
         guard let longKeys = dialect.longKeys, longSlots(of: entity).contains(slot) else { return expression }
         return longKeys.digest(expression, model.layouts[entity].attributes[slot].type)
     }
 
-    /// The condition on rows that a text or blob of their identity equals a short value, which the
-    /// database needs to look it up in the index; nil where the values alone are enough.
+    /// The condition with which the database finds a short identity by its index; nil if the values
+    /// are enough.
     package func shortLookup(_ entity: Int, slot: Int, bytes: Int, alias: String) -> String? {
         guard let longKeys = dialect.longKeys, bytes <= longKeys.limit, longSlots(of: entity) == [slot] else {
             return nil
@@ -63,7 +63,7 @@ extension SQLSchema {
 }
 
 extension AttributeType {
-    /// Whether a value can have any number of bytes.
+    /// Whether a value can be of any length.
     fileprivate var hasAnyLength: Bool {
         switch self {
         case .string, .uri, .binary, .transformable: true

@@ -1,9 +1,9 @@
 package import Foundation
 import SyncBase
 
-/// Pieces of SQL text that every statement is made of.
+/// Basic parts of SQL text.
 package enum SQLText {
-    /// A name in double quotes, as SQL writes names that may be anything.
+    /// A name in double quotes, which may contain any characters.
     package static func name(_ name: String) -> String {
         "\"\(name.replacing(byte: UInt8(ascii: "\""), with: "\"\""))\""
     }

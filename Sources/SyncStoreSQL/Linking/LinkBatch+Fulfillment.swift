@@ -2,11 +2,12 @@ import SyncModel
 package import SyncStore
 
 extension LinkBatch {
-    /// Returns whether the sources have exactly the wanted links, so that nothing is to be written.
+    /// Returns whether the sources already have exactly the wanted links, so that nothing must be
+    /// written.
     ///
-    /// It is cheaper than a plan, and the usual answer for a payload that has not changed.
+    /// This is cheaper than a plan, and true for most payloads without changes.
     ///
-    /// - Parameter links: All links of the sources, those of each source together and in order.
+    /// - Parameter links: All links of the sources, grouped by source and in order.
     package func isFulfilled(by links: [StoreLink]) -> Bool {
         guard mode == .replace, newTargets.isEmpty, links.count == targets.count else { return false }
         let isSorted = zip(sources, sources.dropFirst()).allSatisfy(<)

@@ -1,18 +1,18 @@
 package import SyncModel
 package import SyncStore
 
-/// The changes of stored links that link the objects of a batch.
+/// The changes of stored links that carry out a batch.
 ///
-/// The sources are linked one after another, each with the result of those before it. The plan has
-/// the changes that remain in the end, so that a few statements can write them.
+/// The sources are linked one at a time, each after the effects of the previous ones. The plan has
+/// only the final changes, so that a few statements can write them.
 package struct SQLLinkPlan: Sendable {
-    /// The storage of the pairs.
+    /// How the pairs of a relationship are stored.
     package enum Shape: Hashable, Sendable {
-        /// A column of the source. With a to-one inverse, a target belongs to one source.
+        /// A column of the source. If the inverse is to-one, a target belongs to only one source.
         case column(isExclusive: Bool)
         /// A column of both the source and the target.
         case mirroredColumn
-        /// A column of the target, which belongs to one source.
+        /// A column of the target, which belongs to only one source.
         case targetColumn
         case join(isSymmetric: Bool)
     }
@@ -22,31 +22,31 @@ package struct SQLLinkPlan: Sendable {
         package let object: ObjectID
         /// The object that the column refers to; nil for none.
         package let value: ObjectID?
-        /// The position among the source's targets, for an ordered relationship.
+        /// The position among the source's targets, if the relationship is ordered.
         package let position: Int64
     }
 
     package let shape: Shape
     /// The columns to write, in the order of the links.
     package private(set) var assignments: [Assignment] = []
-    /// The rows to which no column may refer before the assignments are made.
+    /// The objects to which no column may refer before the assignments.
     package private(set) var released: [ObjectID] = []
     /// The pairs to delete from a join table.
     package private(set) var removed: [StoreLink] = []
-    /// The pairs to insert or to move, with their positions among the source's targets.
+    /// The pairs to insert or to move, each with its position among the source's targets.
     package private(set) var added: [(link: StoreLink, position: Int64)] = []
-    /// The changed objects.
+    /// The changed sources and the detached targets.
     package private(set) var result = LinkResult()
 
     private let batch: LinkBatch
     private let sources: Set<ObjectID>
     private let targets: Set<ObjectID>
     private let former: [ObjectID: [ObjectID]]
-    /// The lists of the batch's sources as they are now.
+    /// The targets of the batch's sources after the steps so far.
     private var current: [ObjectID: [ObjectID]]
-    /// The sources to which targets belonged before, if a target belongs to one source.
+    /// The source of each target before the plan, if a target belongs to only one source.
     private let initialHolders: [ObjectID: ObjectID]
-    /// The sources to which targets belong now, if a target belongs to one source.
+    /// The source of each target after the steps so far, if a target belongs to only one source.
     private var holders: [ObjectID: ObjectID] = [:]
 
     /// Creates a plan.
@@ -56,7 +56,7 @@ package struct SQLLinkPlan: Sendable {
     ///   - schema: The tables.
     ///   - sources: The sources of the batch that exist.
     ///   - targets: The targets of the batch that exist.
-    ///   - links: The stored links of ``origins(of:schema:)``, those of each object in order.
+    ///   - links: The stored links of ``origins(of:schema:)``, grouped by object and in order.
     package init(
         _ batch: LinkBatch, schema: SQLSchema, sources: Set<ObjectID>, targets: Set<ObjectID>, links: [StoreLink]
     ) {
@@ -83,7 +83,7 @@ package struct SQLLinkPlan: Sendable {
 
     // MARK: One source after another
 
-    /// The changes so far; a later change of the same place replaces an earlier one.
+    /// The changes so far. A later change of the same column or pair replaces an earlier one.
     private struct Writes {
         var assignments: [ObjectID: Assignment] = [:]
         var assigned: [ObjectID] = []
@@ -107,7 +107,7 @@ package struct SQLLinkPlan: Sendable {
 
     private var isExclusive: Bool { shape.isExclusive }
 
-    /// Whether an object is known to belong, in the end, to the one that it belonged to before.
+    /// Whether an object is known to have the same source at the end as before the plan.
     private func isKept(_ object: ObjectID) -> Bool {
         initialHolders[object].map { $0 == holders[object] } ?? false
     }
@@ -160,12 +160,13 @@ package struct SQLLinkPlan: Sendable {
         current[source] = wanted
     }
 
-    /// Removes a target from the source to which it belongs, if it can belong to one only.
+    /// Removes a target from its source, if it can belong to only one.
     private mutating func free(_ target: ObjectID, for source: ObjectID, _ writes: inout Writes) {
         guard isExclusive else { return }
         if let holder = holders[target], holder != source {
             current[holder]?.removeAll { $0 == target }
-            // Its column may have been written by this plan already; one that was not is released.
+            // This plan may have written the source's column already; if not, the column is
+            // released.
             if shape != .targetColumn, writes.assignments[holder]?.value == target { writes.assign(holder, nil) }
         }
         switch shape {
@@ -176,20 +177,20 @@ package struct SQLLinkPlan: Sendable {
 
     // MARK: Relationships that are their own inverse
 
-    /// The objects whose links a plan is worked out from: the sources, and the targets of a
-    /// relationship that starts from them as well.
+    /// The objects whose stored links a plan needs: the sources and, for a symmetric relationship,
+    /// the targets.
     package static func origins(of batch: LinkBatch, schema: SQLSchema) -> [ObjectID] {
         guard Shape(batch.relationship, schema: schema).isSymmetric else { return batch.sources }
         return Set(batch.sources + batch.targets).sorted()
     }
 
-    /// Works out the lists of all objects concerned, and writes where they differ.
+    /// Works out the targets of all objects involved, and writes the differences.
     private mutating func linkSymmetrically(_ found: [StoreLink]) {
         let relationship = batch.relationship
         var links = MemoryLinks(ends: [.init(isToMany: relationship.isToMany, isOrdered: relationship.isOrdered)])
         for (source, targets) in former { links.load(targets, of: source, side: 0) }
         if !relationship.isToMany {
-            // The other ends of these links are known as well.
+            // The links also show the targets of the objects at their other ends.
             for link in found where former[link.target] == nil { links.load([link.source], of: link.target, side: 0) }
         }
         let before = links
@@ -207,7 +208,7 @@ package struct SQLLinkPlan: Sendable {
             }
             released = assignments.compactMap(\.value)
         } else {
-            // A pair that is added is in the lists of both ends.
+            // An added pair is in the lists of both objects.
             for object in Set(batch.sources + batch.targets).sorted() {
                 pair(object, from: before.targets(of: object, side: 0), to: links.targets(of: object, side: 0))
             }
@@ -216,7 +217,7 @@ package struct SQLLinkPlan: Sendable {
         report()
     }
 
-    /// Adds and takes off pairs of an object, also where the other end is the source.
+    /// Adds and removes pairs of an object, including those in which it is the target.
     private mutating func pair(_ object: ObjectID, from old: [ObjectID], to new: [ObjectID]) {
         let (known, kept) = (Set(old), Set(new))
         let remaining = old.filter(kept.contains)
@@ -245,7 +246,7 @@ package struct SQLLinkPlan: Sendable {
         report()
     }
 
-    /// Notes what changed for the sources of the batch.
+    /// Reports the changes of the batch's sources.
     private mutating func report() {
         var detached: Set<ObjectID> = []
         for source in batch.sources {
@@ -262,12 +263,12 @@ package struct SQLLinkPlan: Sendable {
 }
 
 extension SQLLinkPlan.Shape {
-    /// Whether a relationship is its own inverse.
+    /// Whether the relationship is its own inverse.
     fileprivate var isSymmetric: Bool {
         self == .mirroredColumn || self == .join(isSymmetric: true)
     }
 
-    /// Whether a target belongs to one source at most.
+    /// Whether a target belongs to at most one source.
     fileprivate var isExclusive: Bool {
         switch self {
         case .column(let isExclusive): isExclusive

@@ -1,7 +1,7 @@
 import SyncModel
 package import SyncStore
 
-/// Carries out a plan, with a few statements for each kind of storage.
+/// Carries out a link plan with a few statements for each kind of storage.
 package protocol SQLLinkWriter {
     var plan: SQLLinkPlan { get }
     /// Clears the columns that refer to the plan's released rows.
@@ -14,27 +14,27 @@ package protocol SQLLinkWriter {
     func add(_ link: SQLSchema.JoinLink) throws
 }
 
-/// The position of an object among those that refer to the same one.
+/// The position of an object among the objects that refer to the same one.
 package enum SQLLinkPosition: Hashable, Sendable {
-    /// None: the relationship has no order.
+    /// No position, because the relationship has no order.
     case none
     /// The position in the plan.
     case given
-    /// After all existing ones.
+    /// A position after all existing ones.
     case atEnd
 }
 
 extension SQLLinkWriter {
-    /// Carries out the whole plan of a batch, unless the batch is a preview.
+    /// Carries out the plan of a batch, unless the batch is a preview.
     ///
-    /// - Returns: The changed objects.
+    /// - Returns: The changed sources and the detached targets.
     package func write(_ batch: LinkBatch, schema: SQLSchema) throws -> LinkResult {
         guard !batch.isPreview else { return plan.result }
         let relationship = batch.relationship
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):
             try release(link)
-            // Positions are those among the objects that refer to the same one.
+            // Positions count the objects that refer to the same object.
             let isOrdered = schema.model.inverse(of: relationship)?.isOrdered == true
             try assign(link, position: isOrdered ? .atEnd : .none)
         case .inverseColumn(let link):

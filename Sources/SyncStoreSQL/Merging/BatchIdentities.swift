@@ -1,21 +1,21 @@
 import Foundation
 package import SyncModel
 
-/// The rows of a batch by their identities: each identity once, in ascending order, as an index of
-/// a database has them.
+/// The rows of a batch grouped by identity, with each identity once and in ascending order, as in a
+/// database index.
 ///
 ///     rows      3  1  4  1  5         // the identity of each
 ///     first     1  0  2  4            // the first rows of 1, 3, 4, 5
 ///     repeats   1: [3]
 package struct BatchIdentities {
-    /// The first row of each identity, in the identities' order.
+    /// The first row of each identity, in the order of the identities.
     package private(set) var first: [Int] = []
-    /// The later rows of an identity, in order, by the first one.
+    /// The later rows of an identity, in order, by its first row.
     package private(set) var repeats: [Int: [Int]] = [:]
     /// The rows without an identity.
     package private(set) var nameless: [Int] = []
 
-    /// Looks at some rows.
+    /// Groups rows by identity.
     ///
     /// - Parameters:
     ///   - slots: The slots of the identity; empty for an entity without an identity.
@@ -56,7 +56,7 @@ package struct BatchIdentities {
 }
 
 extension RecordBatch.Reader {
-    /// Whether a cell's stored value can identify an object.
+    /// Whether a cell's value can identify an object.
     fileprivate func isIdentifying(row: Int, slot: Int) -> Bool {
         switch kind(row: row, slot: slot) {
         case .absent, .null: false
@@ -65,7 +65,7 @@ extension RecordBatch.Reader {
         }
     }
 
-    /// Below 0 if the first row's identity sorts first, 0 if both are equal.
+    /// Compares the identities of two rows: below 0 if the first sorts first, 0 if they are equal.
     fileprivate func order(_ one: Int, _ other: Int, _ slots: [Int]) -> Int {
         for slot in slots {
             let order = order(one, other, slot)
@@ -86,7 +86,8 @@ extension RecordBatch.Reader {
             return order(date(row: one, slot: slot).microseconds, date(row: other, slot: slot).microseconds)
         case .double: return order(double(row: one, slot: slot), double(row: other, slot: slot))
         case .decimal, .string, .binary, .uuid, .uri, .json:
-            // Texts are stored as these bytes, and UUIDs as text that sorts as their bytes do.
+            // Texts are stored as these bytes. UUIDs are stored as text that sorts like their
+            // bytes.
             let bytes = bytes(row: one, slot: slot)
             let otherBytes = self.bytes(row: other, slot: slot)
             if let start = bytes.baseAddress, let otherStart = otherBytes.baseAddress {

@@ -5,7 +5,7 @@ extension AttributeType {
     func isContained(in other: AttributeType) -> Bool {
         switch (self, other) {
         case _ where self == other: true
-        // Any value that JSON has is JSON too.
+        // JSON can represent every value of these types.
         case (.int16, .json), (.int32, .json), (.int64, .json), (.double, .json), (.decimal, .json), (.string, .json),
             (.uri, .json), (.bool, .json), (.date, .json), (.uuid, .json):
             true

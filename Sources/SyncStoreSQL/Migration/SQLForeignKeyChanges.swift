@@ -1,19 +1,22 @@
 import SyncModel
 
-/// The changes of foreign keys that are no part of a table's definition.
+/// The changes of foreign keys that are not part of a table's definition.
 struct SQLForeignKeyChanges {
-    /// The statements that remove the keys of the old tables that do not stay.
+    /// The statements that remove the foreign keys of old tables that do not stay.
     let removals: [String]
-    /// The statements that create the keys of the new tables.
+    /// The statements that create the foreign keys of the new tables.
     let creations: [String]
-    /// The statements that remove references to objects that have been dropped.
+    /// The statements that remove references to dropped objects.
     let cleanups: [String]
-    /// The statements if nothing but delete rules has changed.
+    /// The statements for a migration that changes only delete rules.
     let statements: [String]
 
+    /// Creates the changes.
+    ///
     /// - Parameters:
-    ///   - kept: The keys that stay as they are, by table and name.
-    ///   - adopted: The tables that are not the store's own, whose keys may be those of others.
+    ///   - kept: The foreign keys that stay unchanged, by table and name.
+    ///   - adopted: The tables that the store did not create. Other tools may own their foreign
+    ///     keys.
     init(
         from old: SQLSchemaDescription, to schema: SQLSchema, keeping kept: Set<[String]>,
         besides adopted: some Collection<String>

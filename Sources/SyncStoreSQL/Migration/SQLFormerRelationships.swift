@@ -1,11 +1,14 @@
 import SyncModel
 
-/// The relationships of an old schema, and how those of a new one take over their columns.
+/// Finds the relationships of an old schema that a new schema continues, and how their columns are
+/// filled.
 struct SQLFormerRelationships {
     private let old: SQLSchemaDescription
     private let schema: SQLSchema
     private let entities: [String?]
 
+    /// Creates a finder.
+    ///
     /// - Parameter entities: The former name of each entity of the model.
     init(_ old: SQLSchemaDescription, schema: SQLSchema, entities: [String?]) {
         self.old = old
@@ -13,9 +16,9 @@ struct SQLFormerRelationships {
         self.entities = entities
     }
 
-    /// The old relationship that a relationship continues; nil for none.
+    /// The old relationship that a relationship continues; nil if it is new.
     ///
-    /// - Throws: `SQLSchemaError.changedRelationship` if it led to other objects.
+    /// - Throws: `SQLSchemaError.changedRelationship` if the destination differs.
     func former(
         _ relationship: RelationshipLayout, of layout: EntityLayout
     ) throws(SQLSchemaError) -> SQLSchemaDescription.SyncRelationship? {
@@ -50,7 +53,8 @@ struct SQLFormerRelationships {
         }
     }
 
-    /// A column of object numbers or positions, which takes the values of an old one or is empty.
+    /// The filling of a column of object numbers or positions from an old column; empty if there is
+    /// none.
     func reference(_ column: String, from former: String?) -> SQLMigration.Filling {
         SQLMigration.Filling(
             column: column, type: schema.dialect.referenceType, expression: former.map(SQLText.name) ?? "NULL",

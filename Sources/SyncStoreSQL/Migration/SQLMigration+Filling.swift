@@ -1,27 +1,27 @@
 import SyncModel
 
 extension SQLMigration {
-    /// How a column of a table is filled.
+    /// How a column of a new table is filled.
     struct Filling {
         let column: String
         /// The declared type.
         let type: String
-        /// The expression that fills it from a row of the old table.
+        /// The expression that computes the value from a row of the old table.
         let expression: String
-        /// The old column whose values it takes, converted or not; nil for none.
+        /// The old column that supplies the values, converted or not; nil for none.
         var former: String?
         var isMandatory = false
 
-        /// Whether the values stay as they are.
+        /// Whether the values are copied unchanged.
         var isCopy: Bool { expression == former.map(SQLText.name) }
-        /// Whether the column and its values stay as they are.
+        /// Whether neither the column nor its values change.
         var isSame: Bool { isCopy && former == column }
     }
 }
 
-// How the columns of a table of entities are filled.
+// How the columns of entity tables are filled.
 extension SQLMigration {
-    /// How the column of entity names is filled, nil without the column, and the condition on the
+    /// The filling of the column of entity names, nil without the column; and the condition on the
     /// rows to keep, nil for all.
     mutating func entityColumn(
         _ root: EntityLayout, oldRoot: String
@@ -38,7 +38,8 @@ extension SQLMigration {
             if let former = formerEntities[member] { names.append((former, schema.model.layouts[member].name)) }
         }
         guard old.namesEntities(root: oldRoot) else {
-            // All objects are of the root. Sub-entities can have been recorded that had none.
+            // All objects are of the root entity. The old schema may record sub-entities without
+            // objects.
             let own = names.first { $0.old == oldRoot } ?? names.first
             return (root.family.count > 1 ? own.map { filling(SQLText.literal($0.new)) } : nil, nil)
         }
@@ -49,7 +50,8 @@ extension SQLMigration {
         if let retention, root.family.count > 1 {
             renamed += removed.map { ($0, retention.rowName(ofRemoved: $0)) }.filter { $0.0 != $0.1 }
         } else if retention != nil {
-            // Without a column of entities they would become objects of another one.
+            // Without the column of entity names, these objects would become objects of another
+            // entity.
             for name in removed { refuseObjects(of: name, oldRoot: oldRoot) }
         } else if !removed.isEmpty {
             condition = "\(column) IN (\(names.map { SQLText.literal($0.old) }.joined(separator: ", ")))"
@@ -61,7 +63,7 @@ extension SQLMigration {
         return (filling(expression, from: old.entityColumn), condition)
     }
 
-    /// Refuses the migration if there are objects of an entity.
+    /// Makes the migration fail if objects of an entity exist.
     private mutating func refuseObjects(of entity: String, oldRoot: String) {
         guard let table = old.families[oldRoot] else { return }
         let condition = "\(SQLText.name(old.entityColumn)) = \(SQLText.literal(entity))"
@@ -72,7 +74,7 @@ extension SQLMigration {
             ))
     }
 
-    /// How an attribute's column is filled.
+    /// The filling of an attribute's column.
     func filling(_ column: SQLSchema.AttributeColumn, oldRoot: String) throws(SQLSchemaError) -> Filling {
         let attribute = column.attribute
         let entity = schema.model.layouts[column.source]
@@ -85,7 +87,7 @@ extension SQLMigration {
             found = wanted.firstIndex { $0.name == attribute.name }.flatMap { counterparts[$0] }.map { stored[$0] }
         }
         if found == nil {
-            // It may have been declared by another entity of the family.
+            // Another entity of the family may have declared the attribute.
             let own = Set(formerEntities[column.source].flatMap { old.entity($0) }?.attributes.map(\.name) ?? [])
             let all = old.entities.filter { old.root(of: $0.name) == oldRoot }.flatMap(\.attributes)
                 .filter { !own.contains($0.name) }
@@ -107,7 +109,7 @@ extension SQLMigration {
         return Filling(column: column.name, type: columnType, expression: converted, former: found.column)
     }
 
-    /// A column's values converted to the type of an attribute.
+    /// A column's values, converted to the type of an attribute.
     private func converted(_ column: String, from type: AttributeType, to attribute: SyncAttribute) -> String {
         guard type == .uuid, attribute.type != .uuid else {
             return schema.dialect.converted(column, from: type, to: attribute.type)

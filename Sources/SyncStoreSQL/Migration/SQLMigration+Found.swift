@@ -1,10 +1,10 @@
 extension SQLMigration {
-    /// What a database has beside the old schema.
+    /// The contents of a database that the old schema does not describe.
     package struct Found: Sendable {
-        /// A column that somebody added to a table of the store.
+        /// A column that another tool added to a table of the store.
         package struct Column: Sendable {
             package let name: String
-            /// The declaration after the name.
+            /// The declaration, without the name.
             package let declaration: String
             /// Whether it is computed from other columns.
             package let isGenerated: Bool
@@ -16,14 +16,13 @@ extension SQLMigration {
             }
         }
 
-        /// The columns of tables that are not the store's own, in lower case, by the name of the
-        /// table.
+        /// The columns, in lower case, of tables that the store did not create, by table.
         package var adopted: [String: Set<String>] = [:]
-        /// The columns that others added to the store's tables, by the name of the table.
+        /// The columns that other tools added to the store's tables, by table.
         package var additions: [String: [Column]] = [:]
-        /// The present names of tables that were renamed for the migration, by the stored name.
+        /// The current names of tables that were renamed for the migration, by their stored names.
         package var moved: [String: String] = [:]
-        /// The names of all tables, indices and views, before any of them was renamed.
+        /// The names of all tables, indices and views before the renaming.
         package var names: Set<String> = []
 
         package init() {}

@@ -1,34 +1,35 @@
 import SyncModel
 
-/// Writes the statements that turn the tables of a stored schema into those of another one, with
-/// their data.
+/// Plans the statements that convert the tables and data of a stored schema to another schema.
 ///
-/// Where the dialect can change tables, they are changed in place, so that everything that others
+/// If the dialect can change tables, they are changed in place. Everything that other tools
 /// attached to them stays: privileges, policies, columns, triggers, foreign keys. Otherwise, a
-/// table is renamed first, so that what refers to it goes on to do so. Columns are added in place.
-/// For any other change, the table is created beside the old one, filled from it, and renamed, as
-/// https://www.sqlite.org/lang_altertable.html advises; foreign keys must be off meanwhile. Tables
-/// without a change are not touched.
+/// table is renamed first, so that references to it stay valid. Columns are added in place. For any
+/// other change, the new table is created beside the old one, filled from it, and renamed, as
+/// https://www.sqlite.org/lang_altertable.html advises; foreign keys must be off in the meantime.
+/// Tables without a change are not touched.
 package struct SQLMigration {
-    /// The steps of a migration, and what they lead to.
+    /// The steps and the result of a migration.
     package struct Plan {
-        /// Queries that must find nothing before anything is changed, with the error otherwise.
+        /// Queries that must find nothing before the migration, each with the error to throw if it
+        /// does.
         package let checks: [(query: String, error: SQLSchemaError)]
-        /// The tables to be renamed; empty where the statements do so.
+        /// The tables to rename before the statements run; empty if the statements rename them.
         ///
-        /// The statements of a plan with these in ``Found/moved`` run afterwards.
+        /// After the renaming, a second plan with these tables in ``Found/moved`` has the
+        /// statements to run.
         package let moves: [Move]
-        /// The tables that nothing new continues, which the statements drop.
+        /// The old tables that no new table continues, which the statements drop.
         package let dropped: [String]
         /// The statements, in order.
         package let statements: [String]
-        /// The names of the columns of others that statements create, by the statement.
+        /// The names of other tools' columns that statements create, by statement.
         package let additions: [String: String]
-        /// The tables afterwards.
+        /// The tables after the migration.
         package let description: SQLSchemaDescription
     }
 
-    /// A table that gets another name.
+    /// A table and its new name.
     package typealias Move = (from: String, to: String)
 
     let old: SQLSchemaDescription
@@ -40,16 +41,16 @@ package struct SQLMigration {
     private var statements: [String] = []
     private var replaced: [(temporary: String, table: SQLSchema.Table)] = []
     private var keptTables: Set<String> = []
-    /// Indices of tables that stay, to be created when all other indices are gone.
+    /// Indices of tables that stay, created after all other indices are dropped.
     private var addedIndices: [String] = []
-    /// The old tables whose rows are in new ones.
+    /// The old tables whose rows are copied to new tables.
     private var usedTables: Set<String> = []
     var checks: [(query: String, error: SQLSchemaError)] = []
     private var moves: [Move] = []
     private var dropped: [String] = []
     private var additions: [String: String] = [:]
     private let found: Found
-    /// What stays although the model lacks it; nil if that is dropped.
+    /// Keeps what the model no longer has; nil to drop it.
     var retention: SQLRetention?
 
     private init(from old: SQLSchemaDescription, to schema: SQLSchema, found: Found, keepsRemoved: Bool) {
@@ -70,8 +71,8 @@ package struct SQLMigration {
     ///
     /// - Parameters:
     ///   - old: The tables of the database.
-    ///   - schema: The tables that it gets.
-    ///   - found: What the old schema does not describe.
+    ///   - schema: The new tables.
+    ///   - found: The contents of the database that the old schema does not describe.
     ///   - keepsRemoved: Whether everything stays that the model no longer has.
     /// - Throws: `SQLSchemaError` for a change that is not possible.
     package static func plan(
@@ -97,7 +98,7 @@ package struct SQLMigration {
         for table in old.tables where !keptTables.contains(table.name) && found.adopted[table.name] == nil {
             remove(table)
         }
-        // A dropped table gives up a name that a renamed one gets.
+        // A dropped table frees the name for a renamed one.
         for table in dropped where moves.contains(where: { $0.to.lowercased() == table.lowercased() }) {
             moves.append((table, "_sync_old_\(moves.count)"))
         }
@@ -113,7 +114,7 @@ package struct SQLMigration {
         return keys.removals + statements + keys.cleanups + keys.creations
     }
 
-    /// Drops an old table, unless nothing new continues it and it stays.
+    /// Drops an old table that no new table continues, unless it is retained.
     private mutating func remove(_ table: SQLSchema.Table) {
         let isUsed = usedTables.contains(table.name)
         guard !isUsed, let kept = retention?.keep(table) else {
@@ -129,12 +130,12 @@ package struct SQLMigration {
         move(table.name, to: kept.name)
     }
 
-    /// Has a table renamed before the statements run, where they cannot do so.
+    /// Plans the renaming of a table, if the dialect's statements cannot rename it.
     private mutating func move(_ table: String, to name: String) {
         if table != name, !schema.dialect.changesTables { moves.append((table, name)) }
     }
 
-    /// The name that an old table has when the statements run.
+    /// The name of an old table when the statements run.
     private func present(_ table: String) -> String {
         found.moved[table] ?? table
     }
@@ -201,7 +202,7 @@ package struct SQLMigration {
         }
     }
 
-    /// Whether a table needs another name and more columns at most.
+    /// Whether a table needs at most another name and more columns.
     private func canStay(_ former: SQLSchema.Table, as table: SQLSchema.Table, columns: [Filling]) -> Bool {
         if former.name == table.name, columns.allSatisfy(\.isSame), former.definition == table.definition {
             return true
@@ -216,7 +217,7 @@ package struct SQLMigration {
             }
     }
 
-    /// Gives a table that stays its new columns and indices.
+    /// Adds the new columns and indices to a table that stays.
     private mutating func keep(_ former: SQLSchema.Table, as table: SQLSchema.Table, columns: [Filling]) {
         keptTables.insert(former.name)
         move(former.name, to: table.name)
@@ -236,14 +237,14 @@ package struct SQLMigration {
         addedIndices += table.indices.filter { !old.contains($0) }.map { $0.creation(on: table.name) }
     }
 
-    /// Takes a table that exists already, or creates it.
+    /// Uses an adopted table, or creates the table.
     private mutating func createUnlessAdopted(_ table: SQLSchema.Table) {
         guard found.adopted[table.name] == nil else { return _ = keptTables.insert(table.name) }
         statements.append(table.creation(as: nextTemporary))
         replaced.append((nextTemporary, table))
     }
 
-    /// Adds missing columns to a table that is not the store's own.
+    /// Adds missing columns to a table that the store did not create.
     ///
     /// - Throws: `SQLSchemaError.adoptedTable` for any other change.
     private mutating func extend(
@@ -261,7 +262,8 @@ package struct SQLMigration {
         for filling in columns where !filling.isSame {
             let column = filling.column
             guard !known.contains(column.lowercased()) else {
-                // It may hold values already; those of the former column stay where they are.
+                // The column may have values already, so the values of the former column are not
+                // copied.
                 guard let former = filling.former else { continue }
                 throw .adoptedTable(
                     table: table.name,
@@ -325,7 +327,7 @@ package struct SQLMigration {
 
     // MARK: Statements
 
-    /// Turns an old table into another one, with its rows.
+    /// Converts an old table with its rows to a new one.
     private mutating func change(
         _ oldTable: String, to table: SQLSchema.Table, columns: [Filling], condition: String?
     ) throws(SQLSchemaError) {
@@ -339,13 +341,13 @@ package struct SQLMigration {
             keptTables.insert(oldTable)
             addedIndices += table.indices.filter { !indices.contains($0) }.map { $0.creation(on: table.name) }
         } else {
-            // Another table may have the name until all of them have given up theirs.
+            // Another table may have the name until all tables have been renamed.
             statements.append("ALTER TABLE \(SQLText.name(oldTable)) RENAME TO \(SQLText.name(nextTemporary))")
             replaced.append((nextTemporary, table))
         }
     }
 
-    /// Creates a table in place of an old one, filled with its rows.
+    /// Creates a table in place of an old one, and copies the rows.
     private mutating func rebuild(
         _ oldTable: String, as table: SQLSchema.Table, columns: [Filling], condition: String?
     ) throws(SQLSchemaError) {

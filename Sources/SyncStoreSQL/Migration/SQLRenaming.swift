@@ -1,9 +1,9 @@
-/// Finds the stored counterparts of a model's entities, attributes or relationships by their names.
+/// Finds the stored counterparts of a model's entities, attributes or relationships by name.
 ///
-/// A declaration's *renaming identifier* is its former name, or its own name if it has none. The
+/// A declaration's *renaming identifier* is its former name or, without one, its own name. The
 /// database records it, so that a renaming can be followed over several versions of a model, as in
-/// Core Data: a declaration that keeps its first name as its former name is found whatever it was
-/// called in between.
+/// Core Data. A declaration that keeps its first name as its former name is found regardless of its
+/// names in between.
 struct SQLRenaming {
     /// A declaration, in the model or in the database.
     struct Declaration: Hashable {
@@ -18,15 +18,16 @@ struct SQLRenaming {
         fileprivate var identifier: String { formerName ?? name }
     }
 
-    /// The index of the stored declaration for each wanted one; nil for a new one. None is used
-    /// twice.
+    /// The index of the stored declaration for each wanted one; nil for a new one. Each index
+    /// occurs at most once.
     ///
-    /// A model can skip a version: `title`, formerly `name`, continues a stored `name` also where a
-    /// new `name` has come beside it.
+    /// A model can skip a version: `title`, formerly `name`, continues a stored `name` even if the
+    /// model has a new `name` as well.
     static func counterparts(of wanted: [Declaration], in stored: [Declaration]) -> [Int?] {
         var found: [Int?] = Array(repeating: nil, count: wanted.count)
         var free = Set(stored.indices)
-        // In order of certainty. An own name counts last: another declaration may have had it.
+        // In order of certainty. The same name comes last, because another declaration may have had
+        // it.
         let rules: [(Declaration, Declaration) -> Bool] = [
             { $0.name == $1.name && $0.identifier == $1.identifier && !isClaimed($1.name, of: wanted, in: stored) },
             {
@@ -47,8 +48,8 @@ struct SQLRenaming {
         return found
     }
 
-    /// Whether a stored declaration keeps its name, so that its former name is that of the stored
-    /// one that has it now.
+    /// Whether a stored declaration keeps its name. A former name then refers to the stored
+    /// declaration that has that name now.
     private static func isKept(
         _ declaration: Declaration, insteadOf formerName: String, of wanted: [Declaration], in stored: [Declaration]
     ) -> Bool {
@@ -56,11 +57,11 @@ struct SQLRenaming {
             && stored.contains { $0.name == formerName }
     }
 
-    /// Whether a wanted declaration of another name continues the stored one of a name.
+    /// Whether a wanted declaration continues a stored one under a different name.
     ///
-    /// It does so if its former name is that name, unless the database records that renaming
-    /// already, or has a declaration of its present name that nobody else claims. A declaration has
-    /// one former name, so that the chain of claims ends.
+    /// It does if its former name is the stored name. The exceptions are that the database records
+    /// the renaming already, or has a declaration with the current name that no other declaration
+    /// claims. Because a declaration has only one former name, the chain of claims ends.
     private static func isClaimed(_ name: String, of wanted: [Declaration], in stored: [Declaration]) -> Bool {
         wanted.contains { claimant in
             claimant.formerName == name

@@ -1,31 +1,33 @@
 import SyncModel
 
-/// What stays in a database although a model of the same version no longer has it.
+/// Keeps what a model of the same version no longer has.
 ///
-/// A program that lacks an attribute may be older than the one that added it. So its tables,
-/// columns and objects stay, and the database goes on to record them, until a higher model version
-/// says that they are removed on purpose. Where something new needs the name, the old table or
-/// column is set aside: it gets another name and is no longer recorded.
+/// A program without an attribute may be older than the program that added it. The tables, columns
+/// and objects therefore stay, and the database continues to record them, until a higher model
+/// version removes them. If something new needs the name, the old table or column is renamed and no
+/// longer recorded.
 struct SQLRetention {
     private let old: SQLSchemaDescription
     private let new: SQLSchemaDescription
     private let dialect: any SQLDialect
-    /// The names that tables, columns and entities get if something new needs theirs.
+    /// The suffix for tables, columns and entities whose names are needed.
     private static let suffix = "_removed"
-    /// The present name of each table of entities.
+    /// The current name of each entity table.
     private var tableNames: [String: String] = [:]
-    /// The present name of each old entity that is still recorded.
+    /// The current name of each old entity that is still recorded.
     private var entityNames: [String: String] = [:]
-    /// The recorded columns of old tables that nothing new continues, by table.
+    /// The recorded columns of old tables that no new column continues, by table.
     private var columns: [String: Set<String>] = [:]
-    /// The tables of the new schema with the columns that they keep, by name.
+    /// The tables of the new schema with their retained columns, by name.
     private var merged: [String: SQLSchema.Table] = [:]
-    /// The recorded tables that nothing new continues.
+    /// The recorded tables that no new table continues.
     private var tables: [SQLSchema.Table] = []
     private var takenNames: SQLNames
     /// The foreign keys that stay, by table and name.
     private(set) var foreignKeys: Set<[String]> = []
 
+    /// Creates a retention.
+    ///
     /// - Parameters:
     ///   - former: The former name of each entity of the model.
     ///   - names: The names of everything in the database.
@@ -54,30 +56,30 @@ struct SQLRetention {
         }
     }
 
-    /// Whether the objects of an old table are still where the record says.
+    /// Whether the objects of an old table are still in the recorded table.
     private func hasPlace(_ table: String) -> Bool {
         guard let name = tableNames[table] else { return false }
         return name == table || new.tables.contains { $0.name == name }
     }
 
-    /// The name of a table that stays: its own, or another one if a new table needs it.
+    /// The name of a retained table: its own or, if a new table needs that, another.
     private mutating func freeName(_ table: String) -> String {
         guard new.tables.contains(where: { $0.name.lowercased() == table.lowercased() }) else { return table }
         return takenNames.take(table + Self.suffix, otherwise: table + Self.suffix)
     }
 
-    /// The name in rows of an entity that the model no longer has.
+    /// The name that rows of a removed entity have.
     func rowName(ofRemoved entity: String) -> String {
         new.entity(entity) == nil ? entity : entity + Self.suffix
     }
 
     // MARK: Columns
 
-    /// Adds the columns of an old table that nothing new continues to the table that replaces it.
+    /// Adds the columns of an old table that no new column continues to the table that replaces it.
     ///
     /// - Parameters:
     ///   - fillings: The columns of the new table.
-    ///   - additions: The names of columns that others added.
+    ///   - additions: The names of columns that other tools added.
     /// - Returns: The table with these columns, and how they are filled.
     mutating func keepColumns(
         of former: SQLSchema.Table, in table: SQLSchema.Table, _ fillings: [SQLMigration.Filling],
@@ -124,9 +126,9 @@ struct SQLRetention {
 
     // MARK: Tables
 
-    /// Keeps an old table that nothing new continues.
+    /// Keeps an old table that no new table continues.
     ///
-    /// - Returns: The table as it stays; with another name, it is no longer recorded.
+    /// - Returns: The retained table. If its name changed, it is no longer recorded.
     mutating func keep(_ table: SQLSchema.Table) -> SQLSchema.Table {
         let name = tableNames[table.name] ?? freeName(table.name)
         let isRecorded = name == table.name
@@ -144,7 +146,7 @@ struct SQLRetention {
         SQLSchema.ForeignKey(name: key.name, definition: mapped(key.definition))
     }
 
-    /// A part of a definition with the present names of the tables that it refers to.
+    /// A part of a definition with the current names of the tables that it refers to.
     private func mapped(_ definition: String) -> String {
         let parts = definition.split(separator: "REFERENCES ", omittingEmptySubsequences: false)
         let rest = parts.dropFirst().map { part in
@@ -235,8 +237,8 @@ struct SQLRetention {
 }
 
 extension SQLSchema.Table {
-    /// What its definition says about each column after the name; nil for a definition that the
-    /// package did not write.
+    /// The declaration of each column in the definition, without its name; nil if the package did
+    /// not write the definition.
     var declarations: [String: String]? {
         var declarations: [String: String] = [:]
         var rest = definition[...]

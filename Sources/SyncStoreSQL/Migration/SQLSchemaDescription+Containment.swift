@@ -1,9 +1,9 @@
 extension SQLSchemaDescription {
-    /// Whether a store with another schema can use the tables as they are.
+    /// Whether a store with another schema can use the tables unchanged.
     ///
-    /// True if the tables have everything that the other schema has, and nothing that its writes
-    /// would violate: the same unique indices, and a column for the entity only if the other schema
-    /// has it too.
+    /// True if the tables have everything in the other schema and nothing that its writes would
+    /// violate. The unique indices must be equal, and a column of entity names is allowed only if
+    /// the other schema has it too.
     package func contains(_ other: SQLSchemaDescription) -> Bool {
         guard dates == other.dates, rowColumn == other.rowColumn, entityColumn == other.entityColumn else {
             return false
@@ -30,7 +30,7 @@ extension SQLSchemaDescription {
             }
     }
 
-    /// Whether the database records a renaming that a schema asks for, or the schema asks for none.
+    /// Whether the database records the renaming that a schema requires, if it requires one.
     private static func isFollowed(_ wanted: String?, _ stored: String?) -> Bool {
         wanted == nil || wanted == stored
     }

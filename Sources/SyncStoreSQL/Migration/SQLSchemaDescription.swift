@@ -1,8 +1,7 @@
 import Foundation
 import SyncModel
 
-/// The description of a database's tables, which the database stores for comparison with a later
-/// model.
+/// The description of a database's tables, stored in the database to compare it with a later model.
 package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     /// An entity as it was stored.
     struct SyncEntity: Hashable, Codable {
@@ -35,7 +34,7 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     var rowColumn: String
     var entityColumn: String
     var dates: DateStorage
-    /// The tables that existed before the store; nil for none.
+    /// The tables that existed before the store; nil if there are none.
     package var adopted: [String]?
 
     /// Describes a schema.
@@ -75,7 +74,7 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         self = read
     }
 
-    /// The description as text, the same for the same schema.
+    /// The description as text. Equal schemas have equal texts.
     package var text: String {
         get throws {
             let encoder = JSONEncoder()
@@ -84,7 +83,7 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         }
     }
 
-    /// The names of the indices that the store made.
+    /// The names of the indices that the store created.
     package var indexNames: Set<String> {
         Set(tables.flatMap { $0.indices.map(\.name) })
     }
@@ -102,7 +101,8 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     /// The name of the topmost entity that an entity inherits from.
     func root(of name: String) -> String {
         var root = name
-        // No chain is longer than there are entities; what is stored may be damaged.
+        // A chain has at most as many steps as there are entities. This ends the loop if the stored
+        // text is damaged.
         for _ in entities {
             guard let parent = entity(root)?.parent else { break }
             root = parent

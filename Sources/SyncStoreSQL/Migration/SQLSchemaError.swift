@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An error that says why the tables of a database cannot match a model. The database is unchanged.
+/// Why the tables of a database cannot match a model. The database is unchanged.
 public enum SQLSchemaError: Error, Hashable, Sendable {
     /// A newer version of the package or of the model wrote the tables.
     case newer(found: Int, known: Int)
@@ -10,9 +10,9 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case outdated
     /// An adopted table lacks a column.
     case missingColumn(table: String, column: String)
-    /// A table that is not the store's own cannot hold the model's objects.
+    /// A table that the store did not create cannot hold the model's objects.
     case unsuitableTable(table: String, reason: String)
-    /// A change that the store does not make to a table that is not its own.
+    /// The store does not make this change to a table that it did not create.
     case adoptedTable(table: String, advice: String)
     /// A table would need more columns than the database allows.
     case tooManyColumns(table: String, count: Int, limit: Int)
@@ -20,9 +20,9 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case otherEncoding(String)
     /// The database stores dates in another form.
     case otherDates
-    /// An entity moved to another family, in whose table its objects have no number.
+    /// An entity moved to another family, whose table has other object numbers.
     case movedEntity(entity: String)
-    /// A model of the same version lacks an entity, whose objects share a table with others.
+    /// A model of the same version lacks an entity whose objects share a table with other entities.
     case removedEntity(entity: String, table: String)
     /// An attribute's new type cannot hold every value of the stored type.
     case narrowedType(entity: String, attribute: String)
@@ -30,12 +30,12 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case changedRelationship(entity: String, relationship: String)
     /// Several rows of a table have equal values in a unique index that the model has gained.
     case equalValues(table: String, index: String)
-    /// An index, a trigger or a view of somebody else does not fit the new tables.
+    /// An index, a trigger or a view of another tool does not fit the new tables.
     case unfitForeignObject(name: String, reason: String)
 }
 
 extension SQLSchemaError: CustomStringConvertible, LocalizedError {
-    /// A sentence for people.
+    /// A readable sentence.
     public var description: String {
         switch self {
         case .newer(let found, let known):
@@ -65,6 +65,6 @@ extension SQLSchemaError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// The same sentence.
+    /// The same sentence as ``description``.
     public var errorDescription: String? { description }
 }

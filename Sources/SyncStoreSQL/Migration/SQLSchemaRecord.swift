@@ -1,28 +1,28 @@
-/// The record of a database about its tables, in a table of one row.
+/// A database's record of its tables, in a table with one row.
 package struct SQLSchemaRecord: Equatable, Sendable {
-    /// The name of that table.
+    /// The name of the table.
     package static let table = "_sync_schema"
-    /// The version of the record's format; a later version of this package writes a higher one.
+    /// The version of the record's format. A later version of this package may write a higher one.
     package static let format = 1
-    /// The columns that both databases have.
+    /// The columns that the table has in every database.
     package static let columns = "format, model_version, description"
 
     package let description: SQLSchemaDescription
     package let modelVersion: Int
 
-    /// Creates the record that a store wants.
+    /// Creates the record that a store requires.
     package init(_ description: SQLSchemaDescription, modelVersion: Int) {
         self.description = description
         self.modelVersion = modelVersion
     }
 
-    /// Creates the record that a database has.
+    /// Reads the record of a database.
     ///
     /// - Parameters:
     ///   - text: The description.
-    ///   - wanted: The record that the store wants.
+    ///   - wanted: The record that the store requires.
     /// - Throws: `SQLSchemaError.newer` if a later version of this package or of the model wrote
-    ///   it; `SQLSchemaError.unreadable`.
+    ///   the record; `SQLSchemaError.unreadable`.
     package init(
         format: Int64, modelVersion: Int64, text: String, wanted: SQLSchemaRecord
     ) throws(SQLSchemaError) {

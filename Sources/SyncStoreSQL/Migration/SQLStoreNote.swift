@@ -1,11 +1,11 @@
-/// A text that a program keeps with the tables of a store, such as the file of their model.
+/// A text that a program stores with the tables of a store, such as the file of their model.
 ///
-/// A store writes it in the transaction that creates or adapts the tables, so that text and tables
-/// always belong together.
+/// A store writes the text in the transaction that creates or migrates the tables, so that both
+/// always match.
 package struct SQLStoreNote: Hashable, Sendable {
-    /// Whether the database has tables of a store at all.
+    /// Whether the database has tables of a store.
     package let isStore: Bool
-    /// The text; nil if none was kept.
+    /// The text; nil if there is none.
     package let text: String?
 
     package init(isStore: Bool, text: String?) {

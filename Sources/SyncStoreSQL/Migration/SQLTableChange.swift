@@ -7,13 +7,15 @@ struct SQLTableChange {
     private let columns: [SQLMigration.Filling]
     private let condition: String?
     private let droppedIndices: [SQLSchema.Index]
-    /// The indices of the columns that continue an old column, by its name. A column of the same
-    /// name comes first, then the order decides.
+    /// The index of the column that continues each old column, by the old name. A column with the
+    /// same name takes precedence, then the first one.
     private let heirs: [String: Int]
 
+    /// Creates a change.
+    ///
     /// - Parameters:
-    ///   - table: The table as it is.
-    ///   - columns: The columns that it gets.
+    ///   - table: The current table.
+    ///   - columns: The columns of the new table.
     ///   - condition: The condition on the rows to keep; nil for all.
     ///   - keptIndices: The indices that stay.
     init(
@@ -33,8 +35,8 @@ struct SQLTableChange {
         self.heirs = heirs
     }
 
-    /// The indices of a table that another one has too, on columns that stay as they are. Foreign
-    /// keys of others may need them.
+    /// The indices that both tables have on columns that do not change. Foreign keys of other tools
+    /// may need them.
     static func keptIndices(
         of table: SQLSchema.Table, in new: SQLSchema.Table, columns: [SQLMigration.Filling]
     ) -> [SQLSchema.Index] {
@@ -51,11 +53,11 @@ struct SQLTableChange {
         var statements = droppedIndices.map { "DROP INDEX IF EXISTS \(SQLText.name($0.name))" }
         if let condition {
             statements.append("DELETE FROM \(name) WHERE (\(condition)) IS NOT TRUE")
-            // A table with pending checks of foreign keys cannot be changed.
+            // A table cannot be altered with pending foreign-key checks.
             statements.append("SET CONSTRAINTS ALL IMMEDIATE")
         }
         var conversions: [String] = []
-        // New columns have other names until no old column is in the way.
+        // New columns have temporary names until no old column has their name.
         var temporaries: [(temporary: String, column: String)] = []
         var renamings: [String] = []
         for (index, filling) in columns.enumerated() {
@@ -70,7 +72,8 @@ struct SQLTableChange {
             }
             temporaries.append((temporary, filling.column))
         }
-        // One statement, so that every expression reads the rows as they were. It runs no triggers.
+        // A single statement, so that every expression reads the original rows. It runs no
+        // triggers.
         if !conversions.isEmpty { statements.append("ALTER TABLE \(name) \(conversions.joined(separator: ", "))") }
         for column in table.columns where heirs[column] == nil {
             statements.append("ALTER TABLE \(name) DROP COLUMN \(SQLText.name(column))")

@@ -1,4 +1,4 @@
-/// The foreign keys of a database: those of the store, and those that other programs declared.
+/// The foreign keys of a database: those of the store, and those of other tools.
 package struct SQLForeignKeys {
     /// A column of a foreign key.
     package struct Part {
@@ -6,11 +6,11 @@ package struct SQLForeignKeys {
         package let table: String
         package let column: String
         package let target: String
-        /// The column that it refers to; nil if the target has no such key.
+        /// The column that it refers to; nil if the target has no matching key.
         package let targetColumn: String?
-        /// Whether the row is deleted with the one that it refers to.
+        /// Whether deleting the referenced row deletes the row.
         package let isCascade: Bool
-        /// Whether the foreign key has no other column.
+        /// Whether the foreign key has only this column.
         package let isWhole: Bool
         package let isMandatory: Bool
 
@@ -30,9 +30,11 @@ package struct SQLForeignKeys {
 
     private let parts: [Part]
     private let schema: SQLSchema
-    /// The columns of relationships, with the tables that they refer to.
+    /// The columns of relationships, each with the table that it refers to.
     private let links: [SQLSchema.ColumnLink]
 
+    /// Creates the foreign keys.
+    ///
     /// - Parameter parts: The columns of all foreign keys of the database.
     package init(_ schema: SQLSchema, parts: [Part]) {
         self.schema = schema
@@ -46,9 +48,9 @@ package struct SQLForeignKeys {
             }
     }
 
-    /// Verifies that the columns of relationships refer to the numbers of objects.
+    /// Verifies that the columns of relationships refer to object numbers.
     ///
-    /// - Parameter tables: The tables whose foreign keys are not the store's own.
+    /// - Parameter tables: The tables whose foreign keys the store did not create.
     /// - Throws: `SQLSchemaError.unsuitableTable`.
     package func checkLinks(of tables: some Collection<String>) throws(SQLSchemaError) {
         for link in links where tables.contains(link.table) {
@@ -62,15 +64,15 @@ package struct SQLForeignKeys {
         }
     }
 
-    /// The columns that no relationship has and whose foreign keys delete rows of the model's
-    /// tables; a removal takes deleted objects off them first.
+    /// The columns outside of relationships whose foreign keys delete rows of the model's tables. A
+    /// removal first clears their references to deleted objects.
     ///
-    /// - Throws: `SQLSchemaError.unsuitableTable` for one that objects cannot be taken off.
+    /// - Throws: `SQLSchemaError.unsuitableTable` for a column that cannot be cleared.
     package func cascades() throws(SQLSchemaError) -> [SQLSchema.ColumnLink] {
         let own = Set(schema.tables.map { folded($0.name) })
         let roots = Dictionary(schema.families.map { (folded($0.table), $0.table) }) { first, _ in first }
         let cascades = parts.filter { part in part.isCascade && !links.contains { isColumn(part, of: $0) } }
-        // Deletions can reach a table of the model through tables of others.
+        // A deletion can reach a table of the model through other tables.
         var reached = Set(roots.keys)
         while true {
             let next = cascades.filter { reached.contains(folded($0.target)) }.map { folded($0.table) }

@@ -1,4 +1,4 @@
-/// Assigns distinct names: names that differ only in case are the same in SQL.
+/// Assigns distinct names. In SQL, names that differ only in case are equal.
 struct SQLNames {
     private let dialect: any SQLDialect
     private var taken: Set<String> = []
@@ -12,7 +12,7 @@ struct SQLNames {
         taken.insert(name.lowercased())
     }
 
-    /// Takes the wished name if it is free, or a longer one.
+    /// Takes the preferred name if it is free, or else a longer one.
     mutating func take(_ wish: String, otherwise longer: String) -> String {
         let wish = dialect.suitable(wish, room: 0)
         if taken.insert(wish.lowercased()).inserted { return wish }
@@ -26,12 +26,12 @@ struct SQLNames {
         return name
     }
 
-    /// Takes a name for a table, but none that the store needs for itself.
+    /// Takes a name for a table that is not reserved for the store.
     mutating func takeTable(_ wish: String, otherwise longer: String) -> String {
         take(dialect.isReserved(table: dialect.suitable(wish, room: 0)) ? longer : wish, otherwise: longer)
     }
 
-    /// Takes a name for an index; databases keep names of indices and of tables together.
+    /// Takes a name for an index. Indices and tables share the same names.
     mutating func takeIndex(_ wish: String) -> String {
         take(wish, otherwise: wish + "_index")
     }

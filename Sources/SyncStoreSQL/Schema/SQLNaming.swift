@@ -3,23 +3,24 @@
 ///     SQLNaming(tables: ["User": "users"], columns: ["User.createdAt": "created_at"])
 ///
 /// By default:
-/// - A table has the name of the topmost entity of a family.
+/// - A table has the name of the topmost entity of its family.
 /// - A column has the name of its attribute or to-one relationship.
 /// - A join table has the names of its entity and its relationship, such as `User_friends`.
 /// - A column of positions has the name of its relationship and `_position`.
 ///
 /// If two names differ only in case, or two sub-entities declare the same property, the later name
-/// begins with the name of its entity.
+/// is prefixed with the name of its entity.
 public struct SQLNaming: Hashable, Sendable {
     /// The tables of entities, by the name of the topmost entity of the family.
     public var tables: [String: String]
     /// The columns of attributes and to-one relationships, and the join tables of to-many ones.
     ///
-    /// A key is the entity that declares the property, a point, and the property: `User.createdAt`.
+    /// A key is the entity that declares the property, a period, and the property:
+    /// `User.createdAt`.
     public var columns: [String: String]
-    /// The column of object numbers in each table, to which foreign keys refer.
+    /// The column of object numbers in each table. Foreign keys refer to it.
     public var rowColumn: String
-    /// The column that names the entity of a row, in tables that hold more than one.
+    /// The column for the entity of a row, in tables with more than one entity.
     public var entityColumn: String
 
     /// Creates names.

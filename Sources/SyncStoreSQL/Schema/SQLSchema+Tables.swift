@@ -2,7 +2,7 @@ import SyncModel
 package import SyncStore
 
 extension SQLSchema {
-    /// A table of the schema, with the statements that make it.
+    /// A table of the schema, with the statements that create it.
     package struct Table: Hashable, Sendable, Codable {
         package let name: String
         /// The names of its columns.
@@ -11,35 +11,35 @@ extension SQLSchema {
         package let definition: String
         /// Its indices.
         package let indices: [Index]
-        /// The foreign keys that are not part of the definition; nil where all are.
+        /// The foreign keys that are not part of the definition; nil if all are.
         package let foreignKeys: [ForeignKey]?
 
-        /// Whether another has the same name, columns and indices; its foreign keys may be others
-        /// where they are made apart.
+        /// Whether another table has the same name, columns and indices. Separate foreign keys may
+        /// differ.
         func isBuilt(as other: Table) -> Bool {
             name == other.name && definition == other.definition && indices == other.indices
         }
 
-        /// The statement that makes it, under its own name or another.
+        /// The statement that creates it, with its own name or another.
         package func creation(as name: String? = nil) -> String {
             "CREATE TABLE \(SQLText.name(name ?? self.name)) (\(definition))"
         }
     }
 
-    /// A foreign key that is made when all tables are there.
+    /// A foreign key that is created after all tables.
     package struct ForeignKey: Hashable, Sendable, Codable {
         package let name: String
         package let definition: String
 
-        /// Whether a row is deleted with the one that it refers to.
+        /// Whether deleting the referenced row deletes the row.
         package var isCascade: Bool { definition.contains(" \(SyncRelationship.DeleteRule.cascade.onDelete) ") }
 
-        /// The statement that makes it.
+        /// The statement that creates it.
         package func creation(on table: String) -> String {
             "ALTER TABLE \(SQLText.name(table)) ADD CONSTRAINT \(SQLText.name(name)) \(definition)"
         }
 
-        /// The statement that takes it off.
+        /// The statement that drops it.
         package func removal(from table: String) -> String {
             "ALTER TABLE \(SQLText.name(table)) DROP CONSTRAINT IF EXISTS \(SQLText.name(name))"
         }
@@ -49,18 +49,18 @@ extension SQLSchema {
     package struct Index: Hashable, Sendable, Codable {
         package let isUnique: Bool
         package let name: String
-        /// The columns in parentheses, and the condition where there is one.
+        /// The columns in parentheses, followed by the condition of a partial index.
         package let columns: String
-        /// The attributes of an index that the model declares; nil for others.
+        /// The attributes of an index that the model declares; nil for other indices.
         package var attributes: [String]?
 
-        /// The statement that makes it.
+        /// The statement that creates it.
         package func creation(on table: String) -> String {
             "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLText.name(name)) ON \(SQLText.name(table)) \(columns)"
         }
     }
 
-    /// All tables: those of entities, then the join tables.
+    /// All tables: first those of entities, then the join tables.
     package var tables: [Table] {
         var names = SQLNames(dialect)
         for family in families { names.reserve(family.table) }
@@ -89,8 +89,8 @@ extension SQLSchema {
         return "\(entityColumn) \(dialect.entityDeclaration) DEFAULT \(root)"
     }
 
-    /// The unique index of the identities of an entity without others in its family; nil if they
-    /// have none.
+    /// The unique index of an entity's identities if it is the only entity of its family; nil
+    /// without an identity.
     package func identityIndex(of entity: Int) -> String? {
         tables[familyIndex[entity]].indices.first { $0.isUnique && $0.attributes == nil }?.name
     }
@@ -134,8 +134,8 @@ extension SQLSchema {
         return "REFERENCES \(SQLText.name(table))(\(column)) \(action) DEFERRABLE INITIALLY DEFERRED"
     }
 
-    /// The declaration of a column that refers to rows; a foreign key that is created later is
-    /// collected.
+    /// The declaration of a column that refers to rows. A foreign key to be created later is
+    /// appended.
     private func referring(
         _ column: String, _ reference: String, from table: String, constraint: String = "",
         _ foreignKeys: inout [ForeignKey], _ names: inout SQLNames
@@ -193,7 +193,8 @@ extension SQLSchema {
         return indices
     }
 
-    /// The columns of an index; long values with a part, and with a hash if the index is unique.
+    /// The terms of an index: columns, prefixes of long values and, in a unique index, hashes of
+    /// them.
     private func indexTerms(_ index: IndexLayout, entity: Int) -> [String] {
         var terms: [String] = []
         var digests: [String] = []
@@ -245,7 +246,7 @@ extension SQLSchema {
         }
     }
 
-    /// The error for equal values in a unique index; nil for any other statement than its creation.
+    /// The error for equal values in a unique index; nil if the statement does not create one.
     package func equalValues(creating statement: String) -> SQLSchemaError? {
         for table in tables {
             for index in table.indices where index.isUnique && index.creation(on: table.name) == statement {
@@ -264,8 +265,8 @@ extension SQLSchema {
         return Index(isUnique: true, name: name, columns: "(\(expressions.joined(separator: ", ")))\(filter)")
     }
 
-    /// The condition that a row's identity is that of a scope, as its unique index has it; nil
-    /// where that of every row is.
+    /// The condition that a row's entity belongs to an identity scope, as in its unique index; nil
+    /// if all entities of the family do.
     package func scopeCondition(_ scope: Int) -> String? {
         let members = members(ofScope: scope)
         guard members.count < model.layouts[model.layouts[scope].root].family.count else { return nil }
@@ -297,10 +298,10 @@ extension SQLSchema {
 }
 
 extension SyncRelationship.DeleteRule {
-    /// The action of a foreign key when the object that it refers to is deleted.
+    /// The action of a foreign key when the referenced object is deleted.
     ///
-    /// A store applies the rules itself, because it reports deleted objects. The foreign keys apply
-    /// them for other programs.
+    /// A store applies the delete rules itself, because it reports deleted objects. The foreign
+    /// keys apply them for other programs.
     fileprivate var onDelete: String {
         switch self {
         case .cascade: "ON DELETE CASCADE"

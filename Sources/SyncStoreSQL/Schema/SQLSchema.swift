@@ -3,23 +3,23 @@ import SyncStore
 
 /// The tables of a model, and the place of each attribute and relationship.
 ///
-/// **Entities.** A family, which is a topmost entity and all entities that inherit from it, shares
-/// one table. A foreign key can refer to any object of a family, and an identity can be unique in
-/// all of it. If a family has several entities, a column names the entity of a row. Every row has a
-/// number, to which foreign keys refer.
+/// **Entities.** A family is a topmost entity with all entities that inherit from it, and has one
+/// table. A foreign key can therefore refer to any object of a family, and an identity can be
+/// unique in the whole family. If a family has several entities, a column holds the entity of each
+/// row. Every row has a number, to which foreign keys refer.
 ///
-/// **Relationships.** A to-one relationship is a column with a foreign key. Of a one-to-one pair,
-/// only the side that comes first in the model has a column. A to-many relationship whose inverse
-/// is to-one is the column of the inverse; if it is ordered, a second column holds the position.
-/// Any other to-many relationship is a join table of two columns, with a position for each ordered
+/// **Relationships.** A to-one relationship is a column with a foreign key. In a one-to-one pair,
+/// only the side that comes first in the model has a column. A to-many relationship with a to-one
+/// inverse is stored in the inverse's column; if it is ordered, a second column holds the position.
+/// Any other to-many relationship is a join table with two columns, and a position for each ordered
 /// side.
 package struct SQLSchema: Sendable {
     /// A table of a family.
     package struct Family: Sendable {
         package let table: String
-        /// The place in the model of the topmost entity.
+        /// The index of the topmost entity in the model.
         package let root: Int
-        /// Whether a column names the entity of a row.
+        /// Whether a column holds the entity of each row.
         package let namesEntity: Bool
     }
 
@@ -27,11 +27,11 @@ package struct SQLSchema: Sendable {
     package struct AttributeColumn: Hashable, Sendable {
         package let name: String
         package let attribute: SyncAttribute
-        /// The place in the model of the entity that declares it.
+        /// The index of the declaring entity in the model.
         package let source: Int
     }
 
-    /// The place of a relationship, the same for both of its sides.
+    /// The storage of a relationship; both sides share it.
     package enum Storage: Hashable, Sendable, Codable {
         /// A column of the objects' own table.
         case column(ColumnLink)
@@ -46,8 +46,8 @@ package struct SQLSchema: Sendable {
         /// The table that has the column.
         package let table: String
         package let column: String
-        /// The column of positions among the rows that refer to the same object; nil without an
-        /// order.
+        /// The column of positions among the rows that refer to the same object; nil if the
+        /// relationship is not ordered.
         package let position: String?
         /// The table that the column refers to.
         package let target: String
@@ -60,18 +60,18 @@ package struct SQLSchema: Sendable {
         }
     }
 
-    /// A join table, seen from one side.
+    /// A join table, as seen from one side.
     package struct JoinLink: Hashable, Sendable, Codable {
         package let table: String
         /// The column of this side's objects.
         package let source: String
         /// The column of the related objects.
         package let target: String
-        /// The column of the related objects' positions; nil without an order.
+        /// The column of the related objects' positions; nil if the relationship is not ordered.
         package let position: String?
-        /// The column of positions of the inverse; nil if it has no order or does not exist.
+        /// The column of positions for the inverse; nil if there is no ordered inverse.
         package let inversePosition: String?
-        /// Whether the relationship is its own inverse, so that the table has every pair in both
+        /// Whether the relationship is its own inverse. The table then has every pair in both
         /// directions.
         package let isSymmetric: Bool
         package let sourceTable: String
@@ -86,25 +86,25 @@ package struct SQLSchema: Sendable {
     package let families: [Family]
     /// The index of each entity's family.
     package let familyIndex: [Int]
-    /// The columns of attributes of each family, in order.
+    /// The attribute columns of each family, in order.
     package let attributeColumns: [[AttributeColumn]]
     /// The names of each entity's attribute columns, by slot.
     package let columns: [[String]]
-    /// The places of each entity's relationships, by index.
+    /// The storage of each entity's relationships, by index.
     package let relationships: [[Storage]]
-    /// The columns with foreign keys of each family, with the delete rule of the objects that they
-    /// refer to.
+    /// The columns with foreign keys of each family, each with the delete rule of the object that
+    /// it refers to.
     package let references: [[(link: ColumnLink, rule: SyncRelationship.DeleteRule)]]
-    /// The join tables, seen from the side that declares them.
+    /// The join tables, as seen from the declaring side.
     package let joins: [JoinLink]
     /// The conditions of partial indices.
     private let indexConditions: Set<BoundPredicate>
     /// The columns of each family that occur in indices that the model declares.
     private let indexedColumns: [Set<String>]
-    /// The columns that foreign keys refer to, by table, if they differ from
+    /// The columns that foreign keys refer to, by table, where they differ from
     /// ``SQLNaming/rowColumn``.
     package var keyColumns: [String: String] = [:]
-    /// The adopted tables that accept few types.
+    /// The adopted tables that accept only a few types.
     package var strictTables: Set<String> = []
 
     /// Creates the schema of a model.
@@ -150,7 +150,7 @@ package struct SQLSchema: Sendable {
         families[familyIndex[entity]].table
     }
 
-    /// Whether a condition is one of a partial index.
+    /// Whether a condition is the condition of a partial index.
     func isIndexCondition(_ condition: BoundPredicate) -> Bool {
         indexConditions.contains(condition)
     }
@@ -170,11 +170,10 @@ package struct SQLSchema: Sendable {
         SQLText.name(naming.entityColumn)
     }
 
-    /// The condition that a row belongs to an entity or one that inherits from it; nil if every row
-    /// does.
+    /// The condition that a row belongs to an entity or its sub-entities; nil if every row does.
     ///
-    /// A table that names entities can have rows of entities that the model does not know, such as
-    /// those of a newer model.
+    /// A table with a column of entity names can have rows of unknown entities, such as those of a
+    /// newer model.
     ///
     /// - Parameter alias: The name of the table in the statement.
     package func entityCondition(_ entity: Int, alias: String) -> String? {
@@ -184,7 +183,7 @@ package struct SQLSchema: Sendable {
         return "\(alias).\(entityColumn) IN (\(names.joined(separator: ", ")))"
     }
 
-    /// The columns of a family's table that new objects can have values in.
+    /// The columns of a family's table in which a new object can have values.
     package func filledColumns(family: Int) -> Set<String> {
         var filled: Set<String> = [naming.rowColumn]
         if families[family].namesEntity { filled.insert(naming.entityColumn) }
@@ -198,9 +197,9 @@ package struct SQLSchema: Sendable {
         return filled
     }
 
-    /// The topmost entity with the same identity as an entity.
+    /// The topmost entity with the same identity attributes as an entity.
     ///
-    /// The entities below it share one unique index, unless they add to the identity.
+    /// All entities with the same scope share one unique index.
     package func identityScope(of entity: Int) -> Int {
         var scope = model.layouts[entity]
         while let parent = scope.parent, model.layouts[parent].identitySlots == scope.identitySlots {
@@ -209,7 +208,7 @@ package struct SQLSchema: Sendable {
         return scope.index
     }
 
-    /// The entities whose identity is that of a scope, the scope included.
+    /// The entities with an identity scope, including the scope itself.
     package func members(ofScope scope: Int) -> [Int] {
         model.layouts[scope].family.filter { identityScope(of: $0) == scope }
     }

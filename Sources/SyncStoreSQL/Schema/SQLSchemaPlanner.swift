@@ -1,6 +1,6 @@
 import SyncModel
 
-/// Lays out the tables of a `SQLSchema`.
+/// Plans the tables of a `SQLSchema`.
 struct SQLSchemaPlanner {
     private let model: DataModel
     private let naming: SQLNaming
@@ -25,7 +25,7 @@ struct SQLSchemaPlanner {
         relationships = Array(repeating: [], count: model.layouts.count)
     }
 
-    /// The tables of entities, and the columns of their attributes.
+    /// Plans the entity tables and their attribute columns.
     mutating func planFamilies() {
         for root in model.layouts where root.parent == nil {
             let wish = naming.tables[root.name] ?? root.name
@@ -54,10 +54,10 @@ struct SQLSchemaPlanner {
         }
     }
 
-    /// Where relationships are kept: each once, by the side that keeps it, then read from both.
+    /// Plans the storage of each relationship once, on the side that stores it, for both sides.
     mutating func planRelationships() {
         var planned: [RelationshipLayout.ID: SQLSchema.Storage] = [:]
-        // To-one sides first: a to-many side reads their columns.
+        // To-one sides first, because to-many sides use their columns.
         for wantsMany in [false, true] {
             for layout in model.layouts {
                 for relationship in layout.relationships
@@ -123,7 +123,7 @@ struct SQLSchemaPlanner {
 }
 
 extension SQLSchema.JoinLink {
-    /// The same table, seen from the other side.
+    /// The same table, as seen from the other side.
     var reversed: SQLSchema.JoinLink {
         SQLSchema.JoinLink(
             table: table, source: target, target: source, position: inversePosition, inversePosition: position,

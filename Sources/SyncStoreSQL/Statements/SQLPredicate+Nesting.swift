@@ -1,16 +1,16 @@
 import SyncModel
 
-/// Conditions of many parts and many levels, within the limits of a database's parser.
+/// Writes conditions with many parts and levels within the limits of a database's parser.
 ///
-/// SQLite allows expressions of 1,000 levels, and joins `a OR b OR c` as `(a OR b) OR c`. Its
-/// parser keeps 100 tokens; see https://www.sqlite.org/limits.html.
+/// SQLite allows expressions of 1,000 levels, and parses `a OR b OR c` as `(a OR b) OR c`. Its
+/// parser's stack has 100 entries; see https://www.sqlite.org/limits.html.
 extension SQLPredicate {
-    /// The levels that are written as nested parentheses.
+    /// The maximum number of levels written as nested parentheses.
     private static let nestingLimit = 12
-    /// The conditions that are joined without parentheses.
+    /// The maximum number of conditions joined without parentheses.
     private static let chainLimit = 16
 
-    /// Joins conditions, many of them as a balanced tree.
+    /// Joins conditions; many of them as a balanced tree.
     static func joined(_ conditions: some RandomAccessCollection<String>, by separator: String) -> String {
         guard conditions.count > chainLimit else { return conditions.joined(separator: separator) }
         let middle = conditions.count / 2
@@ -20,7 +20,7 @@ extension SQLPredicate {
         return halves.map { "(\($0))" }.joined(separator: separator)
     }
 
-    /// A normalized predicate of many levels as a list of cases; nil for few levels.
+    /// A normalized predicate with many levels as a list of cases; nil if it has few levels.
     ///
     /// For example, `a AND (b OR (c AND d))` becomes
     /// `CASE WHEN (a) IS NOT TRUE THEN 0 WHEN (b) THEN 1 WHEN (c) IS NOT TRUE THEN 0 ELSE (d) END`.
@@ -38,7 +38,7 @@ extension SQLPredicate {
         return "\(text) ELSE (\(normal(rest, entity: entity, alias: alias))) END"
     }
 
-    /// The parts of an alternative, with one list for all values that an attribute can equal.
+    /// The parts of an alternative, with all values that an attribute can equal in one list.
     static func gathered(_ parts: [BoundPredicate]) -> [BoundPredicate] {
         var gathered: [BoundPredicate] = []
         var lists: [BoundKey: (place: Int, values: [AttributeValue])] = [:]
@@ -60,7 +60,7 @@ extension SQLPredicate {
 }
 
 extension PredicateTree where Path == BoundKey {
-    /// Whether all parts have to hold or any of them, and the parts; nil for a single condition.
+    /// Whether all parts must hold or any of them, and the parts; nil for a single condition.
     fileprivate var joint: (isAll: Bool, parts: [BoundPredicate])? {
         switch self {
         case .and(let parts): (true, parts)
@@ -69,7 +69,7 @@ extension PredicateTree where Path == BoundKey {
         }
     }
 
-    /// The number of levels of parts in parts.
+    /// The number of nested levels.
     fileprivate var nesting: Int {
         joint.map { 1 + ($0.parts.map(\.nesting).max() ?? 0) } ?? 0
     }
@@ -79,7 +79,7 @@ extension PredicateTree where Path == BoundKey {
         joint.map { $0.parts.reduce(0) { $0 + $1.size } } ?? 1
     }
 
-    /// The attribute that has to equal one of some values; nil for any other condition.
+    /// The attribute and the values, of which it must equal one; nil for any other condition.
     fileprivate var equalities: (key: BoundKey, values: [AttributeValue])? {
         switch self {
         case .comparison(let key, .equal, let value) where !value.isNull && key.isAttribute: (key, [value])

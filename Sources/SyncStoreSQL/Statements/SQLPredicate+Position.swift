@@ -2,7 +2,7 @@ import SyncModel
 import SyncStore
 
 extension BoundSelection {
-    /// The ordering in which null has the place that an index gives it, if no row after the
+    /// The ordering after a position, with null where an index has it. Used if no row after the
     /// position has null in the first criterion.
     var orderingAfterPosition: [BoundOrdering] {
         guard let value = after?.values.first, !value.isNull, let first = ordering.first, first.nulls == .first else {
@@ -22,14 +22,14 @@ extension SQLPredicate {
         if let first = ordering.first, let value = position.values.first, !value.isNull,
             first.nulls == .first
         {
-            // An index of the first criterion can start here.
+            // Lets an index of the first criterion start here.
             conditions.append(
                 comparison(
                     first.key, first.ascending ? .greaterOrEqual : .lessOrEqual, value, entity: entity, alias: alias))
         }
         var alternatives: [String] = []
         for count in 0...ordering.count {
-            // Nothing comes after null at the end.
+            // No value comes after null if nulls are last.
             if count < ordering.count, ordering[count].nulls == .last, position.values[count].isNull { continue }
             var parts: [String] = []
             for (criterion, value) in zip(ordering, position.values).prefix(count) {

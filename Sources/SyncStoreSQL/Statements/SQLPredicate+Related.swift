@@ -1,14 +1,13 @@
 import SyncModel
 
-/// Conditions on related objects, as semi-joins.
+/// Writes conditions on related objects as semi-joins.
 ///
-/// A list of rows serves conditions on many rows. Where an index finds few rows, the related rows
-/// of each are looked up instead.
+/// A list of rows is efficient for conditions on many rows. If an index finds only a few rows, the
+/// related rows of each are looked up instead.
 extension SQLPredicate {
-    /// The condition that a row is, or is not, related to a row that a normalized predicate
-    /// selects.
+    /// The condition that a row is, or is not, related to a row selected by a normalized predicate.
     ///
-    /// - Parameter isNotTrue: Whether rows count that the predicate does not select.
+    /// - Parameter isNotTrue: Whether to count the rows that the predicate does not select.
     mutating func semiJoin(
         _ relationship: RelationshipLayout, _ predicate: BoundPredicate, isNotTrue: Bool = false, isNegated: Bool,
         entity: Int, alias: String
@@ -24,8 +23,8 @@ extension SQLPredicate {
         return sources.isNullable ? "(\(sources.operand) IS NULL OR \(condition))" : condition
     }
 
-    /// The condition that as many related rows as a quantifier demands fulfil a normalized
-    /// predicate.
+    /// The condition that the number of related rows that satisfy a normalized predicate fits a
+    /// quantifier.
     mutating func related(
         _ key: BoundKey, _ quantifier: PropertyPath.Quantifier, _ predicate: BoundPredicate, isNegated: Bool,
         entity: Int, alias: String
@@ -44,8 +43,8 @@ extension SQLPredicate {
             return semiJoin(
                 relationship, predicate, isNegated: range.contains(0) != isNegated, entity: entity, alias: alias)
         case .count(let range):
-            // The groups of a statement are never empty: where none fulfils the quantifier, the
-            // rows are those that are not in a group outside of the range.
+            // A group of a statement is never empty. If 0 fits the quantifier, the condition is
+            // that the row is not in a group outside of the range.
             let bounds =
                 range.upperBound >= Int.max - 1
                 ? ">= \(range.lowerBound)" : "BETWEEN \(range.lowerBound) AND \(range.upperBound)"
@@ -63,9 +62,9 @@ extension SQLPredicate {
         }
     }
 
-    /// A statement that selects a term from the rows that one row is related to.
+    /// A statement that selects a term from the related rows of a single row.
     ///
-    /// For few rows, looking their related rows up costs less than computing a list for all rows.
+    /// For few rows, looking up their related rows costs less than computing a list for all rows.
     private mutating func relatedRows(
         _ term: String, _ relationship: RelationshipLayout, _ predicate: BoundPredicate, isNotTrue: Bool, entity: Int,
         alias: String
@@ -97,7 +96,7 @@ extension SQLPredicate {
         return text
     }
 
-    /// Whether a condition that other conditions are joined with finds its rows by an index.
+    /// Whether an index finds the rows of a condition that is joined with other conditions.
     func pins(_ predicate: BoundPredicate) -> Bool {
         let key: BoundKey
         switch predicate {
@@ -110,9 +109,9 @@ extension SQLPredicate {
             || schema.model.layouts[key.entity].identitySlots.first == slot
     }
 
-    /// The rows that are related to some others.
+    /// The rows that are related to given rows.
     private struct Sources {
-        /// What is looked up in the selection.
+        /// The operand to look up in the selection.
         var operand: String
         /// Whether the operand can be null.
         var isNullable = false
@@ -160,9 +159,10 @@ extension SQLPredicate {
         return result
     }
 
-    /// The conditions of some parts; those on one to-one related object become one semi-join.
+    /// The conditions of several parts. Parts about the same to-one relationship become one
+    /// semi-join.
     ///
-    /// The relationship leads to at most one object, so that the parts can be joined inside.
+    /// This is possible because the relationship leads to at most one object.
     mutating func grouped(
         _ parts: [BoundPredicate], entity: Int, alias: String, _ join: ([BoundPredicate]) -> BoundPredicate
     ) -> [String] {
@@ -189,8 +189,8 @@ extension SQLPredicate {
 }
 
 extension PredicateTree where Path == BoundKey {
-    /// A single condition behind a to-one relationship: the relationship, the condition on its
-    /// destination, and whether it holds where there is no object.
+    /// A single condition behind a to-one relationship, split into the relationship, the condition
+    /// on its destination, and whether it holds without a related object.
     var stepped: (step: RelationshipLayout, rest: BoundPredicate, holdsForNone: Bool)? {
         switch self {
         case .comparison(let key, let comparison, let value):
@@ -211,7 +211,7 @@ extension PredicateTree where Path == BoundKey {
             return key.steps.first.map { ($0, .related(key.droppingFirstStep, quantifier, predicate), holds) }
         case .not(let part):
             guard let (step, rest, holdsForNone) = part.stepped else { return nil }
-            // Comparisons, lists and texts are unknown where there is no object, negated or not.
+            // Without an object, comparisons, lists and texts are unknown, even if negated.
             let holds =
                 switch part {
                 case .isNull, .related: !holdsForNone
@@ -228,7 +228,8 @@ extension PredicateTree where Path == BoundKey {
         if case .not(let part) = self { part } else { .not(self) }
     }
 
-    /// A comparison of the number of related objects as a condition on them; nil for any other.
+    /// A comparison of the number of related objects as a condition on them; nil for any other
+    /// predicate.
     var counted: BoundPredicate? {
         guard case .comparison(let key, let comparison, .int(let number)) = self, case .count = key.leaf,
             key.steps.isEmpty

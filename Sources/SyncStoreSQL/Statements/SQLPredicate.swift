@@ -1,23 +1,24 @@
 import Foundation
 package import SyncModel
 
-/// Writes predicates and orderings as SQL that selects the same rows as they select records in
-/// memory.
+/// Writes predicates and orderings as SQL with the same results as in memory.
 ///
-/// A path through to-one relationships becomes a scalar subquery, which is null where the path
-/// leads to nothing, as in memory.
+/// A path through to-one relationships becomes a scalar subquery. As in memory, it is null if there
+/// is no object at the end of the path.
 package struct SQLPredicate {
-    /// Values of an `IN` beyond this number are written out, since parameters are limited.
+    /// The maximum number of parameters of an `IN`; further values are written as literals.
     private static let parameterLimit = 500
 
     /// The parameters written so far.
     var parameters: SQLParameters
     let schema: SQLSchema
     private var aliasCount = 0
-    /// Whether an index finds the rows that the current condition is about.
+    /// Whether an index finds the rows of the current condition.
     var isPinned = false
 
-    /// - Parameter parameters: Those of the statement's text before.
+    /// Creates a writer.
+    ///
+    /// - Parameter parameters: The parameters of the preceding text.
     init(_ schema: SQLSchema, after parameters: SQLParameters) {
         self.schema = schema
         self.parameters = parameters
@@ -33,8 +34,8 @@ package struct SQLPredicate {
     ///
     /// - Parameters:
     ///   - predicate: A predicate that is bound to the entity.
-    ///   - entity: The entity's place in the model.
-    ///   - alias: What the table is called in the statement.
+    ///   - entity: The index of the entity in the model.
+    ///   - alias: The name of the table in the statement.
     package mutating func condition(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
         normal(predicate.normalized, entity: entity, alias: alias)
     }
@@ -61,7 +62,7 @@ package struct SQLPredicate {
         }
     }
 
-    /// A condition on the entity's own row or on a relationship of it.
+    /// A condition on the entity's own row or on one of its relationships.
     private mutating func leaf(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
         switch predicate {
         case .comparison(let key, let comparison, let value):
@@ -84,14 +85,15 @@ package struct SQLPredicate {
         }
     }
 
-    /// The terms of an `ORDER BY`, the row's number last, so that the order is always the same.
+    /// The terms of an `ORDER BY`. The row number is last, so that the order is always the same.
     package mutating func order(_ orderings: [BoundOrdering], entity: Int, alias: String) -> String {
         var terms: [String] = []
         for ordering in orderings {
             let expression = expression(ordering.key, entity: entity, alias: alias)
             let direction = ordering.ascending ? "ASC" : "DESC"
             let nulls = ordering.nulls == .first ? "FIRST" : "LAST"
-            // An index serves the order by the part that it contains; the whole values decide ties.
+            // An index supports the order by the prefix that it contains. The whole values decide
+            // ties.
             if let part = indexedPart(of: expression, ordering.key) {
                 terms.append("\(part) \(direction) NULLS \(nulls)")
             }
@@ -111,20 +113,21 @@ package struct SQLPredicate {
         case .null:
             return "NULL"
         case .double(let number) where number.isNaN:
-            // What is no number comes before all numbers, and no column holds it.
+            // NaN comes before all numbers, and no column has it.
             return constant([.greater, .greaterOrEqual, .notEqual].contains(comparison), for: expression)
         case .decimal where isInteger(key):
             return compareWhole(expression, comparison, with: value)
         case .double where isInteger(key) && !dialect.comparesNumbersExactly:
             return compareWhole(expression, comparison, with: value)
         case .int(let number) where isReal(key) && !dialect.comparesNumbersExactly:
-            // Binding has made a double of it where there is one of its worth.
+            // The binding is the double that equals the number, if there is one.
             let near = Double(number)
             let isBelow = AttributeValue.double(near).compare(value) == .orderedAscending
             return compare(expression, comparison, withNextAfter: .real(isBelow ? near : near.nextDown))
         default:
             let binding = schema.binding(value)
-            // A database uses a partial index only if it sees that the index's condition holds.
+            // A database uses a partial index only if the statement contains the condition of the
+            // index.
             if key.steps.isEmpty, schema.isIndexCondition(.comparison(key, comparison, value)),
                 let literal = dialect.literal(binding)
             {
@@ -142,8 +145,8 @@ package struct SQLPredicate {
         }
     }
 
-    /// Compares a whole number with one that may lie between two, exactly: with that itself if it
-    /// is whole, else with the next lower one.
+    /// Compares a whole number exactly with a number that may be fractional: with the number itself
+    /// if it is whole, otherwise with the next lower whole number.
     private mutating func compareWhole(
         _ expression: String, _ comparison: PropertyPath.Comparison, with number: AttributeValue
     )
@@ -161,8 +164,7 @@ package struct SQLPredicate {
         return compare(expression, comparison, withNextAfter: .integer(whole))
     }
 
-    /// Compares with a number that the expression never equals: it lies between another and the
-    /// next one.
+    /// Compares with a number that the expression never equals, because it lies between two values.
     private mutating func compare(
         _ expression: String, _ comparison: PropertyPath.Comparison, withNextAfter lower: SQLBinding
     ) -> String {
@@ -173,7 +175,7 @@ package struct SQLPredicate {
         }
     }
 
-    /// True or false, but unknown where the expression is null.
+    /// A constant condition that is unknown if the expression is null.
     private func constant(_ holds: Bool, for expression: String) -> String {
         holds ? "(\(expression) IS NOT NULL OR NULL)" : "(\(expression) IS NULL AND NULL)"
     }
@@ -210,7 +212,7 @@ package struct SQLPredicate {
         return Self.all(conditions)
     }
 
-    /// Conditions that must all hold, as one.
+    /// The conjunction of conditions.
     private static func all(_ conditions: [String]) -> String {
         conditions.count == 1 ? conditions[0] : "(\(conditions.joined(separator: " AND ")))"
     }
@@ -226,8 +228,8 @@ package struct SQLPredicate {
             range + [dialect.textCondition(expression, collation: collation(key), match, text, &parameters)])
     }
 
-    /// The conditions that a text is in the range of those that begin as a match requires, which an
-    /// index can find; empty for a match that requires no beginning.
+    /// The conditions that a text is in the range of texts with the required beginning, for which
+    /// an index can be used; empty if the match does not require a beginning.
     private mutating func range(
         _ key: BoundKey, _ match: PropertyPath.TextMatch, _ text: String, of expression: String
     ) -> [String] {
@@ -240,7 +242,8 @@ package struct SQLPredicate {
         case .like: prefix = LikePattern.literalPrefix(of: text)
         case .contains, .endsWith: return []
         }
-        // Twice as many characters, if the database stores some as two, fit in an indexed part.
+        // An indexed prefix has room for twice as many characters, in case the database stores some
+        // as two.
         var start = String.UnicodeScalarView()
         start.append(contentsOf: prefix.unicodeScalars.prefix(64))
         guard !start.isEmpty else { return [] }
@@ -252,8 +255,8 @@ package struct SQLPredicate {
         return conditions
     }
 
-    /// What holds for rows whose identity equals one of some values, so that its index is used; nil
-    /// for nothing.
+    /// An additional condition with which rows are found by the index of their identity; nil if
+    /// none is needed.
     private func lookup(_ key: BoundKey, _ values: [AttributeValue], alias: String) -> String? {
         guard key.steps.isEmpty, case .attribute(let slot, _) = key.leaf else { return nil }
         let bytes = values.map { value in
@@ -266,8 +269,8 @@ package struct SQLPredicate {
         return schema.shortLookup(key.entity, slot: slot, bytes: bytes.max() ?? 0, alias: alias)
     }
 
-    /// The part of an attribute's value that its indices contain; nil if they contain whole values,
-    /// or if there are none.
+    /// The prefix of an attribute's value that its indices contain; nil if they contain whole
+    /// values or there are no indices.
     private func indexedPart(of expression: String, _ key: BoundKey) -> String? {
         guard key.steps.isEmpty, case .attribute(let slot, let type) = key.leaf,
             schema.isIndexed(key.entity, slot: slot)
@@ -349,8 +352,8 @@ package struct SQLPredicate {
 }
 
 extension AttributeValue {
-    /// The greatest whole number that is not greater than this one, and whether it is the same; nil
-    /// where it is beyond those of 64 bits.
+    /// The greatest whole number not above the value, and whether both are equal; nil if it does
+    /// not fit in 64 bits.
     fileprivate var wholeNumber: (whole: Int64, isExact: Bool)? {
         switch self {
         case .decimal(let number):
@@ -370,8 +373,8 @@ extension AttributeValue {
 }
 
 extension PropertyPath.Comparison {
-    /// The comparison of the beginnings of two texts that holds where this one holds of the texts;
-    /// nil if none does.
+    /// The comparison that holds for the prefixes of two texts if this one holds for the texts; nil
+    /// if there is none.
     fileprivate var inclusive: PropertyPath.Comparison? {
         switch self {
         case .equal: .equal
@@ -383,12 +386,11 @@ extension PropertyPath.Comparison {
 }
 
 extension String {
-    /// The least text that is greater than every text that begins with this one; nil if there is
-    /// none.
+    /// The smallest text above all texts with this prefix; nil if there is none.
     fileprivate var endOfPrefix: String? {
         var scalars = unicodeScalars
         while let last = scalars.popLast() {
-            // Surrogates are no scalars.
+            // Surrogates are not scalars.
             guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
             scalars.append(next)
             return String(scalars)
@@ -398,7 +400,7 @@ extension String {
 }
 
 extension SQLSchema {
-    /// A value in the form that its column keeps.
+    /// A value in the form that its column stores.
     package func binding(_ value: AttributeValue) -> SQLBinding {
         dialect.binding(value, dates: dates)
     }

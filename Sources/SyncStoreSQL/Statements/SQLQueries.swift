@@ -10,21 +10,20 @@ package struct SQLQueries: Sendable {
         self.schema = schema
     }
 
-    /// What a statement that reads records gives: first the row's number and, where the family has
-    /// several entities, the entity's name; then the columns of attributes.
+    /// The columns of a statement that reads records: the row number, the entity name if the family
+    /// has several entities, and the attributes.
     package struct Columns: Sendable {
-        /// Whether the second column is the entity's name.
+        /// Whether the second column is the entity name.
         package let namesEntity: Bool
-        /// The names of the attributes' columns.
+        /// The names of the attribute columns.
         package let names: [String]
-        /// Their types.
+        /// The types of the attribute columns.
         package let types: [AttributeType]
-        /// For each entity that may occur, by its place in the model, the column of each of its
-        /// slots (for a key: of each of its identity slots) among those of the statement, counted
-        /// from 0.
+        /// For each possible entity, by its index in the model, the columns of its slots. When
+        /// reading keys, only of its identity slots. Columns are counted from 0.
         package let places: [Int: [Int]]
 
-        /// What selects the attributes' columns.
+        /// The expressions that select the attribute columns.
         func terms(of alias: String, _ dialect: any SQLDialect) -> [String] {
             zip(names, types).map { dialect.selected("\(alias).\(SQLText.name($0))", as: $1) }
         }
@@ -40,7 +39,7 @@ package struct SQLQueries: Sendable {
         columns(of: schema.families[family].root) { schema.model.layouts[$0].identitySlots }
     }
 
-    /// - Parameter wanted: Gives the slots of a member of the family.
+    /// - Parameter wanted: Returns the slots of a member of the family.
     private func columns(of entity: Int, _ wanted: (Int) -> [Int]) -> Columns {
         let layout = schema.model.layouts[entity]
         let namesEntity = schema.families[schema.familyIndex[entity]].namesEntity
@@ -62,12 +61,12 @@ package struct SQLQueries: Sendable {
         return Columns(namesEntity: namesEntity, names: names, types: types, places: places)
     }
 
-    /// The statement that reads the objects of a query in its order.
+    /// The statement that reads the objects of a query, in order.
     ///
     /// - Parameters:
     ///   - query: A query of an entity of the model.
-    ///   - objectSet: The number that the rows to be left out are known by to the row set function;
-    ///     needed for `rows: .except`.
+    ///   - objectSet: The number of the set of excluded objects on the connection; required for
+    ///     `.except`.
     /// - Throws: `ModelError`, `RecordPredicateError`.
     package func records(_ query: StoreQuery, objectSet: Int64?) throws -> SQLStatementText {
         let layout = try schema.model.layout(of: query.entity)
@@ -78,7 +77,7 @@ package struct SQLQueries: Sendable {
         return try select(terms.joined(separator: ", "), query, layout: layout, objectSet: objectSet, isOrdered: true)
     }
 
-    /// The statement that reads the rows of a query's objects.
+    /// The statement that reads the row numbers of a query's objects.
     package func rows(_ query: StoreQuery, objectSet: Int64?) throws -> SQLStatementText {
         let layout = try schema.model.layout(of: query.entity)
         let isOrdered = query.limit != nil || query.offset > 0
@@ -89,7 +88,7 @@ package struct SQLQueries: Sendable {
     /// The statement that counts the objects of a query.
     package func count(_ query: StoreQuery, objectSet: Int64?) throws -> SQLStatementText {
         let layout = try schema.model.layout(of: query.entity)
-        // An ordering changes no number, but is looked up all the same.
+        // The ordering does not affect the number, but its names are verified.
         for ordering in query.ordering { _ = try ordering.bound(to: layout, in: schema.model) }
         guard query.limit != nil || query.offset > 0 else {
             return try select("count(*)", query, layout: layout, objectSet: objectSet, isOrdered: false)
@@ -105,7 +104,7 @@ package struct SQLQueries: Sendable {
         let entity = selection.entity.index
         var writer = SQLPredicate(schema, after: SQLParameters(schema.dialect))
         var terms: [String] = []
-        // What the rows are grouped and ordered by, if they are.
+        // The expressions by which rows are grouped and ordered.
         let isGrouped = selection.isGrouped || selection.isDistinct
         var keys: [String] = []
         for (column, type) in zip(selection.columns, selection.types) {
@@ -115,7 +114,7 @@ package struct SQLQueries: Sendable {
                 keys.append("t.\(schema.rowColumn)")
             case .value(let key):
                 var expression = writer.expression(key, entity: entity, alias: "t")
-                // The groups are those of the order, so that one index serves both.
+                // The groups have the same expressions as the order, so that one index serves both.
                 if isGrouped { expression = "(\(expression)\(writer.collation(key)))" }
                 terms.append(schema.dialect.selected(expression, as: type))
                 keys.append(expression)
@@ -193,8 +192,8 @@ package struct SQLQueries: Sendable {
 
     // MARK: Links
 
-    /// The statement that reads pairs of a relationship's sources and targets, those of a source in
-    /// its order. Its one parameter is some rows to start from.
+    /// The statement that reads pairs of a relationship's sources and targets, the targets of a
+    /// source in order. Its only parameter is the rows to start from.
     package func links(_ relationship: RelationshipLayout) -> String {
         let row = schema.rowColumn
         let isOrdered = relationship.isOrdered
@@ -217,19 +216,19 @@ package struct SQLQueries: Sendable {
         }
     }
 
-    /// The statement that selects the objects of an entity among the rows in its one parameter.
+    /// The statement that selects the objects of an entity among the rows in its only parameter.
     package func existing(_ entity: Int) -> String {
         let condition = schema.entityCondition(entity, alias: "t").map { " AND \($0)" } ?? ""
         return "SELECT t.\(schema.rowColumn) FROM \(SQLText.name(schema.table(of: entity))) t "
             + "WHERE \(isRow("t.\(schema.rowColumn)"))\(condition)"
     }
 
-    /// The condition that a row is one of those that the statement's one parameter has.
+    /// The condition that a row is among the rows in the statement's only parameter.
     private func isRow(_ expression: String) -> String {
         schema.dialect.isObject(expression, among: schema.dialect.placeholder(1, for: .objects([])))
     }
 
-    /// Numbers as a JSON array, which one parameter takes however many they are.
+    /// Any number of row numbers as a JSON array, for a single parameter.
     package static func list(_ rows: some Sequence<Int64>) -> String {
         var text = "["
         for row in rows {

@@ -5,13 +5,13 @@ extension SQLRemoval {
     /// Deletes objects, and others by the delete rules.
     ///
     /// - Parameters:
-    ///   - layout: The entity asked for.
+    ///   - layout: The requested entity.
     ///   - reportsKeys: Whether the result has the keys of deleted objects.
-    ///   - connection: Where the statements run.
-    ///   - selecting: Runs the statement that gathers the objects asked for.
+    ///   - connection: The connection that runs the statements.
+    ///   - selecting: Runs the statement that collects the requested objects.
     /// - Returns: The deleted objects.
-    /// - Throws: `StoreError.deletionDenied`, `SQLSchemaError.unsuitableTable` for a row that a
-    ///   trigger keeps, and errors of the connection.
+    /// - Throws: `StoreError.deletionDenied`; `SQLSchemaError.unsuitableTable` for a row that a
+    ///   trigger keeps; errors of the connection.
     package func run(
         _ layout: EntityLayout, reportsKeys: Bool, on connection: some SQLRemovalConnection, selecting: () throws -> Int
     ) throws -> RemovalResult {
@@ -35,7 +35,7 @@ extension SQLRemoval {
         for family in doomed {
             for release in releases(family: family) {
                 try connection.perform(release.statement)
-                // Its foreign key could delete other objects.
+                // The foreign key could delete other objects.
                 try connection.forEachRow(of: release.remaining) { _ in
                     throw SQLSchemaError.unsuitableTable(
                         table: release.table, reason: "a trigger kept references to deleted objects")
@@ -49,11 +49,12 @@ extension SQLRemoval {
         return result
     }
 
-    /// Fails if more objects are gone than a removal reports: nobody would be told of them.
+    /// Fails if more rows were deleted than the result reports.
     ///
     /// - Parameters:
-    ///   - layout: The entity asked for.
-    ///   - deletedCount: How many rows of the entities' tables were deleted meanwhile.
+    ///   - layout: The requested entity.
+    ///   - deletedCount: The number of rows that were deleted from entity tables during the
+    ///     removal.
     /// - Throws: `SQLSchemaError.unsuitableTable`.
     package func check(_ result: RemovalResult, of layout: EntityLayout, deletedCount: Int) throws(SQLSchemaError) {
         let further = deletedCount - result.counts.values.reduce(0, +)
@@ -63,9 +64,10 @@ extension SQLRemoval {
             reason: "a trigger or a foreign key of others deleted further rows of the model's tables: \(further)")
     }
 
-    /// Fails if a trigger of somebody else kept rows from being deleted.
+    /// Fails if a trigger of another tool kept rows from being deleted.
     ///
-    /// A statement also counts fewer rows where foreign keys deleted some of them before.
+    /// The count of the statement is not enough, because foreign keys may have deleted some rows
+    /// before.
     private func checkDeletion(family: Int, _ connection: some SQLRemovalConnection) throws {
         try connection.forEachRow(of: remaining(family: family)) { _ in
             throw SQLSchemaError.unsuitableTable(
@@ -73,7 +75,7 @@ extension SQLRemoval {
         }
     }
 
-    /// Adds the keys of the objects to delete of a family, in the order of their rows.
+    /// Adds the keys of a family's objects to delete, in the order of their rows.
     private func gatherKeys(
         family: Int, _ connection: some SQLRemovalConnection, _ result: inout RemovalResult
     ) throws {

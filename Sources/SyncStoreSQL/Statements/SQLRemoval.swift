@@ -1,36 +1,40 @@
 import SyncModel
 
-/// Writes the statements that delete objects by the model's delete rules, set by set.
+/// Writes the statements that delete objects by the model's delete rules, one set of objects at a
+/// time.
 ///
 /// A temporary table collects the rows to delete, with their family and the round that found them.
 /// The first round has the requested objects. Each further round has the objects that a cascade
-/// adds to the round before.
+/// reaches from the previous round.
 package struct SQLRemoval: Sendable {
-    /// One rule of a relationship, as statements.
+    /// The statement for one relationship's delete rule.
     package struct Rule: Sendable {
         package let entity: String
         package let relationship: String
-        /// For a cascade: adds the related objects of one round's objects to the next; the
-        /// parameter is the round. For a denial: the entity names, or anything where the family has
-        /// one entity, of objects that are related to one that stays.
+        /// For a cascade, adds the related objects of one round, its parameter, to the next round.
+        /// For a denial, selects the entity names of objects to delete that are related to an
+        /// object that stays; null if the family has only one entity.
         package let statement: String
     }
 
     let schema: SQLSchema
-    /// The tables whose foreign keys may be missing, or do something else than the model's rules.
+    /// The tables whose foreign keys may be missing or differ from the model's delete rules.
     private let adopted: Set<String>
-    /// Columns of no relationship whose foreign keys would delete rows.
+    /// The columns outside of relationships whose foreign keys would delete rows.
     private let foreignCascades: [SQLSchema.ColumnLink]
     /// The temporary table.
     private let doomed: String
-    /// The rules that add objects.
+    /// The rules that add objects to delete.
     package let cascades: [Rule]
-    /// The rules that refuse.
+    /// The rules that deny a deletion.
     package let denials: [Rule]
 
+    /// Creates the statements.
+    ///
     /// - Parameters:
-    ///   - adopted: The tables whose foreign keys are not the store's own.
-    ///   - foreignCascades: Columns of no relationship whose foreign keys would delete rows.
+    ///   - adopted: The tables whose foreign keys the store did not create.
+    ///   - foreignCascades: The columns outside of relationships whose foreign keys would delete
+    ///     rows.
     package init(
         _ schema: SQLSchema, adopted: Set<String> = [], foreignCascades: [SQLSchema.ColumnLink] = []
     ) {
@@ -72,7 +76,7 @@ package struct SQLRemoval: Sendable {
         self.denials = denials
     }
 
-    /// The tables of the objects that can be deleted with those of an entity, by the delete rules.
+    /// The tables whose objects the delete rules can delete with those of an entity.
     package static func tables(deleting entity: Int, schema: SQLSchema) -> [String] {
         let model = schema.model
         var families = [schema.familyIndex[entity]]
@@ -106,7 +110,7 @@ package struct SQLRemoval: Sendable {
         }
     }
 
-    /// Makes the temporary table, or empties it.
+    /// Creates or empties the temporary table.
     package var preparation: String {
         schema.dialect.doomedPreparation
     }
@@ -118,7 +122,8 @@ package struct SQLRemoval: Sendable {
                 + "SELECT \(schema.familyIndex[entity]), s.*, 0 FROM (\(selection.text)) s", selection.bindings)
     }
 
-    /// Counts the objects to delete of a family by entity: entity name, number.
+    /// Counts a family's objects to delete by entity. The columns are the entity name and the
+    /// number.
     package func counts(family: Int) -> String {
         guard schema.families[family].namesEntity else {
             let name = SQLText.literal(schema.model.layouts[schema.families[family].root].name)
@@ -129,7 +134,7 @@ package struct SQLRemoval: Sendable {
             + "WHERE d.family = \(family) GROUP BY 1"
     }
 
-    /// Selects the keys of the objects to delete of a family, in the order of their rows; see
+    /// Selects the keys of a family's objects to delete, in the order of their rows; see
     /// ``SQLQueries/keyColumns(family:)``.
     package func keys(family: Int) -> String {
         let columns = SQLQueries(schema).keyColumns(family: family)
@@ -141,17 +146,16 @@ package struct SQLRemoval: Sendable {
             + "WHERE d.family = \(family) ORDER BY d.row"
     }
 
-    /// A reference to objects to delete that a foreign key of others may have.
+    /// A possible reference to objects to delete, by a foreign key of another tool.
     package struct Release: Hashable, Sendable {
         package let table: String
-        /// Removes it.
+        /// Removes the references.
         package let statement: String
-        /// Selects a row that still has it.
+        /// Selects a row that still has a reference.
         package let remaining: String
     }
 
-    /// Removes references to the objects to delete of a family that foreign keys of others may
-    /// have.
+    /// The possible references to a family's objects to delete by foreign keys of other tools.
     package func releases(family: Int) -> [Release] {
         let table = schema.families[family].table
         let objects = "IN (SELECT row FROM \(doomed) WHERE family = \(family))"
@@ -183,7 +187,7 @@ package struct SQLRemoval: Sendable {
         "DELETE FROM \(doomedRows(family: family))"
     }
 
-    /// Selects one of the objects to delete of a family that is still there.
+    /// Selects one of a family's objects to delete that still exists.
     func remaining(family: Int) -> String {
         "SELECT 1 FROM \(doomedRows(family: family)) LIMIT 1"
     }

@@ -1,7 +1,7 @@
 /// A connection that can delete objects.
 package protocol SQLRemovalConnection {
     associatedtype Row: SQLRow
-    /// Runs statements without parameters, one after the other.
+    /// Runs statements without parameters, in order.
     func perform(_ text: String) throws
     /// Runs a statement that changes rows.
     ///

@@ -2,27 +2,27 @@ import SyncBase
 package import SyncModel
 package import SyncStore
 
-/// The workers of a store, one that writes and some that read, and how transactions run on them.
+/// The workers of a store, one for writing and several for reading, and the transactions on them.
 package final class SQLSessions<Worker: SQLWorker>: Sendable {
     private let model: DataModel
     private let batchRowCount: Int
     private let writer: Worker
     private let makeReader: @Sendable () -> Worker
     private let queue = TransactionQueue()
-    /// Receives the changed root entities after each commit that changed some.
+    /// Receives the changed root entities after each commit that changed any.
     private let committed: @Sendable (Set<Int>) -> Void
     private let idleReaders = Locked<[Worker]>([])
-    /// How many readers are kept for later.
+    /// The maximum number of idle readers to keep.
     private let idleReaderLimit = 4
 
-    /// Makes sessions in which nothing runs yet.
+    /// Creates sessions without transactions.
     ///
     /// - Parameters:
     ///   - model: The model of the objects.
-    ///   - batchRowCount: How many records transactions ask for at a time.
-    ///   - writer: The worker that writes.
-    ///   - committed: Receives the changed root entities after each commit that changed some.
-    ///   - makeReader: Creates a worker that reads; called when all existing ones are busy.
+    ///   - batchRowCount: The number of records at which a merge is most efficient.
+    ///   - writer: The worker for writing.
+    ///   - committed: Receives the changed root entities after each commit that changed any.
+    ///   - makeReader: Creates a worker for reading; called when all others are busy.
     package init(
         _ model: DataModel, batchRowCount: Int, writer: Worker,
         committed: @escaping @Sendable (Set<Int>) -> Void = { _ in }, makeReader: @escaping @Sendable () -> Worker
@@ -34,7 +34,7 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
         self.makeReader = makeReader
     }
 
-    /// Runs a body in a writing transaction when its turn comes, and commits all of it or nothing.
+    /// Runs a body in a writing transaction when it has its turn, and commits all changes or none.
     ///
     /// - Parameter begin: Begins the transaction.
     /// - Throws: As `Store.transaction(_:)`, and errors of the worker.
@@ -60,11 +60,11 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
         }
     }
 
-    /// Runs a body in a transaction that reads, whether or not another one writes.
+    /// Runs a body in a reading transaction, concurrently with a writing one.
     ///
     /// - Parameters:
-    ///   - onThread: Whether the body runs on the thread of the worker; false by default.
-    ///   - begin: Begins the transaction; if it throws, its worker is not used again.
+    ///   - onThread: Whether the body runs on the worker's thread; false by default.
+    ///   - begin: Begins the transaction. If it throws, the worker is not reused.
     /// - Throws: As `Store.read(_:)`, and errors of the worker.
     package func read<Result: Sendable>(
         onThread: Bool = false, begin: (Worker) async throws -> Void,
@@ -77,11 +77,11 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
         }
     }
 
-    /// Runs a body with the worker of a transaction that reads.
+    /// Runs a body with the worker of a reading transaction.
     ///
     /// - Parameters:
-    ///   - onThread: Whether the body runs on the thread of the worker; false by default.
-    ///   - begin: Begins the transaction; if it throws, its worker is not used again.
+    ///   - onThread: Whether the body runs on the worker's thread; false by default.
+    ///   - begin: Begins the transaction. If it throws, the worker is not reused.
     package func reading<Result: Sendable>(
         onThread: Bool = false, begin: (Worker) async throws -> Void,
         _ body: @Sendable (Worker) async throws -> Result

@@ -2,7 +2,7 @@ package import SyncBase
 package import SyncModel
 package import SyncStore
 
-/// A transaction of a worker, until it has ended.
+/// A transaction on a worker, usable until it ends.
 package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction, SelectingReader, ThreadedTransaction {
     package let model: DataModel
     package let batchRowCount: Int
@@ -21,9 +21,9 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
         self.batchRowCount = batchRowCount
     }
 
-    /// Ends the transaction; further calls fail.
+    /// Ends the transaction. Further calls throw.
     ///
-    /// - Throws: The error of a change that failed, even if it was caught.
+    /// - Throws: The error of a failed change, even if the caller caught it.
     package func end() throws {
         try state.withLock { try $0.end() }
     }
@@ -71,7 +71,7 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
         do {
             var batch = first
             while !batch.isEmpty {
-                // The next rows are read while the body uses these, wherever the caller runs.
+                // The next rows are read while the body uses the current ones, on any executor.
                 async let next = checked().nextRows(cursor, count: count)
                 try await BlockingExecutor.outside { [batch] in try await body(batch) }
                 batch = try await next

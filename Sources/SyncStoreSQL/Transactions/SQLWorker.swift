@@ -4,25 +4,25 @@ package import SyncStore
 
 /// Carries out the calls of a transaction on one connection.
 package protocol SQLWorker: Actor {
-    /// Runs the worker's calls on a thread of its own.
+    /// The executor of the worker's own thread.
     nonisolated var executor: BlockingExecutor { get }
-    /// Makes the transaction's changes last; if that fails, they are undone.
+    /// Commits the transaction. If the commit fails, the changes are rolled back.
     ///
     /// - Parameter roots: The root entities whose objects or links have changed, for observers.
     func commit(changing roots: Set<Int>) async throws
-    /// Undoes the transaction's changes, and ends it.
+    /// Rolls the transaction back, and ends it.
     func rollback() async
-    /// Starts to read the objects of a query.
+    /// Opens a cursor for the objects of a query.
     ///
     /// - Returns: The number of the cursor.
     func openCursor(_ query: StoreQuery) async throws -> Int
     /// Reads the next objects of a cursor; none after the last.
     func next(_ cursor: Int, count: Int) async throws -> [StoredRecord]
-    /// Ends a cursor.
+    /// Closes a cursor.
     func closeCursor(_ cursor: Int) async
-    /// Starts to read the rows of a selection.
+    /// Opens a cursor for the rows of a selection.
     ///
-    /// - Returns: The first rows, and what the cursor is known by; nil if there are no more rows.
+    /// - Returns: The first rows, and the number of the cursor; nil if there are no more rows.
     func openSelection(_ selection: BoundSelection, count: Int) async throws -> (RecordBatch, cursor: Int?)
     /// Reads the next rows of a selection; none after the last.
     func nextRows(_ cursor: Int, count: Int) async throws -> RecordBatch
