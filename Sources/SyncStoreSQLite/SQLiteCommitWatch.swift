@@ -1,15 +1,15 @@
 import SyncBase
 import SyncStore
 
-/// Reports the commits of a store, and those of other stores and programs in its file.
+/// Reports the commits of a store, and those of other connections to its file.
 ///
-/// SQLite tells nobody of the commits of other connections. The file is asked for them at an
-/// interval, as long as there are observers.
+/// SQLite does not report commits of other connections. The file is therefore checked at an
+/// interval as long as there are observers.
 final class SQLiteCommitWatch: Sendable {
     private let broadcaster = Broadcaster.ofCommits()
     private let writer: SQLiteWorker
     private let interval: Duration
-    /// The version of the data that was seen last; nil while nobody asks.
+    /// The last data version; nil without observers.
     private let version = Locked<Int64?>(nil)
 
     init(_ writer: SQLiteWorker, interval: Duration) {
@@ -17,8 +17,8 @@ final class SQLiteCommitWatch: Sendable {
         self.interval = interval
     }
 
-    /// Reports a commit of the store itself, which its own connection does not see as one of
-    /// others.
+    /// Reports a commit of the store itself, which does not change the data version of its own
+    /// connection.
     func report(_ roots: Set<Int>) {
         broadcaster.send(CommitSignal(roots: roots))
     }
@@ -43,11 +43,11 @@ final class SQLiteCommitWatch: Sendable {
         }
     }
 
-    /// Reports commits of others.
+    /// Reports commits of other connections.
     ///
-    /// - Returns: Whether somebody still observes.
+    /// - Returns: Whether there are still observers.
     private func goesOn() async -> Bool {
-        // The version is forgotten under the lock, so that the next observer begins anew.
+        // The version is reset under the lock, so that the next observer starts anew.
         let isObserved = version.withLock { version in
             if !broadcaster.isObserved { version = nil }
             return version != nil

@@ -2,7 +2,7 @@ import SyncModel
 import SyncStoreSQL
 
 extension SQLiteStore {
-    /// Copies the database of a store, as it is at one moment, whoever changes it meanwhile.
+    /// Copies a store's database as of one moment, even while it is changed.
     ///
     /// - Parameters:
     ///   - path: The file of the database.
@@ -16,7 +16,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteWorker {
-    /// It is one read transaction: https://www.sqlite.org/lang_vacuum.html, section 4.
+    /// `VACUUM INTO` is one read transaction: https://www.sqlite.org/lang_vacuum.html, section 4.
     fileprivate func copy(to path: String) throws {
         try opened().prepare("VACUUM INTO ?").run([.text(path)])
     }

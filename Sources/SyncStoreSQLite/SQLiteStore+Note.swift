@@ -3,9 +3,9 @@ import SyncModel
 package import SyncStoreSQL
 
 extension SQLiteStore {
-    /// Reads the text that a store was last opened with as ``Options/note``.
+    /// Reads the text that was stored by ``Options/note`` when a store was last opened.
     ///
-    /// - Parameter path: The file of the database; it need not exist.
+    /// - Parameter path: The path of the database file, which need not exist.
     /// - Throws: `SQLiteError`.
     package static func note(at path: String) async throws -> SQLStoreNote {
         guard FileManager.default.fileExists(atPath: path) else { return SQLStoreNote(isStore: false, text: nil) }
@@ -24,7 +24,7 @@ extension SQLiteWorker {
 extension SQLiteMigration {
     static let noteTable = "_sync_note"
 
-    /// The kept text.
+    /// The stored text.
     func note() throws -> SQLStoreNote {
         let isStore = try exists(SQLSchemaRecord.table)
         guard try isKept(Self.noteTable, columns: ["note"]) else { return SQLStoreNote(isStore: isStore, text: nil) }
@@ -32,13 +32,13 @@ extension SQLiteMigration {
         return SQLStoreNote(isStore: isStore, text: try statement.step() ? statement.text(at: 0) : nil)
     }
 
-    /// Whether the text of the settings is not the kept one.
+    /// Whether the settings have a text that differs from the stored one.
     func lacksNote() throws -> Bool {
         guard let note = settings.note, !settings.isReadOnly else { return false }
         return try self.note().text != note
     }
 
-    /// Keeps the text of the settings, if it is not the kept one.
+    /// Stores the text of the settings if it differs from the stored one.
     func writeNote() throws {
         guard try lacksNote(), let note = settings.note else { return }
         try connection.execute(

@@ -3,18 +3,19 @@ public import SyncModel
 import SyncStoreSQL
 
 extension SQLiteStore {
-    /// Replaces a store whose tables cannot be adapted to a model by one that is filled anew.
+    /// Replaces a store whose tables cannot be migrated to a model by a new one.
     ///
     /// Use it for a mirror of data that can be fetched again, after opening the store threw an
-    /// `SQLSchemaError`. The new objects go into a file beside the old one. Its name is that of the
-    /// old one with `-rebuild-` and a UUID; the next rebuild removes what a killed process left.
-    /// When the objects are complete, one transaction replaces the store's tables in the old file.
+    /// `SQLSchemaError`. The new objects are written to a file beside the old one. Its name is the
+    /// old name with `-rebuild-` and a UUID; the next rebuild removes files of killed processes.
+    /// When the new store is complete, one transaction replaces the store's tables in the old file.
     /// If anything fails before, the old file is unchanged. The store must not be open anywhere
-    /// else meanwhile.
+    /// else in the meantime.
     ///
-    /// Tables, indices, triggers and views of others stay. Columns that others added to the store's
-    /// own tables, and all objects that the body does not insert, are deleted. All objects get new
-    /// numbers, so that foreign keys of others to the store's tables are refused.
+    /// Tables, indices, triggers and views of other tools stay. Columns that other tools added to
+    /// the store's own tables, and all objects that the body does not insert, are deleted. All
+    /// objects get new numbers, so foreign keys from other tables to the store's tables are
+    /// rejected.
     ///
     ///     let store = try await SQLiteStore.rebuild(model, at: "data.sqlite") { store in
     ///         try await JSONStore(store, mapper: mapper).sync(json, into: "User")
@@ -22,12 +23,12 @@ extension SQLiteStore {
     ///
     /// - Parameters:
     ///   - model: The new model.
-    ///   - path: The file.
+    ///   - path: The path of the file.
     ///   - options: The options of the new store.
     ///   - body: Fills the new store.
-    /// - Returns: The store, open.
-    /// - Throws: The body's error; `SQLSchemaError.adoptedTable` if the store uses tables of
-    ///   others; `SQLSchemaError.unfitForeignObject` if a foreign key of others refers to the
+    /// - Returns: The open store.
+    /// - Throws: The body's error; `SQLSchemaError.adoptedTable` if the store uses adopted tables;
+    ///   `SQLSchemaError.unfitForeignObject` if a foreign key of another table refers to the
     ///   store's tables, or if a view or a trigger does not fit the new ones; `SQLiteError`.
     public static func rebuild(
         _ model: DataModel, at path: String, options: Options = Options(),
@@ -48,7 +49,7 @@ extension SQLiteStore {
         return try await SQLiteStore(model, at: .file(path), options: options)
     }
 
-    /// Removes the files of rebuilds, which have a UUID in their names; other files stay.
+    /// Removes the files of earlier rebuilds, recognized by the UUID in their names.
     private static func removeRebuilds(of path: String) {
         let file = URL(filePath: path)
         let folder = file.deletingLastPathComponent()

@@ -2,12 +2,12 @@ import SyncModel
 import SyncStoreSQL
 
 extension SQLiteStore {
-    /// Runs a body with read-only access to the database, for SQL of your own.
+    /// Runs a body with read-only access to the database, for your own SQL.
     ///
     /// All statements of the body read one snapshot, the state of the last commit, and never wait
     /// for a transaction. ``table(of:)``, ``objectColumn``, ``entityColumn(of:)``,
-    /// ``column(of:in:)``, ``positionColumn(of:in:)`` and ``joinTable(of:in:)`` name the tables and
-    /// columns.
+    /// ``column(of:in:)``, ``positionColumn(of:in:)`` and ``joinTable(of:in:)`` return the names of
+    /// tables and columns.
     ///
     ///     let adults = try await store.sql { reader in
     ///         try await reader.rows("SELECT name FROM User WHERE age >= ?", 18)
@@ -30,7 +30,7 @@ extension SQLiteStore {
         }
     }
 
-    // MARK: Where things are
+    // MARK: Names of tables and columns
 
     /// The table of an entity's objects, shared with the entities that it inherits from; nil for an
     /// unknown entity.
@@ -38,14 +38,14 @@ extension SQLiteStore {
         model[entity].map { schema.table(of: $0.index) }
     }
 
-    /// The column of every entity's table that numbers the objects and that foreign keys refer to.
+    /// The column of object numbers in every entity's table; foreign keys refer to it.
     public var objectColumn: String {
         schema.naming.rowColumn
     }
 
-    /// The column of an entity's table that names the entity of a row.
+    /// The column for the entity of each row in an entity's table.
     ///
-    /// Nil for an unknown entity, and for a table of a single entity.
+    /// Nil for an unknown entity, and for a table with a single entity.
     public func entityColumn(of entity: String) -> String? {
         guard let layout = model[entity], schema.families[schema.familyIndex[layout.index]].namesEntity else {
             return nil

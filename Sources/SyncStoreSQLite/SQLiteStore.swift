@@ -7,78 +7,78 @@ public import SyncStoreSQL
 ///
 ///     let store = try await SQLiteStore(model, at: .file("data.sqlite"))
 ///
-/// One connection writes, on a thread of its own. Others read the last commit meanwhile
-/// (write-ahead logging). Several stores, also of several processes, can share a file; they wait
-/// for each other up to the busy timeout. A file that is moved, replaced, overwritten or removed
-/// while the store is open is an error of the next transaction (``SQLiteError/Code/fileMoved``).
+/// One connection writes, on its own thread. Other connections read the last commit in the meantime
+/// (write-ahead logging). Several stores, even in different processes, can share a file; writers
+/// wait for each other up to the busy timeout. If the file is moved, replaced, overwritten or
+/// removed while the store is open, the next transaction throws ``SQLiteError/Code/fileMoved``.
 ///
-/// **Changes of the model.** The store adapts its own tables when it opens:
-/// - It adds new entities, attributes and relationships.
+/// **Changes of the model.** The store migrates its own tables when it opens:
+/// - New entities, attributes and relationships are added.
 /// - Renamed ones keep their data; see `SyncEntity.formerName`.
-/// - Wider types take over narrower ones.
+/// - An attribute's values are converted to a wider type.
 /// - Removed ones stay with their data, because a newer version of the program may have added them.
 ///   Raise ``Options/modelVersion`` to drop them.
 ///
-/// Any other change throws an `SQLSchemaError` and leaves the file as it was;
-/// ``rebuild(_:at:options:filling:)`` then creates the tables anew.
+/// Any other change throws an `SQLSchemaError` and leaves the file unchanged;
+/// ``rebuild(_:at:options:filling:)`` then creates the tables again.
 ///
-/// **Tables of others.** A table that existed before the store, named by ``Options/naming``, is
-/// adopted: the store writes objects into it and adds columns to it, but never rebuilds or drops
-/// it. Tables that would change or refuse values are refused when the store opens. Indices,
-/// triggers, views, foreign keys and columns that others add to the store's own tables survive
+/// **Tables of other tools.** A table that existed before the store and that ``Options/naming``
+/// names is adopted: the store writes objects to it and adds columns to it, but never rebuilds or
+/// drops it. If such a table would change or reject values, the store does not open. Indices,
+/// triggers, views, foreign keys and columns that other tools add to the store's own tables survive
 /// changes of the model; one that cannot is an `SQLSchemaError.unfitForeignObject`. A trigger that
 /// keeps a row from being written, or that deletes further objects, makes the transaction fail.
 ///
-/// A floating-point number that is not a number is stored as null.
+/// NaN is stored as null.
 public final class SQLiteStore: CommitObservable {
     /// The location of the data.
     public enum Location: Hashable, Sendable {
-        /// A file, created if it does not exist. While it is open, a `-wal` and a `-shm` file
-        /// belong to it.
+        /// A file, created if it does not exist. While it is open, it has a `-wal` and a `-shm`
+        /// file.
         case file(String)
-        /// An existing file that is not changed. Its tables must match the model.
+        /// An existing file that is only read. Its tables must match the model.
         case readOnlyFile(String)
         /// A private temporary file, in memory if the system has a file system there.
         ///
         /// It is removed with the store. Files left by a killed process are removed when the next
-        /// store in memory opens. On Linux it is in `/dev/shm`, which holds 64 MB in a Docker
-        /// container unless `--shm-size` says otherwise.
+        /// store in memory opens. On Linux, it is in `/dev/shm`, which holds 64 MB in a Docker
+        /// container unless `--shm-size` sets another size.
         case memory
     }
 
     /// The options of a store.
     public struct Options: Sendable {
-        /// The names of tables and columns; those of the model by default. Must stay the same for a
+        /// The names of tables and columns; by default, those of the model. Must not change for a
         /// file.
         public var naming = SQLNaming()
-        /// The form of stored dates; ISO 8601 text by default. Must stay the same for a file.
+        /// The stored form of dates; ISO 8601 text by default. Must not change for a file.
         public var dates = DateStorage.iso8601
         /// The time that a transaction waits for other processes before it fails with
         /// ``SQLiteError/Code/busy``; 10 seconds by default.
         public var busyTimeout: Duration = .seconds(10)
-        /// How often observers look for commits of other processes; 100 milliseconds by default.
+        /// The time between two checks for commits of other processes while there are observers;
+        /// 100 milliseconds by default.
         ///
-        /// Commits of this store are reported at once.
+        /// Commits of this store are reported immediately.
         public var commitPollInterval: Duration = .milliseconds(100)
         /// The version of the model; 0 by default.
         ///
-        /// A store refuses a file with a higher version. With a higher version than the file's, it
-        /// drops the tables and columns that the model no longer has; with the same version, it
-        /// keeps them. Raise it with each change that does more than add something: programs with
-        /// the older model would undo the change.
+        /// A store rejects a file with a higher version. If its own version is higher than the
+        /// file's, it drops the tables and columns that the model no longer has. If the versions
+        /// are equal, it keeps them. Raise the version with each change that does more than add
+        /// something, because programs with the older model would undo the change.
         public var modelVersion = 0
-        /// A text to keep with the tables, in the transaction that creates or adapts them; nil, the
-        /// default, to leave an earlier one.
+        /// A text to store with the tables, in the transaction that creates or migrates them; nil,
+        /// the default, keeps an earlier one.
         package var note: String?
-        /// The largest number of pages of the file; nil, the default, for no limit.
+        /// The maximum number of pages of the file; nil, the default, for no limit.
         ///
-        /// Beyond it a change fails with ``SQLiteError/Code/full``.
+        /// A change beyond it fails with ``SQLiteError/Code/full``.
         public var maximumPageCount: Int?
-        /// The number of bytes of pages that each connection keeps in memory; 4 MiB by default, at
-        /// least 1 KiB.
+        /// The size of each connection's page cache in bytes; 4 MiB by default, at least 1 KiB.
         ///
-        /// It bounds the memory of a sync. More makes writing in random order faster, such as a
-        /// first sync into a large table with several indices.
+        /// It bounds the memory of a sync. A larger cache makes writing in random order faster,
+        /// such as a first sync into a large table with several indices.
         public var cacheByteCount = 4 << 20
 
         /// Creates options with default values.
@@ -88,7 +88,7 @@ public final class SQLiteStore: CommitObservable {
     /// The model of the objects.
     public let model: DataModel
 
-    /// Enough for the way to the writer's thread and back not to matter, and little enough for
+    /// Large enough that switches to the writer's thread do not matter, and small enough for
     /// several batches to be in memory.
     private static let batchRowCount = 3000
 
@@ -99,7 +99,7 @@ public final class SQLiteStore: CommitObservable {
     let schema: SQLSchema
     private let watch: SQLiteCommitWatch
 
-    /// Creates a store: opens the database and creates or adapts its tables.
+    /// Creates a store. Opens the database, and creates or migrates its tables.
     ///
     /// - Parameters:
     ///   - model: The model of the objects; for example `RecordMapper.model`.
@@ -159,9 +159,9 @@ public final class SQLiteStore: CommitObservable {
         }
     }
 
-    /// Begins to observe commits, also those of other processes; see `CommitObservable`.
+    /// Begins to observe commits, including those of other processes; see `CommitObservable`.
     ///
-    /// Commits of others are noticed after ``Options/commitPollInterval``.
+    /// Commits of other processes are noticed after ``Options/commitPollInterval``.
     public func commits() async throws -> CommitSignals {
         try await watch.signals()
     }

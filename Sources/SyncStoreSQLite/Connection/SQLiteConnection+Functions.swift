@@ -4,33 +4,33 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-// The functions and collations that statements of the store use.
+// The functions and collations used by the store's statements.
 extension SQLiteConnection {
-    /// The collation that compares decimal numbers, kept as text, by value.
+    /// The collation that compares decimal numbers, stored as text, by value.
     static let decimalCollation = "sync_decimal"
-    /// The function that sums decimal numbers, kept as text, exactly.
+    /// The function that sums decimal numbers, stored as text, exactly.
     static let decimalSumFunction = "sync_decimal_sum"
-    /// The function that sums integers, whatever their order.
+    /// The function that sums integers independently of their order.
     static let integerSumFunction = "sync_integer_sum"
-    /// The function that computes an average; that of integers from their exact sum.
+    /// The function that computes an average; for integers, from their exact sum.
     static let averageFunction = "sync_average"
-    /// The message of a sum of integers that does not fit in 64 bits.
+    /// The error message for a sum of integers that does not fit in 64 bits.
     static let overflowMessage = "integer overflow"
-    /// The function that matches the bytes of a text with those of a pattern.
+    /// The function that matches the bytes of a text with a pattern.
     static let likeFunction = "sync_like"
-    /// The collation that compares JSON values, whatever their form.
+    /// The collation that compares JSON values, regardless of their formatting.
     static let jsonCollation = "sync_json"
-    /// The function that looks an object up in a set that the connection knows by a number.
+    /// The function that looks up an object in one of the connection's numbered sets.
     static let objectSetFunction = "sync_contains"
 
-    /// Makes the functions and collations of the store known to a connection.
+    /// Registers the functions and collations of the store on a connection.
     ///
     /// - Parameters:
     ///   - handle: The connection's handle.
-    ///   - objectSets: The sets that statements ask for.
+    ///   - objectSets: The sets that statements can use.
     static func addFunctions(to handle: OpaquePointer, _ objectSets: ObjectSets) {
-        // The connection outlives its functions, which are gone once the handle is closed; it holds
-        // the sets as long.
+        // The connection owns the sets, and outlives its functions, which are removed when the
+        // handle is closed.
         let context = Unmanaged.passUnretained(objectSets).toOpaque()
         sqlite3_create_function_v2(
             handle, objectSetFunction, 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, context,
@@ -123,27 +123,27 @@ private struct NumberSum {
     var realCount: Int64 = 0
 }
 
-/// The sum of the group of a call; nil without memory.
+/// The sum of the group of a call; nil if memory is exhausted.
 ///
-/// - Parameter isNew: Whether one is made if the group has none, from zeros, which are an empty
-///   sum; otherwise nil.
+/// - Parameter isNew: Whether to create a sum for a group without one. SQLite fills its memory with
+///   zeros, which are an empty sum. If false, such a group has nil.
 private func numberSum(of call: OpaquePointer?, isNew: Bool = true) -> UnsafeMutablePointer<NumberSum>? {
     sqlite3_aggregate_context(call, isNew ? Int32(MemoryLayout<NumberSum>.size) : 0)?
         .assumingMemoryBound(to: NumberSum.self)
 }
 
-/// The sum of the decimal numbers of a group; SQLite keeps a reference in the group's context.
+/// The sum of a group's decimal numbers, retained by the group's context.
 private final class DecimalSum {
     var value: Decimal = 0
 }
 
-/// The sum of the group of a call; nil without memory.
+/// The sum of the group of a call; nil if memory is exhausted.
 private func decimalSum(of call: OpaquePointer?) -> DecimalSum? {
     guard
         let place = sqlite3_aggregate_context(call, Int32(MemoryLayout<Unmanaged<DecimalSum>?>.size))?
             .assumingMemoryBound(to: Unmanaged<DecimalSum>?.self)
     else { return nil }
-    // The context is zero at first, which is nil.
+    // The context is initially zero, which is nil.
     if let known = place.pointee { return known.takeUnretainedValue() }
     let sum = DecimalSum()
     place.pointee = Unmanaged.passRetained(sum)
@@ -154,12 +154,12 @@ private func text(_ bytes: UnsafeRawPointer?, _ length: Int32) -> UnsafeBufferPo
     UnsafeBufferPointer(start: bytes?.assumingMemoryBound(to: UInt8.self), count: bytes == nil ? 0 : Int(length))
 }
 
-/// A decimal number from its text; zero for a text that is none, which only other programs write.
+/// A decimal number from its text; zero for any other text, which only other programs write.
 private func decimal(_ bytes: UnsafeRawPointer?, _ length: Int32) -> Decimal {
     Decimal(exactly: text(bytes, length)) ?? 0
 }
 
-/// The sets of rows that running statements ask for.
+/// The sets of objects that running statements use.
 final class ObjectSets {
     private var sets: [Int64: ObjectSet] = [:]
     private var lastNumber: Int64 = 0

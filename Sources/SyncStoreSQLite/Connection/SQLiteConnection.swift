@@ -4,25 +4,25 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// A connection to a database; the one owner of its handle.
+/// A connection to a database, and the only owner of its handle.
 ///
-/// It is used by one thread at a time: it never leaves the actor that made it.
+/// It is used by one thread at a time, because it never leaves the actor that created it.
 final class SQLiteConnection {
     private let handle: OpaquePointer
     private var statements: [String: SQLiteStatement] = [:]
     private let objectSets = ObjectSets()
-    /// Interrupts its statements.
+    /// Interrupts statements and waits when the transaction is cancelled.
     let interruption: SQLiteInterruption
     private var batchTables: [Int: SQLiteBatchTable] = [:]
-    /// How many statements are kept prepared.
+    /// The maximum number of cached statements.
     private static let statementLimit = 200
 
     /// Opens a database.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - isReadOnly: Whether nothing may be written; then the file must exist.
-    ///   - busyTimeout: How long it waits for locks of others, in milliseconds.
+    ///   - isReadOnly: Whether the file must exist and is not changed.
+    ///   - busyTimeout: The time to wait for locks of other connections, in milliseconds.
     init(path: String, isReadOnly: Bool, busyTimeout: Int32) throws(SQLiteError) {
         var opened: OpaquePointer?
         let flags =
@@ -35,7 +35,7 @@ final class SQLiteConnection {
             sqlite3_close_v2(opened)
             throw error
         }
-        // SQLite opens a file that may not be written for reading.
+        // If SQLite cannot open a file for writing, it opens it read-only.
         guard isReadOnly || sqlite3_db_readonly(opened, "main") != 1 else {
             sqlite3_close_v2(opened)
             throw SQLiteError(code: SQLiteError.Code.readOnly, message: "the file cannot be written")
@@ -47,26 +47,25 @@ final class SQLiteConnection {
     }
 
     deinit {
-        // Statements are finalized by their owners; the handle is closed with the last of them, and
-        // asks nobody any more.
+        // Statements are finalized by their owners. The handle is closed with the last of them, so
+        // its callbacks are removed now.
         sqlite3_progress_handler(handle, 0, nil, nil)
         sqlite3_busy_handler(handle, nil, nil)
         sqlite3_close_v2(handle)
     }
 
-    /// Runs statements without parameters, one after the other.
+    /// Runs statements without parameters, in order.
     func execute(_ text: String) throws(SQLiteError) {
         let code = sqlite3_exec(handle, text, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteError(handle, code: code, statement: text) }
     }
 
-    /// A new statement.
+    /// Prepares a new statement.
     func prepare(_ text: String) throws(SQLiteError) -> SQLiteStatement {
         try SQLiteStatement(text, connection: handle)
     }
 
-    /// A statement that is kept for the next time; it must have run to its end, or be reset, before
-    /// it is asked for again.
+    /// A cached statement. Before it is requested again, it must have run to its end or be reset.
     func cached(_ text: String) throws(SQLiteError) -> SQLiteStatement {
         if let known = statements[text] { return known }
         if statements.count >= Self.statementLimit { statements.removeAll() }
@@ -75,26 +74,25 @@ final class SQLiteConnection {
         return statement
     }
 
-    /// Takes a statement that is kept, or a new one, for use over several calls; see
-    /// ``giveBack(_:)``.
+    /// Takes a cached or new statement for use over several calls; see ``giveBack(_:)``.
     func take(_ text: String) throws(SQLiteError) -> SQLiteStatement {
         if let known = statements.removeValue(forKey: text) { return known }
         return try prepare(text)
     }
 
-    /// Keeps a statement for the next time.
+    /// Returns a statement to the cache.
     func giveBack(_ statement: SQLiteStatement) {
         statement.reset()
         if statements.count >= Self.statementLimit { statements.removeAll() }
         statements[statement.text] = statement
     }
 
-    /// Forgets the statements that are kept.
+    /// Empties the cache of statements.
     func removeCachedStatements() {
         statements.removeAll()
     }
 
-    /// The first column of a statement's first row; nil where there is none.
+    /// The first column of a statement's first row; nil without a row or for null.
     func integer(_ text: String, _ bindings: [SQLBinding] = []) throws(SQLiteError) -> Int64? {
         let statement = try cached(text)
         statement.bind(bindings)
@@ -102,7 +100,7 @@ final class SQLiteConnection {
         return try statement.step() ? statement.integer(at: 0) : nil
     }
 
-    /// How many rows the last statement that changes some has changed.
+    /// The number of rows that the last writing statement changed.
     var changeCount: Int {
         Int(sqlite3_changes64(handle))
     }
@@ -112,7 +110,7 @@ final class SQLiteConnection {
         sqlite3_get_autocommit(handle) == 0
     }
 
-    /// Whether the file is no longer where it was opened: removed, renamed, or replaced by another.
+    /// Whether the file is no longer in its place: removed, renamed, or replaced by another.
     var hasFileMoved: Bool {
         var answer: Int32 = 0
         let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
@@ -124,17 +122,17 @@ final class SQLiteConnection {
         sqlite3_db_filename(handle, "main").map { String(cString: $0) }
     }
 
-    /// Whether a write-ahead log belongs to the file.
+    /// Whether the file has a write-ahead log.
     private(set) lazy var hasLog =
         (try? prepare("PRAGMA journal_mode")).map { statement in
             defer { statement.reset() }
             return (try? statement.step()) == true && statement.text(at: 0) == "wal"
         } ?? false
 
-    /// Has the file keep a write-ahead log.
+    /// Switches the file to a write-ahead log.
     ///
-    /// SQLite does not wait for the locks of others when it changes that: it has read the file
-    /// already, and two connections that did so could wait for each other.
+    /// SQLite does not wait for locks here: it has read the file already, so two such connections
+    /// could wait for each other.
     func keepLog(waitingAtMost limit: Duration) throws(SQLiteError) {
         let start = ContinuousClock.now
         var count: Int32 = 0
@@ -148,7 +146,7 @@ final class SQLiteConnection {
         }
     }
 
-    /// How far the write-ahead log has been copied into the file; nil if that is unknown.
+    /// How much of the write-ahead log has been copied into the file; nil if unknown.
     ///
     /// Read from the wal-index, which is mapped since the first transaction; see
     /// https://www.sqlite.org/walformat.html#the_wal_index_file_format.
@@ -162,18 +160,18 @@ final class SQLiteConnection {
         return SQLiteCheckpoint(index: index)
     }
 
-    /// Empties the write-ahead log unless somebody still needs it; see
+    /// Empties the write-ahead log unless a reader still needs it; see
     /// https://www.sqlite.org/c3ref/wal_checkpoint_v2.html.
     ///
-    /// - Returns: Whether it is empty.
+    /// - Returns: Whether the log is empty.
     func truncateLog() -> Bool {
         interruption.isPatient = false
         defer { interruption.isPatient = true }
         return sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) == SQLITE_OK
     }
 
-    /// Decides whether statements of others can have texts in double quotes, as SQLite allows it; a
-    /// name that does not exist is a text then. See https://www.sqlite.org/quirks.html#dblquote.
+    /// Decides whether a statement may have texts in double quotes. If so, SQLite reads an unknown
+    /// name as a text. See https://www.sqlite.org/quirks.html#dblquote.
     func takesUnknownNamesForTexts(_ isAllowed: Bool) {
         oneway_sqlite3_set_double_quoted_texts(handle, isAllowed ? 1 : 0)
     }
@@ -185,7 +183,7 @@ final class SQLiteConnection {
         return code == SQLITE_OK ? collation.map { String(cString: $0) } : nil
     }
 
-    /// The virtual table that shows batches with a number of cells per row to statements.
+    /// The virtual table for batches with a given number of cells per row.
     func batchTable(columnCount: Int, dates: DateStorage) throws(SQLiteError) -> SQLiteBatchTable {
         if let known = batchTables[columnCount] { return known }
         let table = SQLiteBatchTable(columnCount: columnCount, dates: dates)
@@ -197,12 +195,12 @@ final class SQLiteConnection {
 
     // MARK: Object sets
 
-    /// Makes a set known to statements, by the number that is returned.
+    /// Registers a set for statements, and returns its number.
     func add(_ rows: ObjectSet) -> Int64 {
         objectSets.add(rows)
     }
 
-    /// Forgets a set.
+    /// Removes a set.
     func removeObjectSet(_ number: Int64) {
         objectSets.remove(number)
     }

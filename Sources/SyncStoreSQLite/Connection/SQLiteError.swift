@@ -5,9 +5,9 @@ public import OneWaySynchronizer
 public struct SQLiteError: Error, Hashable, Sendable {
     /// Names of result codes; see https://www.sqlite.org/rescode.html.
     public enum Code {
-        /// A statement that cannot be compiled or run (`SQLITE_ERROR`).
+        /// A statement cannot be compiled or run (`SQLITE_ERROR`).
         static let error: Int32 = 1
-        /// Another connection holds a lock for longer than the busy timeout (`SQLITE_BUSY`).
+        /// Another connection held a lock for longer than the busy timeout (`SQLITE_BUSY`).
         public static let busy: Int32 = 5
         /// A table is locked inside the connection or its shared cache (`SQLITE_LOCKED`).
         public static let locked: Int32 = 6
@@ -24,13 +24,13 @@ public struct SQLiteError: Error, Hashable, Sendable {
         public static let full: Int32 = 13
         /// The file cannot be opened (`SQLITE_CANTOPEN`).
         public static let cannotOpen: Int32 = 14
-        /// A constraint of a table refused a change (`SQLITE_CONSTRAINT`).
+        /// A constraint of a table rejected a change (`SQLITE_CONSTRAINT`).
         public static let constraint: Int32 = 19
-        /// The primary key refused a change (`SQLITE_CONSTRAINT_PRIMARYKEY`).
+        /// The primary key rejected a change (`SQLITE_CONSTRAINT_PRIMARYKEY`).
         public static let primaryKey: Int32 = 1555
-        /// A unique index refused a change (`SQLITE_CONSTRAINT_UNIQUE`).
+        /// A unique index rejected a change (`SQLITE_CONSTRAINT_UNIQUE`).
         public static let unique: Int32 = 2067
-        /// A call with arguments that do not fit each other (`SQLITE_MISUSE`).
+        /// A call had arguments that do not fit together (`SQLITE_MISUSE`).
         public static let misuse: Int32 = 21
         /// The file is not a database (`SQLITE_NOTADB`).
         public static let notADatabase: Int32 = 26
@@ -40,9 +40,9 @@ public struct SQLiteError: Error, Hashable, Sendable {
     public let code: Int32
     /// SQLite's message, in English.
     public let message: String
-    /// The text of the statement, with `?` for values; nil if there was none.
+    /// The text of the statement, with `?` for values; nil if there is none.
     public let statement: String?
-    /// The statement with its bound values, cut after some thousand characters; nil if there was
+    /// The statement with its bound values, cut after a few thousand characters; nil if there is
     /// none.
     let boundStatement: String?
 
@@ -70,7 +70,7 @@ public struct SQLiteError: Error, Hashable, Sendable {
 }
 
 extension SQLiteError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// A sentence for people, without the values bound to the statement.
+    /// A readable sentence without the values bound to the statement.
     public var description: String {
         let place = statement.map { " in: \($0)" } ?? ""
         return "SQLite: \(message) (code \(code))\(place)"
@@ -86,7 +86,7 @@ extension SQLiteError: CustomStringConvertible, CustomDebugStringConvertible, Lo
 }
 
 extension SQLiteError: RetryableError {
-    /// Whether another attempt can succeed: a lock of another connection was in the way.
+    /// Whether a retry can succeed, because a lock of another connection caused the error.
     public var isRetryable: Bool {
         primaryCode == Code.busy || primaryCode == Code.locked
     }

@@ -11,23 +11,25 @@ import Glibc
 
 /// The files of an open store: the database, its write-ahead log and its wal-index.
 ///
-/// SQLite goes on to use files that are gone from their places. Every transaction compares the
-/// files with those that were opened. The write-ahead log is emptied when a commit has made it
-/// large: SQLite itself reuses the file but never shortens it while a connection is open. Emptying
-/// needs a moment without readers; if one is in the way, the end of its transaction tries again.
+/// SQLite continues to use files that are no longer in their places. Every transaction therefore
+/// compares the files with those that were opened.
+///
+/// The write-ahead log is emptied when a commit has made it large, because SQLite reuses the file
+/// but does not shorten it while a connection is open. Emptying the log requires a moment without
+/// readers. If a reader prevents it, the end of the reader's transaction tries again.
 final class SQLiteFiles: Sendable {
-    /// The size of a log that is emptied.
+    /// The size at which a log is emptied, in bytes.
     private static let logByteLimit = 16 << 20
 
     private struct State {
         /// The identities of the files, by path.
         var identities: [String: FileStatus.Identity] = [:]
         var content: Content?
-        /// Whether a reader was in the way of the last attempt to empty the log.
+        /// Whether a reader prevented the last attempt to empty the log.
         var isLogWaiting = false
     }
 
-    /// The database file after a look at the checkpoint.
+    /// The state of the database file, with the checkpoint that was read before it.
     private struct Content {
         let checkpoint: SQLiteCheckpoint
         let status: FileStatus
@@ -36,17 +38,19 @@ final class SQLiteFiles: Sendable {
     private let path: String
     private let state = Locked(State())
 
-    /// - Parameter path: The path of the database; symbolic links are followed at each check.
+    /// Creates the files.
+    ///
+    /// - Parameter path: The path of the database. Symbolic links are followed in each check.
     init(of path: String) {
         self.path = path
     }
 
     // MARK: Checks
 
-    /// Verifies that the files are still the ones that were opened, and that only SQLite wrote into
-    /// the database.
+    /// Verifies that the files are the opened ones, and that only SQLite has written to the
+    /// database.
     ///
-    /// - Parameter connection: A connection with a transaction.
+    /// - Parameter connection: A connection in a transaction.
     /// - Throws: `SQLiteError` with the code `fileMoved`.
     func check(_ connection: SQLiteConnection) throws(SQLiteError) {
         let before = connection.checkpoint
@@ -64,13 +68,13 @@ final class SQLiteFiles: Sendable {
         let isForeign = state.withLock { state in
             defer { state.content = Content(checkpoint: before, status: database) }
             guard let known = state.content else { return false }
-            // A checkpoint changes its numbers before it writes into the file.
+            // A checkpoint changes its numbers before it writes to the file.
             return known.checkpoint == after && after.isComplete && known.status != database
         }
         if isForeign { throw Self.error("another program than SQLite wrote into the database file") }
     }
 
-    /// Takes the database file as it is after it was opened, or after a checkpoint.
+    /// Records the state of the database file after it was opened, or after a checkpoint.
     func note(_ connection: SQLiteConnection) {
         guard let status = FileStatus(of: path),
             isKnown(status.identity, at: path, isOpen: { !connection.hasFileMoved }),
@@ -79,10 +83,10 @@ final class SQLiteFiles: Sendable {
         state.withLock { $0.content = Content(checkpoint: checkpoint, status: status) }
     }
 
-    /// Whether a file has the identity that it had before.
+    /// Whether a file has the recorded identity.
     ///
-    /// - Parameter isOpen: Whether a file that was not seen before is the one that is open; then it
-    ///   becomes known.
+    /// - Parameter isOpen: For a file without a recorded identity, whether it is the open one. If
+    ///   so, its identity is recorded.
     private func isKnown(
         _ identity: FileStatus.Identity?, at path: String, isOpen: () -> Bool = { true }
     ) -> Bool {
@@ -101,7 +105,7 @@ final class SQLiteFiles: Sendable {
 
     // MARK: The write-ahead log
 
-    /// Empties the log if it is large, after a commit.
+    /// Empties a large log after a commit.
     func shrinkLog(after connection: SQLiteConnection) {
         guard let name = connection.filePath, let size = FileStatus(of: name + "-wal")?.byteCount,
             size > Self.logByteLimit
@@ -111,14 +115,14 @@ final class SQLiteFiles: Sendable {
         note(connection)
     }
 
-    /// Empties the log if a reader was in the way before, after a transaction that changed nothing.
+    /// Empties the log after a read transaction, if a reader prevented it before.
     func shrinkLog(afterReading connection: SQLiteConnection) {
         guard state.withLock(\.isLogWaiting) else { return }
         shrinkLog(after: connection)
     }
 }
 
-/// What the file system says about a file; two are equal if nobody wrote in between.
+/// The file system's data about a file. If two are equal, the file was not written in between.
 private struct FileStatus: Equatable {
     struct Identity: Equatable {
         let device: UInt64
@@ -130,7 +134,7 @@ private struct FileStatus: Equatable {
     private let seconds: Int64
     private let nanoseconds: Int64
 
-    /// Follows symbolic links; nil for no file.
+    /// Reads the data, following symbolic links; nil if the file does not exist.
     init?(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -146,17 +150,19 @@ private struct FileStatus: Equatable {
     }
 }
 
-/// How far a write-ahead log has been copied into its database.
+/// How much of a write-ahead log has been copied into its database.
 struct SQLiteCheckpoint: Equatable {
     /// The size of the first part of a wal-index.
     static let indexByteCount: Int32 = 32768
 
-    /// Random numbers that change when the log begins anew.
+    /// Random numbers that change when the log restarts.
     private let salt: UInt64
     private let copiedFrameCount: UInt32
-    /// The number of frames that a checkpoint set out to copy.
+    /// The number of frames that a checkpoint intends to copy.
     private let attemptedFrameCount: UInt32
 
+    /// Reads a checkpoint.
+    ///
     /// - Parameter index: The start of the wal-index.
     init(index: UnsafeRawPointer) {
         salt = index.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
@@ -164,7 +170,7 @@ struct SQLiteCheckpoint: Equatable {
         attemptedFrameCount = index.loadUnaligned(fromByteOffset: 128, as: UInt32.self)
     }
 
-    /// Whether no checkpoint writes into the database.
+    /// Whether no checkpoint is writing to the database.
     var isComplete: Bool {
         attemptedFrameCount <= copiedFrameCount
     }

@@ -1,10 +1,10 @@
 import COneWaySQLite
 import SyncBase
 
-/// A request to interrupt a transaction, made on any thread and checked by its statements.
+/// A request to interrupt a transaction, made on any thread and checked by the statements.
 ///
-/// `sqlite3_interrupt` would not do: it is for whatever a connection does at that moment, which may
-/// be the next transaction already.
+/// `sqlite3_interrupt` is not suitable: it interrupts the connection's current statement, which may
+/// belong to the next transaction already.
 final class SQLiteCancellation: Sendable {
     private let isRequestedFlag = Locked(false)
 
@@ -19,19 +19,19 @@ final class SQLiteCancellation: Sendable {
 ///
 /// Used on the connection's thread only.
 final class SQLiteInterruption {
-    /// The transaction's; nil where nothing is to be broken off.
+    /// The cancellation of the current transaction; nil if there is nothing to interrupt.
     var cancellation: SQLiteCancellation?
-    /// Whether the connection waits for locks of others at all.
+    /// Whether the connection waits for locks of other connections.
     var isPatient = true
     private let busyTimeout: Int32
-    /// How many of SQLite's instructions are run from one look to the next: some microseconds'
-    /// worth.
+    /// The number of SQLite's instructions between two checks, which take a few microseconds.
     private static let instructionCount: Int32 = 4096
-    /// How long it waits for a lock before it tries again, in milliseconds: the first times, then
-    /// always the last.
+    /// The waits before each attempt to get a lock, in milliseconds. The last one repeats.
     private static let delays: [Int32] = [1, 2, 5, 10, 15, 20, 25]
 
-    /// - Parameter busyTimeout: How long to wait for locks of others, in milliseconds.
+    /// Creates an interruption.
+    ///
+    /// - Parameter busyTimeout: The time to wait for locks of other connections, in milliseconds.
     init(busyTimeout: Int32) {
         self.busyTimeout = busyTimeout
     }
@@ -40,7 +40,7 @@ final class SQLiteInterruption {
         cancellation?.isRequested ?? false
     }
 
-    /// Has a connection ask, which must not outlive this.
+    /// Registers the callbacks on a connection, which must not outlive this object.
     func install(on handle: OpaquePointer) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_progress_handler(
@@ -57,9 +57,9 @@ final class SQLiteInterruption {
             }, context)
     }
 
-    /// Waits for somebody else's lock.
+    /// Waits for a lock of another connection.
     ///
-    /// - Parameter count: How often it has been waited for already.
+    /// - Parameter count: The number of previous waits for this lock.
     /// - Returns: Whether to try again.
     func wait(_ count: Int32) -> Bool {
         let longest = Self.delays[Self.delays.count - 1]
@@ -71,7 +71,7 @@ final class SQLiteInterruption {
         return true
     }
 
-    /// Whether an error came of a cancellation.
+    /// Whether a cancellation caused an error.
     func caused(_ error: SQLiteError) -> Bool {
         isRequested && (error.primaryCode == SQLITE_INTERRUPT || error.primaryCode == SQLITE_BUSY)
     }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The place of a database file, and why no database can be opened or changed there.
+/// The place of a database file, with the reasons why a database cannot be opened or changed there.
 struct SQLitePlace {
     let path: String
     let isReadOnly: Bool
 
-    /// Opens a connection, or changes what it has open.
+    /// Opens a connection, or runs another step that accesses the file.
     ///
     /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
     func open<Result>(_ connect: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
@@ -19,7 +19,7 @@ struct SQLitePlace {
         return SQLiteError(code: error.code, message: "\(reason) (\(error.message))", statement: error.statement)
     }
 
-    /// Refuses what SQLite opens although no data would be kept in a file, or never answers.
+    /// Rejects places where SQLite would not store the data in a file, or would wait forever.
     func check() throws(SQLiteError) {
         guard let reason = refusal else { return }
         throw SQLiteError(code: SQLiteError.Code.cannotOpen, message: reason)
@@ -40,7 +40,7 @@ struct SQLitePlace {
         }
     }
 
-    /// The reason why the file cannot be opened, as far as the file system shows it.
+    /// The reason why the file cannot be opened, if the file system shows it.
     private func reason(for error: SQLiteError) -> String? {
         guard [SQLiteError.Code.cannotOpen, SQLiteError.Code.readOnly].contains(error.primaryCode) else { return nil }
         let files = FileManager.default

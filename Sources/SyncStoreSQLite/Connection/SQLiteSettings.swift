@@ -1,22 +1,22 @@
 import Foundation
 import SyncStoreSQL
 
-/// How connections of a store are opened.
+/// The settings with which a store opens its connections.
 struct SQLiteSettings: Sendable {
     let path: String
-    /// The same path wherever the process is: readers open the file when they are needed.
+    /// The path that does not depend on the current folder, because readers open the file later.
     let absolutePath: String
     let isReadOnly: Bool
-    /// The folder of a file that is gone with the store, so that nothing needs to reach the disk.
-    /// Nil for a file that stays.
+    /// The folder of a file that is removed with the store, so that data need not reach the disk;
+    /// nil for a permanent file.
     let folder: TransientFolder?
     let busyTimeout: Duration
     let modelVersion: Int
-    /// A text to keep with the tables; nil to leave an earlier one.
+    /// A text to store with the tables; nil to keep an earlier one.
     let note: String?
-    /// The largest number of pages of the file; nil for SQLite's own limit.
+    /// The maximum number of pages of the file; nil for SQLite's own limit.
     let maximumPageCount: Int?
-    /// How many bytes of pages are kept in memory.
+    /// The size of the page cache in bytes.
     let cacheByteCount: Int
 
     init(path: String, isReadOnly: Bool, folder: TransientFolder? = nil, _ options: SQLiteStore.Options) {
@@ -34,7 +34,7 @@ struct SQLiteSettings: Sendable {
     /// The place of the file.
     var place: SQLitePlace { SQLitePlace(path: path, isReadOnly: isReadOnly) }
 
-    /// Opens a connection to a file with a write-ahead log, except for reading.
+    /// Opens a connection and, unless it is read-only, switches the file to a write-ahead log.
     ///
     /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
     func open() throws(SQLiteError) -> SQLiteConnection {
@@ -43,21 +43,21 @@ struct SQLiteSettings: Sendable {
         return connection
     }
 
-    /// Opens a connection that leaves the file as it is.
+    /// Opens a connection without changing the file.
     ///
     /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
     func openUnchanged() throws(SQLiteError) -> SQLiteConnection {
         try place.open(connect)
     }
 
-    /// Has the file of a connection keep a write-ahead log, except for reading.
+    /// Switches the file of a connection to a write-ahead log, unless the connection is read-only.
     ///
     /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
     func keepLog(of connection: SQLiteConnection) throws(SQLiteError) {
         guard !isReadOnly else { return }
         try place.open { () throws(SQLiteError) in try connection.keepLog(waitingAtMost: busyTimeout) }
-        // With the log a commit survives a crash of the program either way, and NORMAL one of the
-        // system without damage.
+        // With a log, commits always survive a crash of the program. With NORMAL, the database also
+        // survives a crash of the system without damage.
         if folder == nil { try connection.execute("PRAGMA synchronous = NORMAL") }
     }
 

@@ -3,16 +3,16 @@ import Foundation
 import SyncModel
 import SyncStoreSQL
 
-/// A prepared statement; the one owner of its handle.
+/// A prepared statement, and the only owner of its handle.
 ///
-/// Like the connection it belongs to, it is used by one thread at a time: it never leaves the actor
-/// that made it.
+/// Like its connection, it is used by one thread at a time, because it never leaves the actor that
+/// created it.
 final class SQLiteStatement {
     /// The statement's text.
     let text: String
     private let handle: OpaquePointer
     private let connection: OpaquePointer
-    /// Whether nothing follows the statement in the text.
+    /// Whether nothing follows the statement in its text.
     private let isWhole: Bool
 
     init(_ text: String, connection: OpaquePointer) throws(SQLiteError) {
@@ -42,9 +42,9 @@ final class SQLiteStatement {
 
     // MARK: Running
 
-    /// Runs on to the next row.
+    /// Advances to the next row.
     ///
-    /// - Returns: Whether there is one; after the last the statement is ready to be run again.
+    /// - Returns: Whether there is a row. After the last one, the statement can be run again.
     func step() throws(SQLiteError) -> Bool {
         let code = sqlite3_step(handle)
         switch code {
@@ -59,30 +59,30 @@ final class SQLiteStatement {
         }
     }
 
-    /// The beginning of the text with the values that are bound.
+    /// The beginning of the text, with the bound values.
     private var boundText: String? {
         guard sqlite3_bind_parameter_count(handle) > 0, let expanded = sqlite3_expanded_sql(handle) else { return nil }
         defer { sqlite3_free(expanded) }
         return String(String(cString: expanded).prefix(4000))
     }
 
-    /// Runs it to its end, whatever rows it gives.
+    /// Runs the statement to its end, ignoring its rows.
     func run() throws(SQLiteError) {
         while try step() {}
     }
 
-    /// Runs it with values, to its end.
+    /// Binds values, and runs the statement to its end.
     func run(_ bindings: [SQLBinding]) throws(SQLiteError) {
         bind(bindings)
         try run()
     }
 
-    /// Makes it ready to be run again, wherever it stands.
+    /// Makes the statement ready to be run again.
     func reset() {
         sqlite3_reset(handle)
     }
 
-    // MARK: Statements of others
+    // MARK: Statements of users
 
     /// Whether the text is one statement that selects rows and does nothing else.
     var isSelection: Bool {
@@ -90,8 +90,7 @@ final class SQLiteStatement {
         return !begins(with: "pragma")
     }
 
-    /// Whether the first word is a keyword, after the white space and the comments before it, as
-    /// SQLite reads them.
+    /// Whether the first word is a keyword, after white space and comments as SQLite reads them.
     ///
     /// - Parameter keyword: The keyword in lowercase.
     private func begins(with keyword: String) -> Bool {
@@ -111,17 +110,17 @@ final class SQLiteStatement {
         }
     }
 
-    /// Whether it explains another statement instead of running it.
+    /// Whether the statement explains another one instead of running it.
     var isExplanation: Bool {
         begins(with: "explain")
     }
 
-    /// The number of its parameters.
+    /// The number of parameters.
     var parameterCount: Int {
         Int(sqlite3_bind_parameter_count(handle))
     }
 
-    /// A name that several of its columns have; nil for none.
+    /// A name of more than one column; nil if there is none.
     var repeatedColumn: String? {
         var names: Set<String> = []
         return (0..<columnCount).lazy.map(name).first { !names.insert($0).inserted }
@@ -131,7 +130,7 @@ final class SQLiteStatement {
         sqlite3_column_name(handle, Int32(truncatingIfNeeded: column)).map { String(cString: $0) } ?? ""
     }
 
-    /// The values of the row it stands on, by column name, as SQLite stores them.
+    /// The values of the current row by column name, as SQLite stores them.
     func values() -> [String: AttributeValue] {
         var values: [String: AttributeValue] = [:]
         for column in 0..<columnCount {
@@ -187,7 +186,7 @@ final class SQLiteStatement {
         sqlite3_bind_null(handle, Int32(index))
     }
 
-    // MARK: Columns of the row it stands on, counted from 0
+    // MARK: Columns of the current row, counted from 0
 
     /// The number of columns.
     var columnCount: Int {
@@ -206,7 +205,7 @@ final class SQLiteStatement {
         sqlite3_column_double(handle, Int32(truncatingIfNeeded: column))
     }
 
-    /// The text in UTF-8, whatever the encoding of the database.
+    /// The text in UTF-8, independent of the database's encoding.
     func text(at column: Int) -> String {
         let place = Int32(truncatingIfNeeded: column)
         guard let start = sqlite3_column_text(handle, place) else { return "" }
@@ -214,7 +213,7 @@ final class SQLiteStatement {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The bytes of a text or blob, until the statement moves on.
+    /// The bytes of a text or blob, valid until the statement advances.
     @inline(__always)
     func bytes(at column: Int) -> UnsafeBufferPointer<UInt8> {
         let place = Int32(truncatingIfNeeded: column)
@@ -223,8 +222,8 @@ final class SQLiteStatement {
             start: start.assumingMemoryBound(to: UInt8.self), count: Int(sqlite3_column_bytes(handle, place)))
     }
 
-    /// The value that a column of an attribute holds; null for one that does not fit the type,
-    /// since other programs write as well.
+    /// The value of an attribute's column; null for a value that does not fit the type, because
+    /// other programs write too.
     func value(at column: Int, as type: AttributeType) -> AttributeValue {
         let stored = sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
         switch (type, stored) {
@@ -243,8 +242,8 @@ final class SQLiteStatement {
         }
     }
 
-    /// Sets the cell of a batch's open row to the value that a column of the same position holds;
-    /// null for a value that does not fit the type.
+    /// Sets a cell of a batch's open row to the value of the column with the same index; null for a
+    /// value that does not fit the type.
     @inline(__always)
     func append(_ column: Int, as type: AttributeType, to batch: inout RecordBatch) {
         let place = Int32(truncatingIfNeeded: column)
@@ -268,7 +267,7 @@ final class SQLiteStatement {
         case .uri: batch.setURI(bytes(at: column), at: column)
         case .binary, .transformable: batch.setBinary(bytes(at: column), at: column)
         case .decimal:
-            // A number of 39 digits is one of 128 bits only sometimes.
+            // Only some numbers of 39 digits fit in 128 bits.
             guard !batch.setDecimal(bytes(at: column), at: column) else { return }
             batch.setValue(value(at: column, as: type), at: column)
         case .uuid, .json: batch.setValue(value(at: column, as: type), at: column)
@@ -290,7 +289,7 @@ final class SQLiteStatement {
         }
     }
 
-    /// A Boolean; only 0 and 1 are found by conditions.
+    /// A Boolean; nil for other numbers, because conditions find only 0 and 1.
     @inline(__always)
     private func flag(at column: Int, stored: Int32) -> Bool? {
         switch wholeNumber(at: column, stored: stored) {
@@ -304,12 +303,12 @@ final class SQLiteStatement {
         switch stored {
         case SQLITE_TEXT:
             if let found = DateText.microseconds(bytes(at: column)) { return Timestamp(microseconds: found) }
-            // In a `TEXT` column, the number of a date before the year 0 is a text.
+            // In a `TEXT` column, the integer of a date before the year 0 becomes a text.
             let number = integer(at: column)
             return number < DateText.range.lowerBound ? Timestamp(microseconds: number) : nil
         case SQLITE_FLOAT:
             let microseconds = (real(at: column) * 1_000_000).rounded()
-            // The latest dates become the next power of two.
+            // The latest dates are rounded to the next power of two.
             return microseconds == 0x1p63
                 ? Timestamp(microseconds: .max) : Int64(exactly: microseconds).map(Timestamp.init(microseconds:))
         case SQLITE_INTEGER: return Timestamp(microseconds: integer(at: column))
@@ -320,7 +319,7 @@ final class SQLiteStatement {
         }
     }
 
-    /// Whether a cell equals a column of the row, so that writing it would change nothing.
+    /// Whether a cell equals a column of the current row, so that writing it would change nothing.
     @inline(__always)
     func holds(_ reader: RecordBatch.Reader, row: Int, slot: Int, at column: Int, dates: DateStorage) -> Bool {
         let place = Int32(truncatingIfNeeded: column)
@@ -363,16 +362,16 @@ final class SQLiteStatement {
     }
 }
 
-/// The address of a text or blob, as SQLite wants it: not null, even where there are no bytes.
+/// The address of a text or blob. SQLite requires it not to be null, even without bytes.
 func sqliteContent(_ bytes: UnsafeRawBufferPointer) -> UnsafePointer<CChar> {
     let empty: StaticString = ""
     return (bytes.baseAddress ?? UnsafeRawPointer(empty.utf8Start)).assumingMemoryBound(to: CChar.self)
 }
 
-/// The same for bytes by their type.
+/// The address of the bytes of a text or blob.
 func sqliteContent(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafePointer<CChar> {
     sqliteContent(UnsafeRawBufferPointer(bytes))
 }
 
-/// Makes SQLite copy a value: the macro's own value, minus one as an address.
+/// Makes SQLite copy a value. The C macro is minus one as an address, which Swift does not import.
 let transientContent = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

@@ -8,11 +8,11 @@ import Musl
 import Glibc
 #endif
 
-/// A folder, in memory where the system has a file system there, that is gone with the last
+/// A folder, in memory if the system has a file system there, that is removed with its last
 /// reference.
 ///
-/// A file in it is locked for as long. The system takes the lock off when the process dies, by
-/// which the next folder that is made finds those that nobody uses any more.
+/// As long as it exists, a file in it is locked. When the process dies, the system releases the
+/// lock. The next folder that is created finds and removes the folders whose file is not locked.
 final class TransientFolder: Sendable {
     let url: URL
     private let lock: Int32
@@ -24,7 +24,7 @@ final class TransientFolder: Sendable {
         let parent = Self.parent
         Self.removeAbandoned(in: parent)
         let name = Self.prefix + UUID().uuidString
-        // It has another name until it is locked, so that nobody takes it for abandoned.
+        // It has another name until its file is locked, so that it is not removed as abandoned.
         let unlocked = parent.appending(path: ".\(name)")
         try manager.createDirectory(
             at: unlocked, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -45,15 +45,15 @@ final class TransientFolder: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left to the next one, and to the system, which empties such
+        // If the removal fails, the next folder removes it, or the system, which empties such
         // places.
         try? FileManager.default.removeItem(at: url)
         close(lock)
     }
 
-    /// Where such folders are.
+    /// The parent of these folders.
     static let parent: URL = {
-        // Linux keeps this one in memory.
+        // On Linux, this folder is in memory.
         let shared = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
         let manager = FileManager.default
         return manager.isWritableFile(atPath: shared.path) ? shared : manager.temporaryDirectory
@@ -61,7 +61,7 @@ final class TransientFolder: Sendable {
 
     /// Locks the file of a folder, and returns its descriptor.
     ///
-    /// - Throws: `SQLiteError` if the file cannot be opened, or somebody else has the lock.
+    /// - Throws: `SQLiteError` if the file cannot be opened, or another process has the lock.
     private static func lock(_ folder: URL, flags: Int32 = 0) throws(SQLiteError) -> Int32 {
         let path = folder.appending(path: "lock").path
         let descriptor = open(path, O_RDWR | O_CLOEXEC | flags, 0o600)
@@ -86,7 +86,7 @@ final class TransientFolder: Sendable {
 }
 
 extension SQLiteError {
-    /// Creates the error of a file that the system did not open or lock.
+    /// Creates the error for a file that the system could not open or lock.
     fileprivate init(_ path: String, systemCode: Int32) {
         self.init(
             code: Code.cannotOpen, message: "cannot open and lock \(path): \(String(cString: strerror(systemCode)))")

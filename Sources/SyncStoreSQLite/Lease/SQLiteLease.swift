@@ -4,23 +4,23 @@ public import OneWaySynchronizer
 import SyncStore
 import SyncStoreSQL
 
-/// A lease on an SQLite database file: one process of a machine at a time holds it.
+/// A lease on an SQLite database file, held by one process of a machine at a time.
 ///
 ///     let lease = SQLiteLease(for: "data.sqlite")
 ///     try await lease.withLease(waiting: .forever) { try await store.sync(json, into: "User") }
 ///
 /// The lease is a lock on a small database beside the data, `data.sqlite-lease`. The holder keeps
-/// the lock as long as it has the lease. The system releases the lock when the process ends, also
-/// when it is killed; the next process gets the lease when it asks again. No clock is involved: a
+/// the lock for as long as it has the lease. When the process ends or is killed, the system
+/// releases the lock, and the next process that asks gets the lease. No clock is involved: a
 /// stopped process keeps the lease until it continues or dies. The lease does not block reads and
 /// writes of the data.
 ///
-/// The table `lease` of that file names the holder, for any SQL tool. The file stays when the lease
-/// is released. Removing or replacing it takes the lease from its holder, which notices at the next
-/// renewal.
+/// The table `lease` of that file shows the holder to any SQL tool. The file stays when the lease
+/// is released. If the file is removed or replaced, the holder loses the lease and notices at the
+/// next renewal.
 ///
-/// - Important: SQLite uses POSIX locks, which a process loses when it opens and closes the locked
-///   file by other means. A process that holds a lease must not open the file itself.
+/// - Important: SQLite uses POSIX locks. A process loses them when it opens and closes the locked
+///   file by other means, so a process with a lease must not open the file itself.
 ///
 /// - Important: A suspended app keeps its locks, and iOS ends an app that is suspended with a lock
 ///   on a file in an app group's container. End a sync before the app is suspended.
@@ -30,23 +30,23 @@ public struct SQLiteLease: SyncLease {
 
     /// The time after which a holder that cannot renew the lease gives it up; a minute by default.
     ///
-    /// Nobody else gets the lock meanwhile, unless the file was removed or replaced.
+    /// No other process gets the lock in the meantime, unless the file was removed or replaced.
     public let duration: Duration
 
     /// The time between two requests of a waiting process; 3 seconds by default.
     public let retryInterval: Duration
 
-    /// The database that is locked.
+    /// The path of the locked database.
     let path: String
 
-    /// Creates a lease on a database file, without asking for it.
+    /// Creates a lease on a database file, without requesting it.
     ///
     /// - Parameters:
     ///   - file: The database file, which need not exist. All paths and links to it have the same
     ///     lease.
-    ///   - duration: The time after which a holder that cannot renew the lease gives it up. A
-    ///     holder renews it three times within this time.
-    ///   - retryInterval: The time between two requests of a waiting process.
+    ///   - duration: The time after which a holder that cannot renew the lease gives it up; a
+    ///     minute by default. A holder renews the lease three times within this time.
+    ///   - retryInterval: The time between two requests of a waiting process; 3 seconds by default.
     public init(
         for file: String, duration: Duration = .seconds(60), retryInterval: Duration = .seconds(3)
     ) {
@@ -56,11 +56,11 @@ public struct SQLiteLease: SyncLease {
         path = Self.resolved(file) + "-lease"
     }
 
-    /// The path of a file after following links, also a link to a file that does not exist yet.
-    /// Foundation leaves such a link as it is.
+    /// The path of a file after following links, including a link to a file that does not exist
+    /// yet, which Foundation does not follow.
     private static func resolved(_ file: String) -> String {
         var url = URL(filePath: file).resolvingSymlinksInPath()
-        // As many links as the system itself follows.
+        // The limit of the system itself.
         for _ in 0..<40 {
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else { break }
             url = URL(filePath: target, relativeTo: url.deletingLastPathComponent()).resolvingSymlinksInPath()
@@ -68,7 +68,7 @@ public struct SQLiteLease: SyncLease {
         return url.path(percentEncoded: false)
     }
 
-    /// Asks for the lease; see `SyncLease`.
+    /// Requests the lease; see `SyncLease`.
     ///
     /// - Throws: `SQLiteError` if the lease's file cannot be opened or written, or is not a
     ///   database.
@@ -78,7 +78,7 @@ public struct SQLiteLease: SyncLease {
     }
 }
 
-/// A lock on the file of a lease, with a thread of its own. Released with the last reference.
+/// A lock on the file of a lease, with a thread of its own. Released with its last reference.
 actor SQLiteLeaseLock: SyncLeaseGrant {
     private let executor = BlockingExecutor(label: "SQLiteLease")
     private let path: String
@@ -99,9 +99,8 @@ actor SQLiteLeaseLock: SyncLeaseGrant {
         let connection = try SQLitePlace(path: path, isReadOnly: false).open { () throws(SQLiteError) in
             try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
         }
-        // Others can only read a committed row, and a commit releases the lock. So the row is
-        // written first, and the lock that is taken then is kept, unless another process was
-        // faster.
+        // Others can only read a committed row, but a commit releases the lock. So the row is
+        // written first. If no other process is faster, the lock taken afterwards is kept.
         while try connection.begin() {
             try connection.execute(
                 """
@@ -120,7 +119,7 @@ actor SQLiteLeaseLock: SyncLeaseGrant {
             ])
             try connection.commitPatiently()
         }
-        // Who is about to take the lease may be in the middle of writing its name.
+        // Another process that is about to take the lease may not have written its row completely.
         let row = try? connection.leaseRow()
         return .held(by: row?.token == token ? nil : row?.holder)
     }
@@ -135,7 +134,7 @@ actor SQLiteLeaseLock: SyncLeaseGrant {
     /// Releases the lock and removes the holder's row.
     func release() {
         if let connection, !connection.hasFileMoved {
-            // If that fails, the row stays without meaning, as after the death of a holder.
+            // If this fails, the row stays without meaning, as after the death of a holder.
             try? connection.execute("DELETE FROM lease")
             try? connection.commitPatiently()
         }
@@ -144,7 +143,7 @@ actor SQLiteLeaseLock: SyncLeaseGrant {
 }
 
 extension SQLiteConnection {
-    /// Takes the lock that only one connection can have.
+    /// Takes the exclusive lock.
     ///
     /// - Returns: Whether it was free.
     fileprivate func begin() throws(SQLiteError) -> Bool {
@@ -155,7 +154,7 @@ extension SQLiteConnection {
         return true
     }
 
-    /// Commits when nobody reads the holder's row any more.
+    /// Commits as soon as no other connection reads the holder's row.
     fileprivate func commitPatiently() throws(SQLiteError) {
         try execute("PRAGMA busy_timeout = 1000")
         try execute("COMMIT")

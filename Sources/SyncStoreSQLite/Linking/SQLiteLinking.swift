@@ -2,22 +2,22 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Links the objects of one batch: reads the stored links, and writes the difference, in a fixed
+/// Links the objects of one batch: reads the stored links and writes the differences with a fixed
 /// number of statements.
 ///
-/// As in a merge, a failed statement keeps its changes so far (OR FAIL); the whole transaction is
-/// rolled back then.
+/// As in a merge, a failed statement does not undo its own changes (OR FAIL), because the whole
+/// transaction is rolled back.
 struct SQLiteLinking: SQLLinkWriter {
     private let schema: SQLSchema
     private let batch: LinkBatch
     private let connection: SQLiteConnection
     let plan: SQLLinkPlan
-    /// The rows to write: two objects, and the position among those of the first one.
+    /// The rows to write: two objects, and the position among the links of the first one.
     private let table: SQLiteBatchTable
     private static let columnCount = 3
     private static let tableName = SQLiteBatchTable.name(columnCount: columnCount)
 
-    /// Works out what is to be written.
+    /// Plans the changes.
     ///
     /// - Parameter links: The links of the batch's ``SQLLinkPlan/origins(of:schema:)``.
     init(
@@ -28,7 +28,7 @@ struct SQLiteLinking: SQLLinkWriter {
         self.connection = connection
         table = try connection.batchTable(columnCount: Self.columnCount, dates: schema.dates)
         let relationship = batch.relationship
-        // Linked objects exist.
+        // Objects with stored links exist.
         var sources = Set(links.map(\.source))
         var targets = Set(links.map(\.target))
         sources.formUnion(
@@ -44,7 +44,7 @@ struct SQLiteLinking: SQLLinkWriter {
         try write(batch, schema: schema)
     }
 
-    /// Runs a statement for pairs of objects with a position each; does nothing without pairs.
+    /// Runs a statement for pairs of objects with positions; does nothing without pairs.
     private func run(_ text: String, _ rows: [(ObjectID, ObjectID?, Int64)]) throws(SQLiteError) {
         guard !rows.isEmpty else { return }
         var carrier = RecordBatch(columnCount: Self.columnCount)
@@ -70,7 +70,7 @@ struct SQLiteLinking: SQLLinkWriter {
     func release(_ link: SQLSchema.ColumnLink) throws(SQLiteError) {
         guard !plan.released.isEmpty else { return }
         let column = SQLText.name(link.column)
-        // Rows that are assigned anyway may get what they have.
+        // Objects that the batch assigns anyway may keep their values.
         try run(
             "UPDATE OR FAIL \(SQLText.name(link.table)) SET \(column) = NULL "
                 + "WHERE \(column) IN (SELECT c0 FROM \(Self.tableName) WHERE c1 IS NULL) "
@@ -126,7 +126,7 @@ struct SQLiteLinking: SQLLinkWriter {
             names.append(position)
             values.append(Self.placeAtEnd)
         }
-        // Without the condition, the conflict clause would be read as that of a join.
+        // Without the condition, SQLite would parse the conflict clause as that of a join.
         try run(
             "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
                 + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)",
@@ -135,19 +135,18 @@ struct SQLiteLinking: SQLLinkWriter {
 
     // MARK: Places
 
-    /// A join with the last position of each owner, to which a column refers and which a cell
-    /// contains.
+    /// A join with the last position among the objects that refer to the object in a cell.
     private static func lastPlaces(of position: String, in table: String, by column: String, cell: String) -> String {
         " LEFT JOIN (SELECT o.\(column) AS owner, max(o.\(position)) AS last FROM \(table) o "
             + "WHERE o.\(column) IN (SELECT \(cell) FROM \(tableName)) GROUP BY o.\(column)) p ON p.owner = b.\(cell)"
     }
 
-    /// A place after all that were taken before, in the order of the batch.
+    /// A position after all existing ones, in the order of the batch.
     private static let placeAtEnd = "ifnull(p.last, -1) + 1 + b.\(SQLiteBatchColumns.place)"
 }
 
 extension SQLiteConnection {
-    /// The objects among some that a statement selects; its parameter takes them.
+    /// The objects that a statement selects among those in its parameter.
     fileprivate func objects(_ text: String, among objects: [ObjectID]) throws(SQLiteError) -> Set<ObjectID> {
         guard !objects.isEmpty else { return [] }
         let statement = try cached(text)

@@ -1,22 +1,22 @@
-/// The columns of a batch that statements select from.
+/// The names of a batch's columns in statements.
 enum SQLiteBatchColumns {
-    /// The place of the row in the batch.
+    /// The index of the row in the batch.
     static let place = "place"
-    /// The object that the row is of.
+    /// The object of the row.
     static let object = "object"
-    /// How many objects a new object can lead to.
+    /// The maximum number of targets of a new object.
     static let targetLimit = 4
-    /// An object that a new object leads to; null for none.
+    /// A target of a new object; null for none.
     static func target(_ index: Int) -> String {
         "target\(index)"
     }
 
-    /// The cell of a slot, or of a column of a batch that is of no entity.
+    /// The cell of a slot, or of a column if the batch has no entity.
     static func cell(_ slot: Int) -> String {
         "c\(slot)"
     }
 
-    /// Whether the cell of a slot is to be written.
+    /// Whether to write the cell of a slot.
     static func isWritten(_ slot: Int) -> String {
         "w\(slot)"
     }

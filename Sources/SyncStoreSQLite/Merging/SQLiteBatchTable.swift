@@ -3,40 +3,40 @@ import Foundation
 import SyncModel
 import SyncStoreSQL
 
-/// A virtual table that shows a batch in memory to statements.
+/// A virtual table with which statements read a batch in memory.
 ///
 /// One statement handles a whole batch, without binding or copying values. The columns are those of
 /// `SQLiteBatchColumns`. The table is empty except while ``lend(_:_:)`` runs.
 ///
-/// It belongs to a connection, and like that is used by one thread at a time.
+/// It belongs to a connection and, like the connection, is used by one thread at a time.
 final class SQLiteBatchTable {
     /// The rows that statements read.
     struct Content {
         let reader: RecordBatch.Reader
-        /// The rows of the batch to be found, in this order.
+        /// The rows of the batch to read, in this order.
         var rows: [Int]
-        /// The object of each row of the batch; empty if no statement reads them.
+        /// The object of each row of the batch; empty if no statement reads it.
         var objects: [ObjectID?] = []
-        /// The targets of each row of the batch, one row after the other, nil for none; empty if no
-        /// row has one.
+        /// The targets of all rows of the batch, row after row, with nil for none; empty if no row
+        /// has a target.
         var targets: [ObjectID?] = []
-        /// The number of targets of a row.
+        /// The number of targets per row.
         var targetCount = 0
         /// A row with the values of absent cells; nil for null.
         var defaults: RecordBatch.Reader?
-        /// Whether a cell is to be written, slot by slot for each of `rows`; empty for all.
+        /// Whether to write each cell, slot by slot for each of `rows`; empty to write all.
         var isWritten: [Bool] = []
-        /// The row of the batch whose cell is found, slot by slot for each of `rows`; empty where
-        /// that is the row itself.
+        /// The batch row that supplies each cell, slot by slot for each of `rows`; empty if each
+        /// row supplies its own cells.
         var sources: [Int] = []
     }
 
-    /// The largest number of cells: SQLite allows 2,000 columns, and a cell takes two.
+    /// The maximum number of cells. SQLite allows 2,000 columns, and a cell takes two.
     static let columnLimit = (2000 - 2 - SQLiteBatchColumns.targetLimit) / 2
-    /// How many cells a row has.
+    /// The number of cells per row.
     let columnCount: Int
-    /// Read by the functions that SQLite calls while a statement runs, written only between two
-    /// statements. Freed with the table, which the connection keeps as long as it is open.
+    /// SQLite's callbacks read it while a statement runs. It is written only between two
+    /// statements, and freed with the table, which the connection owns as long as it is open.
     fileprivate let shown: UnsafeMutablePointer<BatchTableState>
 
     init(columnCount: Int, dates: DateStorage) {
@@ -51,13 +51,13 @@ final class SQLiteBatchTable {
         shown.deallocate()
     }
 
-    /// The name of the table with a number of cells per row.
+    /// The name of the table for a number of cells per row.
     static func name(columnCount: Int) -> String {
         "sync_batch_\(columnCount)"
     }
 
-    /// Puts rows into the table while a function runs; the batch that they are of must stay where
-    /// it is for as long.
+    /// Provides rows to statements while a function runs. Their batch must not move in memory in
+    /// the meantime.
     func lend<Result>(_ content: Content, _ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         defer { shown.pointee.content = nil }
         let result: Swift.Result<Result, SQLiteError> = content.rows.withUnsafeBufferPointer { rows in
@@ -78,7 +78,7 @@ final class SQLiteBatchTable {
         return try result.get()
     }
 
-    /// Makes the table known to a connection, which keeps it until it is closed.
+    /// Registers the table on a connection, which owns it until it is closed.
     ///
     /// - Returns: SQLite's result code.
     func register(_ connection: OpaquePointer) -> Int32 {
@@ -98,10 +98,10 @@ final class SQLiteBatchTable {
     }
 }
 
-/// The content of a batch table, and its values for SQLite. Nothing in it is reference-counted, so
-/// that reading a cell costs no more than that.
+/// The content of a batch table, as read by SQLite. Nothing in it is reference-counted, to make
+/// reading a cell fast.
 private struct BatchTableState {
-    /// The same as the table's content, where it lies.
+    /// The table's content as unowned buffers.
     struct Content {
         let reader: RecordBatch.Reader
         let defaults: RecordBatch.Reader?
@@ -116,7 +116,7 @@ private struct BatchTableState {
     let columnCount: Int
     let dates: DateStorage
     var content: Content?
-    /// Room for the text of a date or a UUID per slot, which lives until the cursor moves on.
+    /// Space for the text of one date or UUID per slot, valid until the cursor advances.
     let scratch: UnsafeMutablePointer<UInt8>
     private static let scratchWidth = 40
     private static let firstCellColumn = 2 + SQLiteBatchColumns.targetLimit
@@ -127,7 +127,7 @@ private struct BatchTableState {
         scratch = .allocate(capacity: max(columnCount, 1) * Self.scratchWidth)
     }
 
-    /// Answers with a column of the row at a place.
+    /// Returns a cell of a row to SQLite.
     @inline(__always)
     func answer(_ call: OpaquePointer?, place: Int, column: Int) {
         guard let content else { return sqlite3_result_null(call) }
@@ -202,11 +202,11 @@ private struct BatchTableState {
     }
 }
 
-/// The functions by which SQLite reads a batch table. There is nothing to create: a statement that
-/// names the module reads its one table.
+/// The callbacks with which SQLite reads a batch table. Nothing is created in the database: a
+/// statement that names the module reads its only table.
 ///
-/// Unsafe, because a pointer: what it leads to is written here, before anyone can see it, and only
-/// read from then on.
+/// Unsafe because it is a pointer. Its target is written here, before any other code can access it,
+/// and only read afterwards.
 nonisolated(unsafe) private let batchModule: UnsafePointer<sqlite3_module> = {
     var module = sqlite3_module()
     module.iVersion = 1
@@ -225,7 +225,7 @@ nonisolated(unsafe) private let batchModule: UnsafePointer<sqlite3_module> = {
         return SQLITE_OK
     }
     module.xBestIndex = { _, plan in
-        // There is one way to read it, from the first row to the last.
+        // The table can only be read from the first row to the last.
         plan?.pointee.estimatedCost = 1000
         plan?.pointee.estimatedRows = 1000
         return SQLITE_OK

@@ -3,23 +3,23 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Merges batches of records of one entity, each with a handful of statements.
+/// Merges batches of one entity's records, each with a few statements.
 ///
-/// The objects of a batch are found by one statement and compared where they lie with what is
-/// stored; what is new is inserted by a second one, what differs updated by a third. A batch whose
-/// identities lie where there are none, as in a first sync, is not even looked for.
+/// The first statement finds the objects of a batch and compares them with the stored values. The
+/// second one inserts new objects, and the third one updates those that differ. If no stored
+/// identity is in the range of the batch, as in a first sync, the search is skipped.
 struct SQLiteMerge {
     let statements: SQLiteMergeStatements
     let layout: EntityLayout
     let dates: DateStorage
-    /// Selects the objects of identities.
+    /// Selects the objects with the batch's identities.
     let find: String
-    /// Selects objects that are given.
+    /// Selects the objects that the batch names by number.
     let findByRow: String
     let probe: String
     let lastRow: String
     private let schema: SQLSchema
-    /// A row of what an insertion puts where a cell is absent.
+    /// One row with the values to insert for absent cells.
     private let defaults: RecordBatch
 
     init(_ entity: Int, schema: SQLSchema, adopted: SQLiteAdoptedTable?) {
@@ -43,13 +43,13 @@ struct SQLiteMerge {
         self.defaults = defaults
     }
 
-    /// The error for values that a unique index of the model has already; nil for another error.
+    /// The error if a unique index has the values already; nil for another error.
     func valuesTaken(_ error: SQLiteError) -> StoreError? {
         takenColumns(error).flatMap { schema.valuesTaken(index: nil, columns: $0, entity: layout.index) }
     }
 
-    /// Whether a unique index of an identity refused a row. Others may have added indices to the
-    /// table.
+    /// Whether the unique index of an identity rejected a row. Other tools may have added indices
+    /// to the table.
     func isIdentityTaken(_ error: SQLiteError) -> Bool {
         guard let taken = takenColumns(error).map({ Set($0.map { $0.lowercased() }) }) else { return false }
         return layout.family.contains { member in
@@ -58,7 +58,7 @@ struct SQLiteMerge {
         }
     }
 
-    /// The columns of the unique index that refused a row; nil for another error.
+    /// The columns of the unique index that rejected a row; nil for another error.
     private func takenColumns(_ error: SQLiteError) -> [String]? {
         let start = "UNIQUE constraint failed: "
         guard error.primaryCode == SQLiteError.Code.constraint, error.message.hasPrefix(start) else { return nil }

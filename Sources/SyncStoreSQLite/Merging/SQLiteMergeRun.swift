@@ -8,28 +8,27 @@ struct SQLiteMergeRun {
     private let reader: RecordBatch.Reader
     private let defaults: RecordBatch.Reader
     private let matches: [MergeRequest.Match]?
-    /// The links whose columns the objects have, as many as a batch has room for.
+    /// The links that the batch table has room for.
     private let links: [InitialLinks]
-    /// For each of the links, whether the object of a row has the row's link.
+    /// For each of the links, whether each row's object has the row's link.
     private var isLinked: [[Bool]]
     private let policy: MergePolicy
     private let connection: SQLiteConnection
     private let table: SQLiteBatchTable
-    /// The object of each row and the effect on it; nil for none.
+    /// The object of each row and the effect on it; nil if the row has no object.
     private var merged: [MergeResult.Row?]
 
-    /// Objects that hold something else than their rows of the batch.
+    /// The objects whose values differ from their rows in the batch.
     fileprivate struct Updates {
-        /// The rows, one for each object.
+        /// The row of each object.
         var rows: [Int] = []
-        /// Whether a cell differs, slot by slot for each row.
+        /// Whether each cell differs, slot by slot for each row.
         var isWritten: [Bool] = []
-        /// The rows that objects take their cells from.
+        /// The rows that supply the cells of objects.
         var overlays = Overlays()
     }
 
-    /// Where objects that several rows are of take their cells from: the row of each slot, by the
-    /// first of those rows.
+    /// For an object with several rows, the row that supplies each slot, by the first of its rows.
     fileprivate struct Overlays {
         private var sources: [Int: [Int]] = [:]
 
@@ -38,7 +37,8 @@ struct SQLiteMergeRun {
             set { sources[row] = newValue }
         }
 
-        /// The same for some rows one after the other; empty where each has its own cells.
+        /// The supplying rows of several rows, one after another; empty if each row supplies its
+        /// own cells.
         func sources(of rows: [Int], columnCount: Int) -> [Int] {
             guard !sources.isEmpty else { return [] }
             return rows.flatMap { row in sources[row] ?? Array(repeating: row, count: columnCount) }
@@ -69,7 +69,7 @@ struct SQLiteMergeRun {
         return result
     }
 
-    /// The targets of all links, one row after the other.
+    /// The targets of all links, row after row.
     private var targets: [ObjectID?] {
         if links.count == 1 { return links[0].targets }
         return links.isEmpty ? [] : (0..<reader.count).flatMap { row in links.map { $0.targets[row] } }
@@ -98,12 +98,12 @@ struct SQLiteMergeRun {
         if !updates.rows.isEmpty, !policy.previewsUpdates { try update(updates) }
     }
 
-    /// The object that a row is given.
+    /// The object that a row names by number.
     private func givenObject(_ row: Int) -> ObjectID? {
         if case .object(let object) = matches?[row] { object } else { nil }
     }
 
-    /// Whether rows that name their objects are all of different ones, and give none of them an
+    /// Whether rows that name their objects all name different ones, and none of them has an
     /// identity.
     private func areApart(_ given: [Int]) -> Bool {
         let slots = merge.layout.identitySlots
@@ -116,7 +116,7 @@ struct SQLiteMergeRun {
             }
     }
 
-    /// Rows that may stand in one another's way act in their order.
+    /// Merges rows that may conflict with each other one at a time, in order.
     private mutating func mergeOneByOne(_ rows: Range<Int>) throws {
         for row in rows {
             merged[row] = nil
@@ -124,9 +124,9 @@ struct SQLiteMergeRun {
         for row in rows { try merge(row..<(row + 1)) }
     }
 
-    // MARK: Objects that are there
+    // MARK: Existing objects
 
-    /// Finds the objects of identities.
+    /// Finds the objects with the batch's identities.
     private mutating func match(_ identities: BatchIdentities, _ updates: inout Updates) throws(SQLiteError) {
         let rows = identities.first
         guard let first = rows.first, let last = rows.last else { return }
@@ -143,7 +143,7 @@ struct SQLiteMergeRun {
         try match(text, SQLiteBatchTable.Content(reader: reader, rows: rows), identities.repeats, &updates)
     }
 
-    /// Finds the objects of rows that name theirs.
+    /// Finds the objects that rows name by number.
     private mutating func match(_ given: [Int], _ updates: inout Updates) throws(SQLiteError) {
         let content = SQLiteBatchTable.Content(
             reader: reader, rows: given, objects: matches.map { $0.indices.map(givenObject) } ?? [])
@@ -165,8 +165,8 @@ struct SQLiteMergeRun {
                 let place = Int(statement.integer(at: 0))
                 let object = statement.integer(at: 1)
                 if isShared {
-                    // Of several objects of one identity, the entity's own counts, else that of the
-                    // lowest row.
+                    // If several objects have the identity, the entity's own object is found or,
+                    // without one, the object with the lowest number.
                     let isOwn = statement.text(at: 2) == merge.layout.name
                     if let best, best.place == place {
                         guard !best.isOwn, isOwn || object < merged[place]?.object ?? .max else { continue }
@@ -179,7 +179,7 @@ struct SQLiteMergeRun {
         }
     }
 
-    /// Notes that a row is of an object, and how that differs from it.
+    /// Records the object of a row, and how it differs from the row.
     private mutating func take(
         _ object: Int64, at place: Int, _ repeats: [Int], _ statement: SQLiteStatement, _ updates: inout Updates
     ) {
@@ -256,7 +256,7 @@ struct SQLiteMergeRun {
         }
     }
 
-    /// The entity of a row's object.
+    /// The name of the entity of a row's object.
     private func entity(of row: Int) throws(SQLiteError) -> String {
         guard merge.statements.columns.namesEntity else { return merge.layout.name }
         let statement = try connection.cached(merge.findByRow)
@@ -269,7 +269,7 @@ struct SQLiteMergeRun {
 
     // MARK: New objects
 
-    /// Inserts the rows that matched nothing.
+    /// Inserts the rows that matched no object.
     private mutating func insert(_ identities: BatchIdentities) throws {
         var new = identities.first.filter { merged[$0] == nil } + identities.nameless
         guard !new.isEmpty else { return }
@@ -291,7 +291,8 @@ struct SQLiteMergeRun {
         try checkChangeCount(new.count)
     }
 
-    /// The numbers of new objects: the attribute that is the number, or the next free ones.
+    /// The numbers of new objects: the values of the attribute that is the number, or the next free
+    /// numbers.
     private func numbers(of new: [Int]) throws -> [ObjectID] {
         if let slot = merge.statements.numberSlot {
             return try new.map { row in
@@ -311,7 +312,7 @@ struct SQLiteMergeRun {
         return new.indices.map { last + Int64($0) + 1 }
     }
 
-    /// Fails if a trigger of somebody else kept rows from being written (`RAISE(IGNORE)`).
+    /// Fails if a trigger of another tool kept rows from being written (`RAISE(IGNORE)`).
     private func checkChangeCount(_ count: Int) throws(SQLSchemaError) {
         guard connection.changeCount != count else { return }
         throw .unsuitableTable(
@@ -319,9 +320,9 @@ struct SQLiteMergeRun {
             reason: "a trigger kept \(count - connection.changeCount) of \(count) rows from being written")
     }
 
-    /// What becomes of later rows of a new object.
+    /// Combines the later rows of a new object with its first row, and records their changes.
     ///
-    /// - Returns: The row of each slot.
+    /// - Returns: The row that supplies each slot.
     private mutating func overlay(_ repeats: [Int], on first: Int) -> [Int] {
         var sources = Array(repeating: first, count: reader.columnCount)
         for row in repeats {
@@ -342,7 +343,7 @@ struct SQLiteMergeRun {
 }
 
 extension SQLiteMergeRun.Updates {
-    /// Takes back what was noted last, if it is of a row.
+    /// Removes the last recorded update if it is of the given row.
     fileprivate mutating func removeLast(of row: Int, columnCount: Int) {
         guard rows.last == row else { return }
         rows.removeLast()

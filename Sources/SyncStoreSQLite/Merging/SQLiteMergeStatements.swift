@@ -1,24 +1,24 @@
 import SyncModel
 import SyncStoreSQL
 
-/// Writes the statements that merge records of one entity: a batch of them at a time, whatever
-/// their number.
+/// Writes the statements that merge batches of one entity's records.
 ///
-/// The batch is something to select from whose columns are those of `SQLiteBatchColumns`.
+/// A statement handles any number of rows. It selects from the batch table, whose columns are in
+/// `SQLiteBatchColumns`.
 struct SQLiteMergeStatements: Sendable {
     let layout: EntityLayout
     let columns: SQLQueries.Columns
     private let schema: SQLSchema
     private let batch: String
     private let adopted: SQLiteAdoptedTable?
-    /// The slot of the attribute whose column is the number of the object; nil for none.
+    /// The slot of the attribute whose column is the object number; nil if there is none.
     let numberSlot: Int?
 
-    /// Makes the writer of an entity's statements.
+    /// Creates a writer for an entity.
     ///
     /// - Parameters:
-    ///   - entity: The entity's place in the model.
-    ///   - batch: The name of the batch in statements.
+    ///   - entity: The index of the entity in the model.
+    ///   - batch: The name of the batch table in statements.
     init(_ entity: Int, schema: SQLSchema, batch: String, adopted: SQLiteAdoptedTable? = nil) {
         self.adopted = adopted
         numberSlot = adopted?.numberSlot(of: entity, schema)
@@ -38,7 +38,7 @@ struct SQLiteMergeStatements: Sendable {
         SQLText.name(schema.columns[layout.index][slot])
     }
 
-    /// The column that leads to the target of a to-one relationship; nil if the entity has none.
+    /// The column for the target of a to-one relationship; nil if the entity's table has none.
     func column(of relationship: RelationshipLayout) -> String? {
         guard case .column(let link) = schema.relationships[relationship.source][relationship.index] else { return nil }
         return SQLText.name(link.column)
@@ -46,18 +46,18 @@ struct SQLiteMergeStatements: Sendable {
 
     // MARK: Finding
 
-    /// The column of the first slot in what ``match(byRow:readsCells:)`` gives.
+    /// The column of the first slot in the rows of ``match(byRow:readsCells:)``.
     static let firstSlotColumn = 3
 
-    /// Selects the objects of a batch: the place of the batch's row, the object's row, the name of
-    /// its entity (null where the family has but one), and, if they are to be read, its cells in
-    /// slot order. What is given for one row of the batch is together.
+    /// Selects the objects of a batch: the index of the batch's row, the object, the name of its
+    /// entity (null if the family has only one) and, if requested, its cells in the order of the
+    /// slots. All results for one row of the batch are together.
     ///
     /// - Parameters:
-    ///   - byRow: Whether the batch names the objects; if not, they are found by their identity,
-    ///     several of different entities perhaps.
+    ///   - byRow: Whether the batch names the objects. If not, they are found by identity, and one
+    ///     identity may find objects of several entities.
     ///   - readsCells: Whether cells are read.
-    ///   - relationships: Relationships whose columns are read after the cells.
+    ///   - relationships: The relationships whose columns are read after the cells.
     func match(byRow: Bool, readsCells: Bool, _ relationships: [RelationshipLayout] = []) -> String {
         let entity = columns.namesEntity ? "t.\(schema.entityColumn)" : "NULL"
         var terms = ["b.\(SQLiteBatchColumns.place)", "t.\(schema.rowColumn)", entity]
@@ -71,13 +71,13 @@ struct SQLiteMergeStatements: Sendable {
             conditions = layout.identitySlots.map { "t.\(column($0)) = b.\(SQLiteBatchColumns.cell($0))" }
             conditions += identityConditions
         }
-        // The batch comes first, as the cross join says: the other way round every object would be
-        // looked at.
+        // The cross join makes the batch the outer table. In the other order, every stored object
+        // would be visited.
         return "SELECT \(terms.joined(separator: ", ")) FROM \(batch) b CROSS JOIN \(table) t "
             + "WHERE \(conditions.joined(separator: " AND "))"
     }
 
-    /// What holds for the objects that an identity of the entity can find.
+    /// The conditions for objects that an identity of the entity can find.
     private var identityConditions: [String] {
         let scope = schema.identityScope(of: layout.index)
         var conditions: [String] = []
@@ -88,8 +88,8 @@ struct SQLiteMergeStatements: Sendable {
         return conditions + ["\(schema.entityColumn) IN (\(names))"]
     }
 
-    /// Tells whether there are objects between two rows of the batch, the first two, as far as the
-    /// first value of the identity goes.
+    /// Selects whether any object is between the first two rows of the batch, by the first value of
+    /// the identity.
     var probe: String {
         guard let first = layout.identitySlots.first else { return "" }
         let cell = SQLiteBatchColumns.cell(first)
@@ -99,21 +99,21 @@ struct SQLiteMergeStatements: Sendable {
         return "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(conditions.joined(separator: " AND ")))"
     }
 
-    /// The highest row of the family; null where it has no objects.
+    /// The highest object number of the family; null without objects.
     var lastRow: String {
         "SELECT max(\(schema.rowColumn)) FROM \(table)"
     }
 
     // MARK: Writing
     //
-    // What fails in the middle leaves what it has done (OR FAIL): a transaction in which a change
-    // failed is undone as a whole. To undo the statement alone, SQLite would keep a copy in memory
-    // of every page that the statement touches.
+    // A statement that fails halfway does not undo its own changes (OR FAIL), because the whole
+    // transaction is rolled back. To undo only the statement, SQLite would copy every page that it
+    // touches to memory.
 
-    /// Inserts the batch's rows as the objects that it names.
+    /// Inserts the batch's rows as the objects that the batch names.
     ///
-    /// - Parameter relationships: Those whose columns the entity has, for which the batch says what
-    ///   each new object leads to.
+    /// - Parameter relationships: The relationships in the entity's own columns for which the batch
+    ///   has the target of each new object.
     func insertion(relatedBy relationships: [RelationshipLayout]) -> String {
         var names = [schema.rowColumn]
         var terms = [SQLiteBatchColumns.object]
@@ -134,13 +134,13 @@ struct SQLiteMergeStatements: Sendable {
             + "SELECT \(terms.joined(separator: ", ")) FROM \(batch)"
     }
 
-    /// What a column is given for a cell: the default of a mandatory column in place of null.
+    /// The value to write for a cell: the default of a mandatory column instead of null.
     private func written(_ cell: String, to slot: Int) -> String {
         let replacement = adopted?.replacement(for: schema.columns[layout.index][slot])
         return replacement.map { "ifnull(\(cell), \($0.expression))" } ?? cell
     }
 
-    /// The expression that reads a slot of a found object to compare it with the batch's cell.
+    /// The expression that reads a stored slot for the comparison with the batch's cell.
     private func compared(_ slot: Int) -> String {
         let value = "t.\(column(slot))"
         let cell = "b.\(SQLiteBatchColumns.cell(slot))"
@@ -150,7 +150,7 @@ struct SQLiteMergeStatements: Sendable {
     /// A column that an update writes.
     struct Assignment: Hashable, Sendable {
         let slot: Int
-        /// Whether the objects of some rows keep what they have.
+        /// Whether some of the rows keep their stored values.
         let isPartial: Bool
 
         init(slot: Int, isPartial: Bool) {

@@ -3,20 +3,19 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// A table that existed before the store and that the store writes into, but never rebuilds or
-/// drops.
+/// A table that existed before the store. The store writes to it, but never rebuilds or drops it.
 struct SQLiteAdoptedTable: Sendable {
     /// A column, as SQLite describes it.
     struct Column: Sendable {
         let name: String
         let affinity: SQLiteAffinity
         let isMandatory: Bool
-        /// The default; nil for none or null.
+        /// The default; nil for none or for null.
         let defaultValue: SQLiteDefault?
         let isGenerated: Bool
     }
 
-    /// The names that mean the number of a row unless a column has them; see
+    /// The names of the row number, unless a column has them; see
     /// https://www.sqlite.org/lang_createtable.html#rowid.
     private static let rowNames: Set<String> = ["rowid", "oid", "_rowid_"]
 
@@ -24,9 +23,9 @@ struct SQLiteAdoptedTable: Sendable {
     /// The columns by name in lower case.
     let columns: [String: Column]
     let isStrict: Bool
-    /// Whether rows have a number.
+    /// Whether rows have a row number.
     private let hasRowNumber: Bool
-    /// The column that is the number of the row (`INTEGER PRIMARY KEY`), in lower case; nil for
+    /// The column that is the row number (`INTEGER PRIMARY KEY`), in lower case; nil if there is
     /// none.
     private let alias: String?
 
@@ -60,16 +59,15 @@ struct SQLiteAdoptedTable: Sendable {
             if info.integer(at: 4) > 0 { keys.append((column.lowercased(), type)) }
         }
         self.columns = columns
-        // A key declared `INTEGER PRIMARY KEY DESC` has an index of its own and is not the row's
-        // number.
+        // A key declared as `INTEGER PRIMARY KEY DESC` has its own index and is not the row number.
         let indexCount = try connection.integer(
             "SELECT count(*) FROM pragma_index_list(?) WHERE origin = 'pk'", [.text(name)])
         let isAlias = hasRowNumber && indexCount == 0 && keys.count == 1 && keys[0].type.lowercased() == "integer"
         alias = isAlias ? keys[0].name : nil
     }
 
-    /// Whether `SQLNaming.rowColumn` means the number of a row, as a column of the table or without
-    /// one.
+    /// Whether `SQLNaming.rowColumn` is the row number, either as a column of the table or built
+    /// in.
     private func numbersRows(_ schema: SQLSchema) -> Bool {
         let column = schema.naming.rowColumn.lowercased()
         if column == alias { return true }
@@ -78,7 +76,7 @@ struct SQLiteAdoptedTable: Sendable {
 
     /// Whether the table has a column of the schema. The row number does not need a column.
     ///
-    /// Other letters than those of ASCII differ from their capitals, as they do for SQLite.
+    /// As in SQLite, case is ignored only for ASCII letters.
     func has(_ column: String, _ schema: SQLSchema) -> Bool {
         guard let found = columns[column.lowercased()] else {
             return column == schema.naming.rowColumn && numbersRows(schema)
@@ -86,30 +84,31 @@ struct SQLiteAdoptedTable: Sendable {
         return SQLText.folded(found.name) == SQLText.folded(column)
     }
 
-    /// The column that foreign keys can refer to for the objects' numbers; nil for none.
+    /// The column with object numbers that foreign keys can refer to; nil if there is none.
     func keyColumn(_ schema: SQLSchema) -> String? {
         guard numbersRows(schema) else { return schema.naming.rowColumn }
         return alias.flatMap { columns[$0]?.name }
     }
 
-    /// The slot of the attribute whose column is the number of the object; nil for none.
+    /// The slot of the attribute whose column is the object number; nil if there is none.
     func numberSlot(of entity: Int, _ schema: SQLSchema) -> Int? {
         guard numbersRows(schema) else { return nil }
         return schema.columns[entity].firstIndex { $0.lowercased() == alias }
     }
 
-    /// The default that replaces an absent or null value of a mandatory column; nil for none.
+    /// The default that replaces an absent or null value of a mandatory column; nil if there is
+    /// none.
     func replacement(for column: String) -> SQLiteDefault? {
         columns[column.lowercased()].flatMap { $0.isMandatory ? $0.defaultValue : nil }
     }
 
     /// The expression that reads a column to compare it with a cell of a batch.
     ///
-    /// A mandatory column that was given its default in place of null is null, so that the same
-    /// null changes nothing. If the default may differ each time, any value is null.
+    /// A mandatory column whose value is its default counts as null, so that writing the same null
+    /// again changes nothing. If the default can vary, every value counts as null.
     func compared(_ value: String, of column: String, with cell: String) -> String {
         guard let replacement = replacement(for: column) else { return value }
-        // In a comparison, the column converts the default as it did when it stored it.
+        // The comparison converts the default to the column's type, as the insertion did.
         let former =
             replacement.isConstant
             ? "CASE WHEN \(value) = (\(replacement.expression)) COLLATE BINARY THEN NULL ELSE \(value) END" : "NULL"
@@ -118,8 +117,8 @@ struct SQLiteAdoptedTable: Sendable {
 
     // MARK: Checks
 
-    /// Verifies that the store can write a family's objects into the table without losing or
-    /// changing values.
+    /// Verifies that a family's objects can be written to the table without losing or changing
+    /// values.
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable`, with the reason.
     func check(family: Int, of schema: SQLSchema, on connection: SQLiteConnection) throws {
@@ -142,7 +141,7 @@ struct SQLiteAdoptedTable: Sendable {
         try checkStatements(connection)
     }
 
-    /// Verifies that the store can write a relationship's pairs into the table, and reads each
+    /// Verifies that a relationship's pairs can be written to the table, and that it has each pair
     /// once.
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable`, with the reason.
@@ -156,8 +155,8 @@ struct SQLiteAdoptedTable: Sendable {
         try checkStatements(connection)
     }
 
-    /// Verifies that a table without a unique index of the pairs has each pair once. The store adds
-    /// a pair only where there is none, but positions are written by means of the index.
+    /// Verifies that a table without a unique index of the pairs has each pair once. The store
+    /// inserts a pair only if it is missing, but an index is required to write positions.
     private func checkPairs(of join: SQLSchema.JoinLink, _ connection: SQLiteConnection) throws {
         let pair = SQLText.names([join.source, join.target])
         guard join.position == nil, join.inversePosition == nil else {
@@ -171,7 +170,7 @@ struct SQLiteAdoptedTable: Sendable {
         }
     }
 
-    /// Verifies that columns can hold the numbers of objects, or positions.
+    /// Verifies that columns can hold object numbers or positions.
     private func checkNumberColumns(_ names: [String?]) throws(SQLSchemaError) {
         for name in names.compactMap({ $0 }) {
             guard let column = columns[name.lowercased()] else { continue }
@@ -212,7 +211,7 @@ struct SQLiteAdoptedTable: Sendable {
         try checkIntegers([column], connection)
     }
 
-    /// Whether every row has other values in some columns together.
+    /// Whether a unique index covers the columns.
     private func isUnique(_ names: [String], _ connection: SQLiteConnection) throws -> Bool {
         let list = names.map { SQLText.literal($0) }.joined(separator: ", ")
         return try connection.integer(
@@ -223,7 +222,7 @@ struct SQLiteAdoptedTable: Sendable {
             """, [.text(name)]) != nil
     }
 
-    /// Verifies that the rows have integers in some columns.
+    /// Verifies that columns hold only integers.
     private func checkIntegers(_ names: [String], _ connection: SQLiteConnection) throws {
         for column in names {
             let found = try connection.integer(
@@ -255,9 +254,9 @@ struct SQLiteAdoptedTable: Sendable {
         if attribute.type == .date { try checkDates(column, isIdentity: false, dates, connection) }
     }
 
-    /// Verifies that a column holds dates as the store does: the same kind of value, and if it
-    /// identifies objects the same form as well. Dates are compared as they are stored, so that the
-    /// same date in another form would be another object.
+    /// Verifies that a column holds dates in the store's form. If the column identifies objects,
+    /// the texts must match exactly, because dates are compared as stored: the same date in another
+    /// format would be a different object.
     private func checkDates(
         _ column: Column, isIdentity: Bool, _ dates: DateStorage, _ connection: SQLiteConnection
     ) throws {
@@ -283,10 +282,10 @@ struct SQLiteAdoptedTable: Sendable {
         }
     }
 
-    /// The condition that a value is null or a date as the store writes it.
+    /// The condition that a value is null or a date in the store's form.
     ///
-    /// A date outside the years 0 to 9999 is a number, as a text in a `TEXT` column, or a blob,
-    /// which nobody else writes.
+    /// A date outside the years 0 to 9999 is a blob or a number, which is a text in a `TEXT`
+    /// column. No other program writes these.
     private static func isDate(_ value: String, _ dates: DateStorage) -> String {
         guard dates == .iso8601 else { return "(typeof(\(value)) IN ('real', 'null'))" }
         let digit = "[0-9]"
@@ -309,7 +308,7 @@ struct SQLiteAdoptedTable: Sendable {
         }
     }
 
-    /// Identities compare by bytes in the store, so that a column must not compare in another way.
+    /// The store compares identities by bytes, so the column must not compare them differently.
     private func checkIdentities(_ family: Int, _ schema: SQLSchema, _ connection: SQLiteConnection) throws {
         let root = schema.model.layouts[schema.families[family].root]
         for member in root.family {
@@ -333,7 +332,7 @@ struct SQLiteAdoptedTable: Sendable {
                     condition = "typeof(\(quoted)) <> 'integer'"
                     reason = "values that are not integers"
                 case .decimal:
-                    // Identities compare as text, so that 1.50 would not be 1.5.
+                    // Identities are compared as text, so 1.50 would differ from 1.5.
                     condition = """
                         typeof(\(quoted)) <> 'text' OR \(quoted) <> \
                         (SELECT \(SQLiteConnection.decimalSumFunction)(v) FROM (SELECT t.\(quoted) AS v))
@@ -364,8 +363,8 @@ struct SQLiteAdoptedTable: Sendable {
         }
     }
 
-    /// Verifies that the table can be changed through this connection. Its triggers, indices and
-    /// constraints can use functions, collations and modules that only another program has.
+    /// Verifies that this connection can change the table. Its triggers, indices and constraints
+    /// may use functions, collations and modules that only another program has.
     private func checkStatements(_ connection: SQLiteConnection) throws {
         let table = SQLText.name(name)
         let assignments = columns.values.filter { !$0.isGenerated }.map { column in
@@ -377,7 +376,7 @@ struct SQLiteAdoptedTable: Sendable {
             "DELETE FROM \(table)",
         ]
         for statement in statements {
-            // Compiled, never run.
+            // Compiled but never run.
             do { _ = try connection.prepare(statement) } catch {
                 throw unsuitable("a trigger, an index or a constraint of it cannot be used here: \(error.message)")
             }

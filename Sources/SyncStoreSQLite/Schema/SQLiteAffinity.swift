@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStoreSQL
 
-/// The type that SQLite prefers for values of a column; see
+/// The preferred type of a column's values; see
 /// https://www.sqlite.org/datatype3.html#type_affinity.
 enum SQLiteAffinity: Hashable, Sendable {
     case integer
@@ -35,12 +35,12 @@ enum SQLiteAffinity: Hashable, Sendable {
 }
 
 extension AttributeType {
-    /// The affinities of ordinary columns that return every value as it was stored.
+    /// The affinities of ordinary columns that return every value unchanged.
     func affinities(_ dates: DateStorage) -> Set<SQLiteAffinity> {
         switch self {
         case .bool, .int16, .int32, .int64: [.integer, .numeric, .none]
         case .double, .float: [.real, .numeric, .integer, .none]
-        // A number in text would be stored as a number, and lose zeros or digits.
+        // A numeric column would store a text of digits as a number, and lose zeros or digits.
         case .string, .uri, .decimal, .json: [.text, .none]
         case .uuid: [.text, .numeric, .none]
         case .date: dates == .iso8601 ? [.text, .numeric, .none] : [.real, .none]
@@ -48,7 +48,7 @@ extension AttributeType {
         }
     }
 
-    /// The affinities of columns of a STRICT table that accept every value.
+    /// The affinities of STRICT columns that accept every value.
     func strictAffinities(_ dates: DateStorage) -> Set<SQLiteAffinity> {
         switch self {
         case .bool, .int16, .int32, .int64: [.integer, .any]

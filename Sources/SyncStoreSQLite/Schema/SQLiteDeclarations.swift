@@ -1,13 +1,15 @@
-/// The declarations of a table's columns, word by word as its `CREATE TABLE` statement has them.
+/// The declarations of a table's columns, exactly as in its `CREATE TABLE` statement.
 ///
 /// For example, `CREATE TABLE t ("a" INTEGER, b TEXT COLLATE NOCASE, UNIQUE (a))` declares `a` as
 /// `INTEGER` and `b` as `TEXT COLLATE NOCASE`. See https://www.sqlite.org/lang_createtable.html.
 struct SQLiteDeclarations {
     private static let constraints = ["constraint", "primary", "unique", "check", "foreign"]
 
-    /// The text after the name, by the name of the column in lower case.
+    /// The text after the column's name, by the name in lower case.
     private var declarations: [String: String] = [:]
 
+    /// Parses a statement.
+    ///
     /// - Parameter creation: A statement that SQLite has accepted.
     init(_ creation: String) {
         var rest = Array(creation.utf8)[...]
@@ -22,7 +24,7 @@ struct SQLiteDeclarations {
 
     subscript(column: String) -> String? { declarations[column.lowercased()] }
 
-    /// Takes what comes before the next comma or the parenthesis at the end.
+    /// Takes the text before the next comma or the closing parenthesis.
     private static func part(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let whole = rest
         var depth = 0
@@ -45,7 +47,7 @@ struct SQLiteDeclarations {
         return whole
     }
 
-    /// Drops a quoted name or text, a comment, or one other byte.
+    /// Skips a quoted name or text, a comment, or any other single byte.
     private static func skip(_ rest: inout ArraySlice<UInt8>) {
         guard let first = rest.first else { return }
         switch first {
@@ -59,8 +61,8 @@ struct SQLiteDeclarations {
         }
     }
 
-    /// Drops the first byte, and everything up to the end of a mark. Two marks in a row, which mean
-    /// one of a name or a text, end one and begin the next.
+    /// Skips the first byte and everything up to the end of a mark. A doubled mark, which stands
+    /// for the mark itself, ends one quoted part and begins the next.
     private static func drop(_ rest: inout ArraySlice<UInt8>, through mark: [UInt8]) {
         rest = rest.dropFirst()
         rest = rest.firstRange(of: mark).map { rest[$0.upperBound...] } ?? []

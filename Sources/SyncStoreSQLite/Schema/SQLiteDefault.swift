@@ -1,12 +1,12 @@
 import SyncStoreSQL
 
-/// The default of a column, as an expression that means the same in any statement.
+/// The default of a column, as an expression that is valid in any statement.
 struct SQLiteDefault: Sendable {
     let expression: String
-    /// Whether it has the same value each time.
+    /// Whether the value is always the same.
     let isConstant: Bool
 
-    /// Reads a default from a table's description; nil for null.
+    /// Reads a default from a table's description; nil if it is null.
     init?(_ text: String) {
         if let word = Self.word(text) {
             expression = SQLText.literal(word)
@@ -14,7 +14,7 @@ struct SQLiteDefault: Sendable {
             expression = text
         }
         guard expression.lowercased() != "null" else { return nil }
-        // Only calls, and the words for the time of day, can have other values.
+        // Only function calls and the keywords for the current time can vary.
         let outsideOfTexts = expression.split(separator: "'", omittingEmptySubsequences: false).enumerated()
             .filter { $0.offset.isMultiple(of: 2) }.map { $0.element.lowercased() }.joined()
         isConstant = !outsideOfTexts.contains("(") && !outsideOfTexts.contains("current_")
@@ -22,8 +22,8 @@ struct SQLiteDefault: Sendable {
 
     /// The text that a name stands for; nil for any other expression.
     ///
-    /// A default refers to no column: SQLite takes a name, in quotes or without, for a text. In
-    /// other statements the same name would be that of a column.
+    /// A default cannot refer to a column, so SQLite reads a name, quoted or not, as a text. In
+    /// other statements, the same name would be a column.
     private static func word(_ text: String) -> String? {
         for (start, end) in [("\"", "\""), ("`", "`"), ("[", "]")] where text.hasPrefix(start) {
             return String(text.dropFirst().dropLast()).replacing(end + end, with: end)
@@ -40,7 +40,7 @@ struct SQLiteDefault: Sendable {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    /// Whether a byte can begin a name; SQLite counts every byte beyond ASCII.
+    /// Whether a byte can begin a name. SQLite allows every byte beyond ASCII.
     private static func isLetter(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_") || byte >= 0x80
     }

@@ -3,7 +3,7 @@ package import SyncModel
 package import SyncStore
 package import SyncStoreSQL
 
-/// The SQL of SQLite, version 3.38 or later.
+/// The SQL of SQLite 3.38 or later.
 package struct SQLiteDialect: SQLDialect {
     package init() {}
 
@@ -37,8 +37,7 @@ package struct SQLiteDialect: SQLDialect {
     package var foldsNames: Bool { true }
     package var reservedColumns: [String] { [] }
 
-    /// SQLite keeps names that begin with `sqlite_` for itself, and a statement ends at a zero
-    /// byte.
+    /// SQLite reserves names that begin with `sqlite_`, and a statement ends at a zero byte.
     package func suitable(_ name: String, room: Int) -> String {
         let name = name.replacing("\0", with: "_")
         return name.isEmpty || name.lowercased().hasPrefix("sqlite_") ? "_" + name : name
@@ -46,7 +45,7 @@ package struct SQLiteDialect: SQLDialect {
 
     package func isReserved(table: String) -> Bool {
         let name = table.lowercased()
-        // A table would hide the function of its name that statements of the store select from.
+        // A table with the name of a function would hide the function from the store's statements.
         return [SQLSchemaRecord.table, SQLiteMigration.noteTable, "sync_doomed", "json_each"].contains(name)
             || name.hasPrefix("pragma_")
             || ["_sync_new_", "_sync_old_", "sync_batch_"].contains {
@@ -82,7 +81,7 @@ package struct SQLiteDialect: SQLDialect {
         switch binding {
         case .null: "NULL"
         case .integer(let number): String(number)
-        // SQLite may read a decimal literal as a neighboring number.
+        // SQLite may read a decimal literal as a number next to it.
         case .real: nil
         case .text(let text): text.utf8.contains(0) ? nil : SQLText.literal(text)
         case .blob(let data): "x'\(SQLText.hexadecimal(data))'"
@@ -133,7 +132,7 @@ package struct SQLiteDialect: SQLDialect {
         }
     }
 
-    /// Compares blobs: SQLite's functions for text stop at a zero byte and count characters.
+    /// Compares blobs, because SQLite's text functions stop at a zero byte and count characters.
     package func textCondition(
         _ expression: String, collation: String, _ match: PropertyPath.TextMatch, _ text: String,
         _ parameters: inout SQLParameters
@@ -144,7 +143,7 @@ package struct SQLiteDialect: SQLDialect {
         return switch match {
         case .like: "\(SQLiteConnection.likeFunction)(\(bytes), \(part))"
         case .contains: "instr(\(bytes), \(part)) > 0"
-        // In SQLite `substr` of an empty blob is null.
+        // In SQLite, `substr` of an empty blob is null.
         case .beginsWith: "(length(\(bytes)) >= \(length) AND substr(\(bytes), 1, \(length)) = \(part))"
         case .endsWith: "(length(\(bytes)) >= \(length) AND substr(\(bytes), -\(length)) = \(part))"
         }
@@ -183,7 +182,7 @@ package struct SQLiteDialect: SQLDialect {
             switch type {
             case .bool: return "CASE WHEN \(column) THEN 'true' WHEN NOT \(column) THEN 'false' END"
             case .decimal: return column
-            // The text 'null' has quotes, so only null becomes null.
+            // The text 'null' is quoted as JSON, so only null becomes null.
             default: return "NULLIF(json_quote(\(column)), 'null')"
             }
         }
@@ -195,12 +194,13 @@ package struct SQLiteDialect: SQLDialect {
         }
     }
 
-    /// Its `ALTER TABLE` converts no columns; see https://www.sqlite.org/lang_altertable.html.
+    /// SQLite's `ALTER TABLE` cannot convert columns; see
+    /// https://www.sqlite.org/lang_altertable.html.
     package var changesTables: Bool { false }
 }
 
 extension SQLText {
-    /// A name with small ASCII letters, by which SQLite compares names.
+    /// A name with ASCII letters in lower case, as SQLite compares names.
     static func folded(_ name: String) -> String {
         String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }

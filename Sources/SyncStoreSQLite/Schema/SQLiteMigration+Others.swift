@@ -1,17 +1,17 @@
 import SyncModel
 import SyncStoreSQL
 
-/// What others have added to a file: indices, triggers and views, columns, and tables that refer to
-/// those of the store.
+/// The additions of other tools to a file: indices, triggers, views and columns, and tables that
+/// refer to the store's tables.
 extension SQLiteMigration {
-    /// An index, a trigger or a view that the store did not make.
+    /// An index, a trigger or a view that the store did not create.
     struct ForeignObject {
         let type: String
         let name: String
         let table: String
         let creation: String
 
-        /// The table or view whose statements run it; nil for an index.
+        /// The table or view whose statements use it; nil for an index.
         var subject: String? {
             switch type {
             case "view": name
@@ -21,7 +21,7 @@ extension SQLiteMigration {
         }
     }
 
-    /// All of them, in an order in which they can be made: triggers may be of views.
+    /// All of them, in an order in which they can be created: views before their triggers.
     func foreignObjects(besides indexNames: Set<String>) throws(SQLiteError) -> [ForeignObject] {
         let statement = try connection.prepare(
             """
@@ -38,11 +38,11 @@ extension SQLiteMigration {
         return objects
     }
 
-    /// Takes the views and triggers of others away while a body changes tables, since they name
-    /// tables that are gone for a moment. Afterwards all of them work as before.
+    /// Removes the views and triggers of other tools while a body changes tables, because they name
+    /// tables that are missing for a moment. Afterwards all of them work as before.
     ///
-    /// - Throws: The body's error; `SQLSchemaError.unfitForeignObject` for what does not work any
-    ///   more.
+    /// - Throws: The body's error; `SQLSchemaError.unfitForeignObject` for an object that no longer
+    ///   works.
     func settingAside(_ objects: [ForeignObject], _ body: () throws -> Void) throws {
         var usable: [String: [Use]] = [:]
         for subject in Set(objects.compactMap(\.subject)) {
@@ -53,7 +53,7 @@ extension SQLiteMigration {
         try body()
         for object in objects { try restore(object) }
         for (object, count) in zip(objects, expressionCounts) {
-            // SQLite takes the name of a missing column, in double quotes, for a text.
+            // SQLite reads the name of a missing column, in double quotes, as a text.
             guard let present = try expressionCount(of: object), present != count else { continue }
             throw SQLSchemaError.unfitForeignObject(
                 name: object.name, reason: "a column that it names no longer exists")
@@ -67,13 +67,13 @@ extension SQLiteMigration {
         }
     }
 
-    /// Drops a view or a trigger; an index goes with its table.
+    /// Drops a view or a trigger; an index is dropped with its table.
     func drop(_ object: ForeignObject) throws(SQLiteError) {
         guard object.type != "index" else { return }
         try connection.execute("DROP \(object.type) IF EXISTS main.\(SQLText.name(object.name))")
     }
 
-    /// Makes an object anew, unless it is still there, or its table was dropped on purpose.
+    /// Creates an object again, unless it still exists or its table was dropped on purpose.
     private func restore(_ object: ForeignObject) throws {
         let count = "SELECT count(*) FROM sqlite_master WHERE name = ? COLLATE NOCASE"
         guard try connection.integer(count, [.text(object.name)]) == 0 else { return }
@@ -85,9 +85,10 @@ extension SQLiteMigration {
         }
     }
 
-    // MARK: What the objects of others do
+    // MARK: Use of other tools' objects
 
-    /// How many terms of an index are no columns; nil for anything else, or if it does not exist.
+    /// The number of an index's terms that are not columns; nil if it does not exist or is not an
+    /// index.
     private func expressionCount(of object: ForeignObject) throws(SQLiteError) -> Int64? {
         guard object.type == "index" else { return nil }
         return try connection.integer(
@@ -96,18 +97,18 @@ extension SQLiteMigration {
             """, [.text(object.name)])
     }
 
-    /// Something that can be done with a table or a view.
+    /// An operation on a table or a view.
     private struct Use {
         enum Kind: CaseIterable { case selection, insertion, update, deletion }
 
         let kind: Kind
-        /// Whether names that do not exist are taken for texts.
+        /// Whether unknown names are read as texts.
         let isLenient: Bool
 
         static let all = Kind.allCases.flatMap { [Use(kind: $0, isLenient: true), Use(kind: $0, isLenient: false)] }
     }
 
-    /// Why a statement, with the triggers that it runs, cannot be compiled; nil if it can.
+    /// Why a statement and the triggers that it runs cannot be compiled; nil if they can.
     private func failure(of use: Use, on table: String) throws -> String? {
         let name = SQLText.name(table)
         connection.takesUnknownNamesForTexts(use.isLenient)
@@ -120,7 +121,7 @@ extension SQLiteMigration {
                 case .update: "UPDATE \(name) SET \(try assignments(to: table))"
                 case .deletion: "DELETE FROM \(name)"
                 }
-            // Compiled, never run.
+            // Compiled but never run.
             _ = try connection.prepare(statement)
             return nil
         } catch {
@@ -129,7 +130,7 @@ extension SQLiteMigration {
         }
     }
 
-    /// Assignments of all columns to themselves, for triggers of any of them.
+    /// Assignments of all columns to themselves, which run the triggers of each column.
     private func assignments(to table: String) throws(SQLiteError) -> String {
         let columns = try connection.prepare("SELECT name FROM pragma_table_info(?)")
         columns.bind([.text(table)])
@@ -141,7 +142,7 @@ extension SQLiteMigration {
         return assignments.joined(separator: ", ")
     }
 
-    /// The views that cannot be read, with their triggers.
+    /// The views that cannot be read, and their triggers.
     func brokenViews(besides indexNames: Set<String>) throws -> [ForeignObject] {
         let objects = try foreignObjects(besides: indexNames)
         let broken = Set(
@@ -152,17 +153,17 @@ extension SQLiteMigration {
         return objects.filter { $0.subject.map(broken.contains) ?? false }
     }
 
-    // MARK: Tables that get other names
+    // MARK: Renamed tables
 
-    /// Renames tables with everything that refers to them.
+    /// Renames tables, and all references to them.
     ///
-    /// - Throws: `SQLSchemaError.unfitForeignObject` if something of others prevents it.
+    /// - Throws: `SQLSchemaError.unfitForeignObject` if an object of another tool prevents it.
     func rename(_ moves: [SQLMigration.Move]) throws {
-        // Otherwise views, triggers and foreign keys of others would keep the former names.
+        // Otherwise, views, triggers and foreign keys of other tools would keep the former names.
         try connection.execute("PRAGMA legacy_alter_table = OFF")
         let temporaries = moves.indices.map { "_sync_old_\($0)" }
         do {
-            // One table may get the name of another.
+            // A table may get the name of another one.
             for (move, temporary) in zip(moves, temporaries) { try rename(move.from, to: temporary) }
             for (move, temporary) in zip(moves, temporaries) where move.to != temporary {
                 try rename(temporary, to: move.to)
@@ -180,9 +181,9 @@ extension SQLiteMigration {
 
     // MARK: Names
 
-    /// Whether the database has a table that the store keeps something in.
+    /// Whether the database has one of the store's own bookkeeping tables.
     ///
-    /// - Throws: `SQLSchemaError.unfitForeignObject` for a table of others with its name.
+    /// - Throws: `SQLSchemaError.unfitForeignObject` if another tool's table has its name.
     func isKept(_ table: String, columns: [String]) throws -> Bool {
         guard try exists(table) else { return false }
         let info = try connection.prepare("PRAGMA table_info(\(SQLText.name(table)))")
@@ -195,7 +196,7 @@ extension SQLiteMigration {
         return true
     }
 
-    /// Refuses tables and views of others with names that the store needs.
+    /// Rejects tables and views of other tools whose names the store needs.
     func checkNames(besides stored: SQLSchemaDescription?) throws {
         var own = Set((stored?.tables ?? []).map { $0.name.lowercased() })
         own.formUnion([SQLSchemaRecord.table, Self.noteTable])
@@ -208,7 +209,7 @@ extension SQLiteMigration {
         }
     }
 
-    /// Refuses what has the name of an index that the store is about to make.
+    /// Rejects objects with the name of an index that the store is about to create.
     func checkIndexNames(_ tables: [SQLSchema.Table], _ stored: SQLSchemaDescription?) throws {
         var own = Set((stored?.indexNames ?? []).map { $0.lowercased() })
         own.formUnion((stored?.tables ?? []).map { $0.name.lowercased() })
@@ -223,14 +224,14 @@ extension SQLiteMigration {
         }
     }
 
-    // MARK: Foreign keys of others
+    // MARK: Foreign keys of other tools
 
-    /// Refuses to take tables away to which foreign keys of others refer.
+    /// Verifies that no foreign key of another table refers to tables that are to be removed.
     ///
     /// - Parameters:
-    ///   - tables: The tables.
+    ///   - tables: The tables to remove.
     ///   - own: All tables of the store.
-    ///   - reason: What becomes of them.
+    ///   - reason: What happens to the tables, for the error.
     func refuseForeignKeys(to tables: [String], besides own: [String], reason: String) throws {
         let own = Set(own.map { $0.lowercased() })
         let statement = try connection.prepare(
@@ -249,13 +250,13 @@ extension SQLiteMigration {
         }
     }
 
-    // MARK: Columns of others
+    // MARK: Columns of other tools
 
-    /// The columns that others added to a table of the store.
+    /// The columns that other tools added to a table of the store.
     ///
     /// - Parameters:
-    ///   - table: The table as it was described.
-    ///   - name: Its present name.
+    ///   - table: The recorded table.
+    ///   - name: Its current name.
     func additions(to table: SQLSchema.Table, named name: String) throws -> [SQLMigration.Found.Column] {
         let known = Set(table.columns.map { $0.lowercased() })
         let creation = try connection.prepare(

@@ -2,9 +2,9 @@ import SyncModel
 import SyncStoreSQL
 
 extension SQLiteMigration {
-    /// Replaces the store's tables by those of another file, in one transaction.
+    /// Replaces the store's tables with those of another file, in one transaction.
     ///
-    /// - Parameter file: A store of the same schema.
+    /// - Parameter file: The path of a store with the same schema.
     func replaceTables(by file: String) throws {
         let attach = try connection.prepare("ATTACH DATABASE ? AS fresh")
         try attach.run([.text(file)])
@@ -19,9 +19,9 @@ extension SQLiteMigration {
         }
     }
 
-    /// Verifies that the store's tables can be replaced by others.
+    /// Verifies that the store's tables can be replaced.
     ///
-    /// - Returns: What the database records about them; nil for no record.
+    /// - Returns: The database's record of its tables; nil if there is none.
     @discardableResult
     func checkReplacement() throws -> SQLSchemaDescription? {
         let stored = try recorded()

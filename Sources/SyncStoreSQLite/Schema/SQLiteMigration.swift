@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStoreSQL
 
-/// Creates the tables of a schema in a database, or adapts them, in one transaction.
+/// Creates or migrates the tables of a schema in a database, in one transaction.
 struct SQLiteMigration {
     private static let record = SQLSchemaRecord.table
 
@@ -18,23 +18,24 @@ struct SQLiteMigration {
     /// The difference between the database and the schema.
     private struct Plan {
         var schema: SQLSchema
-        /// What the database records about its tables; nil if it has no record.
+        /// The database's record of its tables; nil if there is none.
         let stored: SQLSchemaRecord?
         let wanted: SQLSchemaRecord
         var isDone: Bool
-        /// The tables that are not the store's own, by their names in the schema.
+        /// The adopted tables, by their names in the schema.
         let adopted: [String: SQLiteAdoptedTable]
     }
 
-    /// What others have in the database that concerns the store.
+    /// The additions of other tools that concern the store.
     struct Others {
-        /// The tables that are not the store's own, by their names in the schema.
+        /// The adopted tables, by their names in the schema.
         var tables: [String: SQLiteAdoptedTable] = [:]
-        /// Columns of no relationship whose foreign keys would delete rows of the model's tables.
+        /// The columns outside of relationships whose foreign keys would delete rows of the model's
+        /// tables.
         var cascades: [SQLSchema.ColumnLink] = []
     }
 
-    /// Adapts the database.
+    /// Creates or migrates the tables.
     func run() throws -> Others {
         let encoding = try connection.prepare("PRAGMA encoding")
         if try encoding.step(), encoding.text(at: 0) != "UTF-8" {
@@ -48,10 +49,10 @@ struct SQLiteMigration {
             if !settings.isReadOnly { cascades = try check(plan) }
         } else {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
-            // Foreign keys can only be turned off outside of a transaction.
+            // Foreign keys can be turned off only outside a transaction.
             try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
             do {
-                // Another process may have been faster.
+                // Another process may have migrated the database in the meantime.
                 plan = try self.plan()
                 if !plan.isDone { try migrate(plan) }
                 cascades = try check(plan)
@@ -68,12 +69,12 @@ struct SQLiteMigration {
         return Others(tables: plan.adopted, cascades: cascades)
     }
 
-    /// Verifies that the store can write into the tables that are not its own.
+    /// Verifies that the store can write to the adopted tables.
     ///
-    /// - Returns: Columns of no relationship whose foreign keys would delete rows.
+    /// - Returns: The columns outside of relationships whose foreign keys would delete rows.
     private func check(_ plan: Plan) throws -> [SQLSchema.ColumnLink] {
         for (family, found) in schema.families.enumerated() where plan.adopted[found.table] != nil {
-            // Described anew: columns may have been added.
+            // Described again, because columns may have been added.
             try SQLiteAdoptedTable(found.table, on: connection).check(family: family, of: schema, on: connection)
         }
         for join in plan.schema.joins where plan.adopted[join.table] != nil {
@@ -84,7 +85,7 @@ struct SQLiteMigration {
         return try foreignKeys.cascades()
     }
 
-    /// Refuses a model whose tables SQLite or the batch table cannot have; see
+    /// Rejects a model whose tables exceed the limits of SQLite or of the batch table; see
     /// https://www.sqlite.org/limits.html.
     private func checkColumnCounts() throws(SQLSchemaError) {
         let limit = SQLiteBatchTable.columnLimit
@@ -110,7 +111,7 @@ struct SQLiteMigration {
                 schema.keyColumns[family.table] = key
             }
         }
-        // Tables of removed entities stay adopted, so that they are never dropped.
+        // Tables of removed entities stay adopted, so they are never dropped.
         let names = known.union(adopted.keys)
         let wanted = SQLSchemaRecord(
             SQLSchemaDescription(schema, adopted: names), modelVersion: settings.modelVersion)
@@ -121,15 +122,15 @@ struct SQLiteMigration {
 
     /// Whether the tables have everything that the model needs.
     ///
-    /// What they have beside may belong to a newer version of the model. It stays until a higher
-    /// `modelVersion` says that the model lacks it on purpose.
+    /// Anything else in them may belong to a newer version of the model. It stays until a higher
+    /// `modelVersion` removes it.
     private func isSuitable(_ stored: SQLSchemaRecord?, _ wanted: SQLSchemaRecord) -> Bool {
         guard let stored else { return false }
         return stored == wanted
             || stored.modelVersion == wanted.modelVersion && stored.description.contains(wanted.description)
     }
 
-    /// What the database records about its tables; nil if it has never been a store.
+    /// The database's record of its tables; nil if it has never been a store.
     private func stored() throws -> SQLSchemaRecord? {
         guard try isKept(Self.record, columns: ["format", "model_version", "description"]) else { return nil }
         let wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
@@ -140,8 +141,7 @@ struct SQLiteMigration {
             wanted: wanted)
     }
 
-    /// What the database records about its tables, whatever version of the model wrote it; nil for
-    /// no record.
+    /// The database's record of its tables, from any version of the model; nil if there is none.
     func recorded() throws -> SQLSchemaDescription? {
         guard try isKept(Self.record, columns: ["format", "model_version", "description"]) else { return nil }
         let statement = try connection.prepare("SELECT format, description FROM \(Self.record)")
@@ -175,9 +175,9 @@ struct SQLiteMigration {
             .run(try wanted.bindings())
     }
 
-    /// Turns stored tables into those of a plan.
+    /// Converts the stored tables to those of a plan.
     ///
-    /// - Returns: The tables afterwards.
+    /// - Returns: The new tables.
     private func migrate(_ record: SQLSchemaRecord, to plan: Plan) throws -> SQLSchemaDescription {
         let stored = record.description
         let keepsRemoved = record.modelVersion == plan.wanted.modelVersion
@@ -189,7 +189,7 @@ struct SQLiteMigration {
         try refuseForeignKeys(to: migration.dropped, besides: own, reason: "which the model no longer has")
         var broken: [ForeignObject] = []
         if !migration.moves.isEmpty {
-            // SQLite renames no table while a view cannot be compiled.
+            // SQLite cannot rename a table while a view cannot be compiled.
             broken = try brokenViews(besides: stored.indexNames)
             for object in broken { try drop(object) }
             try rename(migration.moves)
@@ -217,7 +217,7 @@ struct SQLiteMigration {
         }
     }
 
-    /// The tables and columns that are not the store's own.
+    /// The tables and columns that the store did not create.
     private func found(_ stored: SQLSchemaDescription, _ plan: Plan) throws -> SQLMigration.Found {
         var found = SQLMigration.Found()
         let names = try connection.prepare("SELECT name FROM sqlite_master")
@@ -239,9 +239,9 @@ struct SQLiteMigration {
         return additions
     }
 
-    // MARK: What is there
+    // MARK: Existing tables
 
-    /// Takes a table that exists already, and creates the indices that it lacks.
+    /// Adopts an existing table, and creates its missing indices.
     private func adopt(_ table: SQLSchema.Table) throws {
         let found = try SQLiteAdoptedTable(table.name, on: connection)
         for column in table.columns where !found.has(column, schema) {

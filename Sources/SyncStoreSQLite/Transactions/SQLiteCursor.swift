@@ -2,7 +2,7 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// A query that is read a batch at a time.
+/// A query that is read batch by batch.
 final class SQLiteCursor {
     private let statement: SQLiteStatement
     private let columns: SQLQueries.Columns
@@ -20,7 +20,7 @@ final class SQLiteCursor {
         var number: Int64?
         if case .except(let objects) = query.objects { number = connection.add(objects) }
         objectSet = number
-        // A statement of its own: the same query may be read again before this one is done.
+        // Not from the cache, because the same query may be read again before this one ends.
         statement = try Self.statement(query, objectSet: number, queries: queries, connection: connection)
     }
 
@@ -42,7 +42,7 @@ final class SQLiteCursor {
         if let objectSet { connection.removeObjectSet(objectSet) }
     }
 
-    /// The next objects; none after the last.
+    /// The next objects; empty after the last.
     func next(_ count: Int) throws(SQLiteError) -> [StoredRecord] {
         var records: [StoredRecord] = []
         while records.count < count, !isDone {
@@ -55,8 +55,8 @@ final class SQLiteCursor {
         return records
     }
 
-    /// The object of the row that the statement stands on; nil for one of another entity, which the
-    /// statement does not select.
+    /// The object of the current row; nil if it is of another entity, which the statement does not
+    /// select.
     private func record() -> StoredRecord? {
         let layout: EntityLayout
         if columns.namesEntity {

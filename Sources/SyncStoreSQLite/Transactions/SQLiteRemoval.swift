@@ -3,16 +3,16 @@ import SyncStore
 import SyncStoreSQL
 
 extension SQLiteConnection: SQLRemovalConnection {
-    /// Deletes the objects of a query and what goes with them.
+    /// Deletes the objects of a query, and others by the delete rules.
     ///
-    /// - Parameter others: What others have in the database.
+    /// - Parameter others: The additions of other tools to the database.
     func remove(
         _ query: StoreQuery, reportsKeys: Bool, others: SQLiteMigration.Others, _ queries: SQLQueries
     ) throws -> RemovalResult {
         let removal = SQLRemoval(
             queries.schema, adopted: Set(others.tables.keys), foreignCascades: others.cascades)
         let layout = try queries.schema.model.layout(of: query.entity)
-        // Counting reads whole tables.
+        // Only if a trigger may delete rows, because counting reads whole tables.
         let isWatched = try integer(Self.deletingTriggers) != 0
         let before = isWatched ? try rowCount(queries.schema) : 0
         let result = try removal.run(layout, reportsKeys: reportsKeys, on: self) {
@@ -31,7 +31,7 @@ extension SQLiteConnection: SQLRemovalConnection {
         SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND (sql LIKE '%DELETE%FROM%' OR sql LIKE '%REPLACE%')
         """
 
-    /// How many rows the entities' tables have.
+    /// The number of rows in the entities' tables.
     private func rowCount(_ schema: SQLSchema) throws -> Int {
         try schema.families.reduce(0) { count, family in
             count + Int(try integer("SELECT count(*) FROM \(SQLText.name(family.table))") ?? 0)
@@ -54,7 +54,7 @@ extension SQLiteConnection: SQLRemovalConnection {
     }
 }
 
-/// The row that a statement stands on.
+/// The current row of a statement.
 struct SQLiteRow: SQLRow {
     let statement: SQLiteStatement
 

@@ -2,7 +2,7 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// A selection that is read a batch at a time.
+/// A selection that is read batch by batch.
 final class SQLiteSelection {
     private let statement: SQLiteStatement
     private let types: [AttributeType]
@@ -31,7 +31,7 @@ final class SQLiteSelection {
         if let objectSet { connection.removeObjectSet(objectSet) }
     }
 
-    /// The next rows; none after the last.
+    /// The next rows; empty after the last.
     func next(_ count: Int) throws(SQLiteError) -> RecordBatch {
         var batch = RecordBatch(columnCount: types.count)
         while batch.count < count, !isDone {

@@ -3,31 +3,30 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Runs everything that one connection does, on a thread of its own.
+/// Runs all operations of one connection on a thread of its own.
 actor SQLiteWorker: SQLWorker {
     nonisolated let executor: BlockingExecutor
     let schema: SQLSchema
     let settings: SQLiteSettings
     private let queries: SQLQueries
     private var connection: SQLiteConnection?
-    /// What others have in the database; only the writer needs it.
+    /// The additions of other tools to the database; only the writer needs them.
     private var others = SQLiteMigration.Others()
     private var merges: [Int: SQLiteMerge] = [:]
     private var cursors: [Int: SQLiteCursor] = [:]
     private var selections: [Int: SQLiteSelection] = [:]
     private var lastCursor = 0
     private let files: SQLiteFiles
-    /// The last property, so that it is released after everything that has a file in it open.
+    /// The last property, so that it is released after everything that has a file open in it.
     private let folder: TransientFolder?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
-    /// Makes a worker that opens its connection when it is first needed.
+    /// Creates a worker that opens its connection when first needed.
     ///
-    /// - Parameter files: The files, shared by all workers of a store; nil for a worker without
-    ///   others.
+    /// - Parameter files: The files, shared by all workers of a store; nil for a worker on its own.
     init(_ settings: SQLiteSettings, schema: SQLSchema, files: SQLiteFiles? = nil, label: String) {
         self.files = files ?? SQLiteFiles(of: settings.absolutePath)
         executor = BlockingExecutor(label: label)
@@ -44,8 +43,7 @@ actor SQLiteWorker: SQLWorker {
         return new
     }
 
-    /// Opens the connection, and gives the file the tables of the schema, or makes those that it
-    /// has fit.
+    /// Opens the connection, and creates or migrates the tables of the schema.
     func prepareSchema() throws {
         let connection = try settings.openUnchanged()
         do {
@@ -53,7 +51,7 @@ actor SQLiteWorker: SQLWorker {
         } catch let error as SQLiteError {
             throw settings.place.explained(error)
         }
-        // Only now, so that a file that is refused stays as it was.
+        // Only now, so that a rejected file stays unchanged.
         try settings.keepLog(of: connection)
         self.connection = connection
         if !settings.isReadOnly { files.shrinkLog(after: connection) }
@@ -65,16 +63,16 @@ actor SQLiteWorker: SQLWorker {
         try SQLiteMigration(try opened(), schema: schema, settings: settings).checkReplacement()
     }
 
-    /// Replaces the store's tables by those of another file, in one transaction.
+    /// Replaces the store's tables with those of another file, in one transaction.
     func replaceTables(by file: String) throws {
         try SQLiteMigration(try opened(), schema: schema, settings: settings).replaceTables(by: file)
     }
 
     // MARK: Transactions
 
-    /// Begins a transaction that writes, as soon as no other process does.
+    /// Begins a writing transaction as soon as no other process writes.
     ///
-    /// - Parameter cancellation: What breaks off waiting, and every statement until the transaction
+    /// - Parameter cancellation: Interrupts the wait, and every statement until the transaction
     ///   ends.
     func beginWriting(_ cancellation: SQLiteCancellation) throws {
         let connection = try opened()
@@ -88,16 +86,16 @@ actor SQLiteWorker: SQLWorker {
         }
     }
 
-    /// Begins a transaction that reads what is committed now.
+    /// Begins a reading transaction on the last commit.
     ///
-    /// - Parameter cancellation: What breaks off every statement until the transaction ends.
+    /// - Parameter cancellation: Interrupts every statement until the transaction ends.
     func beginReading(_ cancellation: SQLiteCancellation) throws {
         let connection = try opened()
         connection.interruption.cancellation = cancellation
         do {
             try interruptible {
                 try connection.execute("BEGIN")
-                // The state is that of the first read.
+                // The first read determines the snapshot.
                 _ = try connection.integer("SELECT count(*) FROM sqlite_master")
             }
             try files.check(connection)
@@ -107,21 +105,21 @@ actor SQLiteWorker: SQLWorker {
         }
     }
 
-    /// Has an error that came of a cancellation be one.
+    /// Runs a body, and converts errors caused by a cancellation to `CancellationError`.
     private func interruptible<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as SQLiteError where connection?.interruption.caused(error) == true {
             throw CancellationError()
         }
     }
 
-    /// Makes the transaction's changes last; if that fails, they are undone. It is not broken off
-    /// any more.
+    /// Commits the transaction, without interruption. If the commit fails, the changes are rolled
+    /// back.
     func commit(changing roots: Set<Int>) throws {
         closeCursors()
         let connection = try opened()
         connection.interruption.cancellation = nil
         do {
-            // A commit into a file that nobody can open any more is not one.
+            // A commit to a file that is no longer in its place would be lost.
             try files.check(connection)
             try connection.execute("COMMIT")
         } catch {
@@ -132,26 +130,26 @@ actor SQLiteWorker: SQLWorker {
         files.note(connection)
     }
 
-    /// A number that changes with each commit of another connection, also of another process.
+    /// A number that changes with each commit of another connection, including other processes.
     func dataVersion() throws -> Int64 {
         try opened().integer("PRAGMA data_version") ?? 0
     }
 
-    /// Undoes the transaction's changes.
+    /// Rolls the transaction back.
     func rollback() {
         closeCursors()
         connection?.interruption.cancellation = nil
         guard let connection, connection.isInTransaction else { return }
-        // It fails only where SQLite has rolled back already.
+        // Fails only if SQLite has rolled back already.
         try? connection.execute("ROLLBACK")
         files.shrinkLog(afterReading: connection)
     }
 
     // MARK: Reading
 
-    /// Starts to read the objects of a query.
+    /// Opens a cursor for the objects of a query.
     ///
-    /// - Returns: What the cursor is known by.
+    /// - Returns: The number of the cursor.
     func openCursor(_ query: StoreQuery) throws -> Int {
         lastCursor += 1
         cursors[lastCursor] = try interruptible {
@@ -160,7 +158,7 @@ actor SQLiteWorker: SQLWorker {
         return lastCursor
     }
 
-    /// Reads the next objects of a cursor; none after the last.
+    /// Reads the next objects of a cursor; empty after the last.
     func next(_ cursor: Int, count: Int) throws -> [StoredRecord] {
         guard let found = cursors[cursor] else { throw StoreError.transactionEnded }
         return try interruptible { try found.next(count) }
@@ -186,7 +184,7 @@ actor SQLiteWorker: SQLWorker {
         return try interruptible { try found.next(count) }
     }
 
-    /// Ends a cursor.
+    /// Closes a cursor.
     func closeCursor(_ cursor: Int) {
         cursors[cursor] = nil
         selections[cursor] = nil
@@ -212,7 +210,7 @@ actor SQLiteWorker: SQLWorker {
         return try interruptible { try opened().links(relationship, of: sources, queries) }
     }
 
-    /// The rows of a statement of somebody else, which must only read.
+    /// The rows of a user's statement, which must only read.
     func rows(_ text: String, _ values: [AttributeValue]) throws -> [[String: AttributeValue]] {
         try interruptible {
             let statement = try opened().prepare(text)
@@ -285,7 +283,7 @@ actor SQLiteWorker: SQLWorker {
 }
 
 extension SQLiteConnection {
-    /// Makes the rows that a query leaves out known while a function runs.
+    /// Registers the objects that a query excludes while a function runs.
     func withObjectSet<Result>(of query: StoreQuery, _ body: (Int64?) throws -> Result) throws -> Result {
         guard case .except(let objects) = query.objects else { return try body(nil) }
         let number = add(objects)
@@ -293,7 +291,7 @@ extension SQLiteConnection {
         return try body(number)
     }
 
-    /// Reads the pairs of a relationship that start from some rows.
+    /// Reads the pairs of a relationship from the given objects.
     func links(
         _ relationship: RelationshipLayout, of sources: some Sequence<ObjectID>, _ queries: SQLQueries
     ) throws(SQLiteError) -> [StoreLink] {
