@@ -4,10 +4,10 @@ public import OneWaySynchronizer
 
 /// An error from a PostgreSQL server or from the connection to it.
 ///
-/// ``description`` leaves out the values that were bound to a statement; ``debugDescription``
-/// contains what the server reported about them. Neither contains a password.
+/// ``description`` does not include the values bound to a statement. ``debugDescription`` includes
+/// what the server reported about them. Neither contains a password.
 public struct PostgresError: Error, Hashable, Sendable {
-    /// An SQLSTATE: five characters, the first two of which are its class.
+    /// An SQLSTATE: five characters, of which the first two are the class.
     ///
     /// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -20,28 +20,29 @@ public struct PostgresError: Error, Hashable, Sendable {
         }
     }
 
-    /// The SQLSTATE; of class `08` if the connection failed.
+    /// The SQLSTATE; class `08` if the connection failed.
     public let code: Code
-    /// The server's message in its language, or the client library's if no server was reached.
+    /// The server's message in its language, or the client library's message if no server was
+    /// reached.
     public let message: String
-    /// More about the error, often with values; nil if the server reported no more.
+    /// Details, often with values; nil if the server reported none.
     public let detail: String?
-    /// What may help; nil if nothing is known.
+    /// A suggestion for a fix; nil if there is none.
     public let hint: String?
-    /// The text of the statement, with `$1`, `$2` … in place of values; nil outside of statements.
+    /// The text of the statement, with `$1`, `$2` … for values; nil if there was no statement.
     public let statement: String?
-    /// The constraint or the unique index that the error is about; nil for none.
+    /// The constraint or unique index that was violated; nil if there is none.
     public let constraint: String?
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The SQLSTATE.
-    ///   - message: What failed.
-    ///   - detail: More about it.
-    ///   - hint: What may help.
+    ///   - message: A description of the failure.
+    ///   - detail: Details.
+    ///   - hint: A suggestion for a fix.
     ///   - statement: The text of the statement.
-    ///   - constraint: The constraint or the unique index that the error is about.
+    ///   - constraint: The constraint or unique index that was violated.
     public init(
         code: Code, message: String, detail: String? = nil, hint: String? = nil, statement: String? = nil,
         constraint: String? = nil
@@ -54,10 +55,9 @@ public struct PostgresError: Error, Hashable, Sendable {
         self.constraint = constraint
     }
 
-    /// Whether the connection is lost or was never made.
+    /// Whether the connection was lost or could not be made.
     ///
-    /// True for class `08`, and if the server shut down, crashed, or ended the session because it
-    /// was idle.
+    /// True for class `08`, and if the server shut down, crashed, or ended an idle session.
     public var isConnectionFailure: Bool {
         code.isConnectionFailure
     }
@@ -68,18 +68,18 @@ extension PostgresError.Code {
     public static let cannotConnect: Self = "08001"
     /// `08006`: the connection was lost.
     public static let connectionLost: Self = "08006"
-    /// `08007`: the connection was lost during a commit, and whether the server committed is
-    /// unknown.
+    /// `08007`: the connection was lost during a commit, and the outcome is unknown.
     public static let resolutionUnknown: Self = "08007"
     /// `08P01`: the server sent something unexpected.
     public static let protocolViolation: Self = "08P01"
-    /// `0A000`: the connection cannot do what is needed, such as one through a transaction pooler.
+    /// `0A000`: the connection does not support an operation, such as one through a transaction
+    /// pooler.
     public static let featureNotSupported: Self = "0A000"
     /// `22021`: a text has a character that the database cannot store.
     public static let characterNotInRepertoire: Self = "22021"
-    /// `23505`: a unique index would have a value twice.
+    /// `23505`: a unique index would contain a value twice.
     public static let uniqueViolation: Self = "23505"
-    /// `25006`: a write on a standby server, or in a store that is read only.
+    /// `25006`: a write on a standby server or in a read-only store.
     public static let readOnlyTransaction: Self = "25006"
     /// `25P03`: the server ended the session because its transaction was idle for too long.
     public static let idleInTransactionTimeout: Self = "25P03"
@@ -91,9 +91,9 @@ extension PostgresError.Code {
     public static let noDatabase: Self = "3D000"
     /// `3F000`: the schema does not exist.
     public static let noSchema: Self = "3F000"
-    /// `40001`: a conflict with another transaction; trying again can help.
+    /// `40001`: a conflict with another transaction; a retry can succeed.
     public static let serializationFailure: Self = "40001"
-    /// `40P01`: a deadlock with another transaction; trying again can help.
+    /// `40P01`: a deadlock with another transaction; a retry can succeed.
     public static let deadlockDetected: Self = "40P01"
     /// `42501`: the role lacks a privilege.
     public static let insufficientPrivilege: Self = "42501"
@@ -101,9 +101,9 @@ extension PostgresError.Code {
     public static let undefinedTable: Self = "42P01"
     /// `53100`: the server's disk is full.
     public static let diskFull: Self = "53100"
-    /// `53300`: the server, the database or the role has no connection left.
+    /// `53300`: the server, the database or the role has no free connection.
     public static let tooManyConnections: Self = "53300"
-    /// `55000`: an object is not in the state that the call needs, such as a lease that was lost.
+    /// `55000`: an object is not in the required state, such as a lost lease.
     public static let wrongState: Self = "55000"
     /// `55P03`: a lock was not available within the lock timeout.
     public static let lockNotAvailable: Self = "55P03"
@@ -139,13 +139,13 @@ extension PostgresError.Code: ExpressibleByStringLiteral, CustomStringConvertibl
 }
 
 extension PostgresError: RetryableError {
-    /// Whether the same transaction can succeed later.
+    /// Whether the transaction can succeed if it is retried.
     ///
     /// True for serialization failures, deadlocks, lock timeouts, lost connections, servers without
-    /// a free connection, and a server that turned out to be a standby.
+    /// a free connection, and a server that has become a standby.
     public var isRetryable: Bool {
         isConnectionFailure || isConflict || [.tooManyConnections, .lockNotAvailable].contains(code)
-            // From the server, not from a store that is read only.
+            // Only from a server, not from a read-only store.
             || (code == .readOnlyTransaction && statement != nil)
     }
 
@@ -159,23 +159,23 @@ extension PostgresError: RetryableError {
 }
 
 extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// The error as a sentence, without the values that were bound to the statement.
+    /// A readable sentence, without the values bound to the statement.
     public var description: String {
         let place = statement.map { " in: \($0)" } ?? ""
         return "PostgreSQL: \(messageWithoutValues) (SQLSTATE \(code))\(place)"
     }
 
-    /// The same with the server's detail and hint, which may contain values.
+    /// The sentence with the server's detail and hint, which may contain values.
     public var debugDescription: String {
         let place = statement.map { " in: \($0)" } ?? ""
         let more = [detail, hint].compactMap { $0.map { "; \($0)" } }.joined()
         return "PostgreSQL: \(message)\(more) (SQLSTATE \(code))\(place)"
     }
 
-    /// The same as ``description``.
+    /// The same sentence as ``description``.
     public var errorDescription: String? { description }
 
-    /// The message; data exceptions (class 22) quote a value after a colon, which is left out.
+    /// The message without the value that data exceptions (class 22) quote after a colon.
     private var messageWithoutValues: String {
         guard code.rawValue.hasPrefix("22"), let quote = message.firstRange(of: ": \"") else { return message }
         return String(message[..<quote.lowerBound])

@@ -8,23 +8,24 @@ extension PostgresWorkQueue {
     public enum Failure: Error, Hashable, Sendable {
         /// The processor of a worker threw an error.
         case failed(Failure)
-        /// The item is set aside because `attempts` workers died of it; `worker` was the last of
-        /// them.
+        /// The item was set aside because `attempts` workers died of it, the last of which was
+        /// `worker`.
         case setAside(attempts: Int, worker: String)
         /// Another process has begun a pass with the same queue.
         case takenOver
-        /// The processor was asked to download an item outside of a pass.
+        /// The processor was asked to download an item outside a pass.
         case noPass
 
-        /// An error of a worker's processor, as another process can report it.
+        /// An error of a worker's processor, in a form that can be sent to another process.
         public struct Failure: Hashable, Sendable, Codable {
-            /// The error as text.
+            /// The description of the error.
             public let message: String
             /// The type of the error, such as `Foundation.URLError`.
             public let kind: String
-            /// Whether the error said that trying again can help.
+            /// Whether the error states that a retry can succeed.
             public let isRetryable: Bool
-            /// How long to wait before trying again, in milliseconds; nil if the error did not say.
+            /// The time to wait before a retry, in milliseconds; nil if the error does not state
+            /// it.
             let retryAfterMilliseconds: Int64?
             /// The worker, such as `worker (process 4711 on web-1)`.
             public let worker: String
@@ -44,13 +45,13 @@ extension PostgresWorkQueue.Failure.Failure {
 }
 
 extension PostgresWorkQueue.Failure: RetryableError {
-    /// What the worker's error said; false for the other cases, which cannot be tried again in the
-    /// same pass.
+    /// Whether the worker's error states that a retry can succeed; false for the other cases, which
+    /// cannot be retried in the same pass.
     public var isRetryable: Bool {
         if case .failed(let failure) = self { failure.isRetryable } else { false }
     }
 
-    /// What the worker's error said.
+    /// The time to wait before a retry, from the worker's error; nil if it does not state one.
     public var retryAfter: Duration? {
         guard case .failed(let failure) = self else { return nil }
         return failure.retryAfterMilliseconds.map { .milliseconds($0) }
@@ -58,7 +59,7 @@ extension PostgresWorkQueue.Failure: RetryableError {
 }
 
 extension PostgresWorkQueue.Failure: CustomStringConvertible, LocalizedError {
-    /// The error as a sentence; for a worker's error its own text.
+    /// A readable sentence; for a worker's error, the error's own text.
     public var description: String {
         switch self {
         case .failed(let failure): failure.message
@@ -69,7 +70,7 @@ extension PostgresWorkQueue.Failure: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// The same as `description`.
+    /// The same sentence as ``description``.
     public var errorDescription: String? { description }
 }
 #endif

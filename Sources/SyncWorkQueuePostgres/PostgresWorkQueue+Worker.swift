@@ -13,10 +13,11 @@ extension PostgresWorkQueue {
             var isStopping = false
         }
 
-        /// The downloads that run.
+        /// The running downloads.
         private struct Downloads {
             var tasks: [WorkClaim: Task<Void, Never>] = [:]
-            /// The one that runs alone, because workers may have died of it.
+            /// The item that is downloaded alone, because workers may have died of it; nil if there
+            /// is none.
             var suspect: WorkClaim?
         }
 
@@ -34,17 +35,17 @@ extension PostgresWorkQueue {
             name = "\(process.program) (process \(process.processID) on \(process.host))"
         }
 
-        /// Downloads items until ``stop()`` is called or the task is cancelled. Not to be called
+        /// Downloads items until ``stop()`` is called or the task is cancelled. Must not be called
         /// again while it runs.
         ///
-        /// If the connection is lost, running downloads are cancelled, because others will be given
-        /// their items. The worker connects again after 0.1 s, then after twice as long each time,
-        /// up to 10 s. It goes on trying while the server has no connection left, and after
-        /// conflicts with other transactions.
+        /// If the connection is lost, running downloads are cancelled, because other workers will
+        /// get their items. The worker connects again after 0.1 s, and doubles the time after each
+        /// failure, up to 10 s. It continues to try while the server has no free connection, and
+        /// after conflicts with other transactions.
         ///
-        /// - Throws: `CancellationError` if the task is cancelled: running downloads are cancelled,
-        ///   awaited and returned to the queue. `PostgresError` if the queue cannot be used, or if
-        ///   the first connection fails.
+        /// - Throws: `CancellationError` if the task is cancelled. Running downloads are then
+        ///   cancelled, awaited and returned to the queue. `PostgresError` if the queue cannot be
+        ///   used, or if the first connection fails.
         public func run() async throws {
             var hasConnected = false
             var pause = Duration.milliseconds(100)
@@ -61,8 +62,8 @@ extension PostgresWorkQueue {
             }
         }
 
-        /// Begins no further item; ``run()`` returns when the running downloads have ended. Cannot
-        /// be undone.
+        /// Stops taking items. ``run()`` returns when the running downloads have ended. Cannot be
+        /// undone.
         public func stop() {
             let link = state.withLock { state in
                 state.isStopping = true
@@ -73,7 +74,7 @@ extension PostgresWorkQueue {
 
         // MARK: The loop
 
-        /// Runs on the thread of the link, which processors cannot block.
+        /// Runs on the link's thread, which processors cannot block.
         private func work(_ link: isolated WorkQueueLink) async throws {
             state.withLock { $0 = State(link: link, isStopping: $0.isStopping) }
             var downloads = Downloads()
@@ -82,8 +83,8 @@ extension PostgresWorkQueue {
             } catch {
                 for task in downloads.tasks.values { task.cancel() }
                 for task in downloads.tasks.values { await task.value }
-                // In a task of its own, because this one may be cancelled. If it fails, the time of
-                // the items runs out.
+                // In a separate task, because the current one may be cancelled. If it fails, the
+                // items' time runs out.
                 let ends = state.withLock(\.finished).mapValues { $0.isCancellation ? .givenBack : $0 }
                 await Task { try? await link.finish(ends) }.value
                 throw error
@@ -126,7 +127,7 @@ extension PostgresWorkQueue {
         }
 
         private func start(_ work: ClaimedWork, _ downloads: inout Downloads, _ waker: PostgresWaker) {
-            // An item that was lost and claimed again is not downloaded twice at a time.
+            // An item that was lost and claimed again must not be downloaded twice at a time.
             let earlier = downloads.tasks.filter { $0.key.isSameItem(as: work.claim) }.values
             downloads.tasks[work.claim] = Task {
                 for task in earlier { await task.value }

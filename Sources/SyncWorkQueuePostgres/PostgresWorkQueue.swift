@@ -3,10 +3,9 @@ public import Foundation
 import OneWayPostgresClient
 public import OneWaySynchronizer
 
-/// A queue that shares the downloads of a pass among any number of processes, on any number of
-/// hosts.
+/// A queue that shares the downloads of a pass among processes on any number of hosts.
 ///
-/// One process, usually the holder of a `PostgresLease`, lists and plans. It drives its processor
+/// One process, usually the holder of a `PostgresLease`, lists and plans. It runs its processor
 /// through ``sharing(_:)``:
 ///
 ///     let queue = PostgresWorkQueue("pages", at: "postgres://db.example.com/app")
@@ -14,50 +13,51 @@ public import OneWaySynchronizer
 ///         processor: queue.sharing(pages), options: SyncOptions(concurrency: 256))
 ///     try await lease.withLease(waiting: .forever) { try await synchronizer.sync() }
 ///
-/// Any others download, each with a processor of the same kind:
+/// Any number of other processes download, each with the same kind of processor:
 ///
 ///     try await queue.worker(with: pages, concurrency: 8).run()
 ///
-/// **Items** travel as JSON, so they are `Codable`. Each is downloaded by one worker at a time, in
-/// download order. Workers and the holder are woken by `NOTIFY`.
+/// **Items** are sent as JSON, so they are `Codable`. Each item is downloaded by one worker at a
+/// time, in download order. `NOTIFY` wakes workers and the holder.
 ///
-/// **Dead workers.** A worker reports three times within ``Options/visibilityTimeout`` that it
-/// lives, on a thread that processors cannot block. The items of one that did not are given to
-/// others. Each of them may have killed the worker, so each is tried alone from then on. An item
-/// that workers died of ``Options/maximumAttempts`` times is set aside: it fails at once for
-/// ``Options/asideDuration``, unless it changes or ``releaseItemsSetAside(_:)`` lets it be tried
-/// again. It stays in ``itemsSetAside()`` until it succeeds.
+/// **Dead workers.** A worker reports three times within ``Options/visibilityTimeout`` that it is
+/// alive, on a thread that processors cannot block. If it does not, its items are given to other
+/// workers. Because each of the items may have killed the worker, each is then tried alone. An item
+/// that ``Options/maximumAttempts`` workers died of is set aside: it fails immediately for
+/// ``Options/asideDuration``, unless it changes or ``releaseItemsSetAside(_:)`` allows a retry. It
+/// stays in ``itemsSetAside()`` until it succeeds.
 ///
 /// **Failures.** An error of a worker's processor fails the call in the holder's pass with the same
-/// text; a `RetryPolicy` of the pass can retry it. When a call of the pass is cancelled, its item
-/// is withdrawn: it is not begun, or it is cancelled and awaited. Workers continue until the pass
-/// has learned of a first error.
+/// text, and a `RetryPolicy` of the pass can retry it. When a call of the pass is cancelled, its
+/// item is withdrawn: either it is not begun, or its download is cancelled and awaited. After a
+/// first error, workers continue until the pass knows of it.
 ///
-/// **Generations.** Each pass has a ``generation``, which is higher than those before. A pass that
-/// begins takes the queue over: the server accepts no more items from an earlier holder, and its
-/// calls fail.
+/// **Generations.** Each pass has a higher ``generation`` than the passes before it. A new pass
+/// takes the queue over: the server accepts no more items from an earlier holder, and the earlier
+/// holder's calls fail.
 ///
-/// The items are in the table `sync_work`, which is not logged: after a crash of the server it is
-/// empty, and the pass has failed. `sync_work_pass` has the generations, `sync_work_aside` the
-/// items set aside. The tables are created if missing and can serve any number of queues. A queue
+/// The items are in the table `sync_work`, which is unlogged: after a crash of the server it is
+/// empty, and the pass has failed. `sync_work_pass` has the generations, and `sync_work_aside` the
+/// items set aside. The tables are created if missing, and can serve any number of queues. A queue
 /// needs the notifications of its session, so a pooler that shares sessions among clients is
-/// refused.
+/// rejected.
 public struct PostgresWorkQueue: Sendable {
-    /// Options of a queue; the same for all that use it.
+    /// Options of a queue, which must be the same for all processes.
     public struct Options: Sendable, Hashable {
         /// The schema of the queue's tables, created if missing; `public` by default.
         public var schema: String
-        /// How long a worker that does not report keeps its items; 30 seconds by default, at least
-        /// one second.
+        /// The time for which a worker that does not report keeps its items; 30 seconds by default,
+        /// at least one second.
         ///
-        /// Should be some seconds longer than a process or its network can stand still.
+        /// Should be a few seconds longer than any interruption of a process or its network.
         public var visibilityTimeout: Duration
-        /// How many workers may die of an item before it is set aside; 3 by default, at least 1.
+        /// The number of workers that may die of an item before it is set aside; 3 by default, at
+        /// least 1.
         public var maximumAttempts: Int
-        /// How long an item that is set aside fails without being tried; one hour by default.
+        /// The time for which an item set aside fails without being tried; one hour by default.
         public var asideDuration: Duration
-        /// Whether connections go through a pooler that gives each client a session of its own;
-        /// false by default.
+        /// Whether connections go through a pooler that gives each client its own session; false by
+        /// default.
         public var isBehindSessionPooler: Bool
 
         /// Creates options.
@@ -72,7 +72,7 @@ public struct PostgresWorkQueue: Sendable {
             self.isBehindSessionPooler = isBehindSessionPooler
         }
 
-        /// The same options within the limits of the server's types.
+        /// The same options, limited to the ranges of the server's types.
         fileprivate var bounded: Self {
             let longest = Duration.seconds(100 * 365 * 86_400)
             var bounded = self
@@ -83,15 +83,15 @@ public struct PostgresWorkQueue: Sendable {
         }
     }
 
-    /// The generation of the pass that the current call of a processor belongs to; nil outside of
+    /// The generation of the pass to which the current call of a processor belongs; nil outside
     /// such calls.
     ///
-    /// A fencing token: a target that remembers the highest generation it has seen can refuse
-    /// writes of an earlier pass, whose process may have been frozen meanwhile. Set in the calls of
-    /// the holder's processor and of the workers'.
+    /// This is a fencing token: a target that stores the highest generation so far can reject
+    /// writes of an earlier pass, whose process may have been frozen in the meantime. Set in calls
+    /// of the holder's processor and of the workers' processors.
     @TaskLocal public static var generation: Int64?
 
-    /// What the queue is for. Processes that use the same name, database and schema share it.
+    /// The name of the queue. Processes that use the same name, database and schema share it.
     public let name: String
     /// The options of the queue, within their limits.
     public let options: Options
@@ -100,10 +100,10 @@ public struct PostgresWorkQueue: Sendable {
     /// Creates a queue. Does not connect.
     ///
     /// - Parameters:
-    ///   - name: What the queue is for; any text.
-    ///   - connectionString: The server, by libpq's rules
+    ///   - name: The name of the queue; any text.
+    ///   - connectionString: The server, in libpq's format
     ///     (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
-    ///   - options: The options, the same for all that use the queue.
+    ///   - options: The options, which must be the same for all processes.
     public init(_ name: String, at connectionString: String, options: Options = Options()) {
         self.name = name
         self.options = options.bounded
@@ -113,10 +113,10 @@ public struct PostgresWorkQueue: Sendable {
     /// Returns a processor whose items the queue's workers download; `processor` does everything
     /// else.
     ///
-    /// One process at a time runs a pass with it: a second one takes the queue over, and the calls
-    /// of the first one fail. As many items are in the queue at a time as `SyncOptions.concurrency`
-    /// says; it should be several times what all workers do at once. `SyncOptions.itemTimeout`
-    /// counts from when an item enters the queue.
+    /// Only one process at a time runs a pass with it. A second process takes the queue over, and
+    /// the calls of the first one fail. The queue has at most `SyncOptions.concurrency` items at a
+    /// time, which should be several times the number of items that all workers download at once.
+    /// `SyncOptions.itemTimeout` counts from when an item enters the queue.
     public func sharing<Processor: SyncProcessor>(_ processor: Processor) -> SharedProcessor<Processor>
     where Processor.Item: Codable {
         SharedProcessor(processor, queue: self)
@@ -126,8 +126,8 @@ public struct PostgresWorkQueue: Sendable {
     ///
     /// - Parameters:
     ///   - processor: Downloads previews and contents; its other methods are not called.
-    ///   - concurrency: How many items at a time; 0, the default, for the number of active
-    ///     processors.
+    ///   - concurrency: The number of concurrent downloads; 0, the default, for the number of
+    ///     active processors.
     public func worker<Processor: SyncProcessor>(
         with processor: Processor, concurrency: Int = 0
     ) -> Worker<Processor> where Processor.Item: Codable {
@@ -138,34 +138,34 @@ public struct PostgresWorkQueue: Sendable {
 
     // MARK: Items set aside
 
-    /// An item that workers died of.
+    /// An item that was set aside because workers died of it.
     public struct ItemSetAside: Hashable, Sendable {
         /// The item's key as text.
         public let key: String
         /// The item as JSON.
         public let item: String
-        /// Whether the preview or the content was downloaded.
+        /// Whether the preview or the content was being downloaded.
         public let stage: SyncStage
-        /// How many workers died of it.
+        /// The number of workers that died of it.
         public let attempts: Int
-        /// The last of them, such as `worker (process 4711 on web-1)`.
+        /// The last of these workers, such as `worker (process 4711 on web-1)`.
         public let worker: String
-        /// When the item was set aside, by the clock of the server.
+        /// When the item was set aside, by the server's clock.
         public let since: Date
         /// Whether the item may be tried again before its time is over.
         public let isReleased: Bool
     }
 
-    /// Returns the items that are set aside and have not succeeded since, oldest first.
+    /// Returns the items that were set aside and have not succeeded since, the oldest first.
     ///
     /// - Throws: `PostgresError`; `CancellationError`.
     public func itemsSetAside() async throws -> [ItemSetAside] {
         try await WorkQueueLink(self, role: .visitor).itemsSetAside()
     }
 
-    /// Lets items be tried again, each alone, by the next pass that asks for them.
+    /// Allows items to be tried again, each alone, by the next pass that requests them.
     ///
-    /// - Parameter items: The items; nil, the default, for all of the queue.
+    /// - Parameter items: The items; nil, the default, for all items of the queue.
     /// - Throws: `PostgresError`; `CancellationError`.
     public func releaseItemsSetAside(_ items: [ItemSetAside]? = nil) async throws {
         try await WorkQueueLink(self, role: .visitor).release(items)

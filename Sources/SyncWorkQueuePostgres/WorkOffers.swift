@@ -2,12 +2,12 @@
 import OneWaySynchronizer
 import SyncBase
 
-/// Which of an item's downloads is shared.
+/// The part of an item to download.
 enum WorkStage: String, Sendable {
     case preview
     case content
 
-    /// Contents for a text that is neither.
+    /// Creates a stage from its text; `content` for any other text.
     init(_ text: String?) {
         self = text.flatMap(Self.init(rawValue:)) ?? .content
     }
@@ -21,9 +21,9 @@ enum WorkStage: String, Sendable {
     }
 }
 
-/// An item as it enters the queue.
+/// An item to be offered to workers.
 struct WorkOffer: Sendable {
-    /// Counts from 1 within a pass.
+    /// The number of the offer, from 1 within a pass.
     var number: Int64
     var stage: WorkStage
     /// The item's key as text.
@@ -32,8 +32,8 @@ struct WorkOffer: Sendable {
     var item: String
 }
 
-/// The calls of a pass that wait for workers, and the loop that exchanges them with the server over
-/// one connection.
+/// The calls of a pass that wait for workers, and the loop that exchanges items and results with
+/// the server.
 final class WorkOffers: Sendable {
     private struct State {
         var lastNumber: Int64 = 0
@@ -43,20 +43,20 @@ final class WorkOffers: Sendable {
         /// Numbers of sent offers whose calls were cancelled since.
         var withdrawn: [Int64] = []
         var isClosed = false
-        /// Why the loop has ended.
+        /// The error that ended the loop; nil while it runs.
         var failure: (any Error)?
 
         var hasWork: Bool { isClosed || !offers.isEmpty || !withdrawn.isEmpty }
     }
 
-    /// What the loop has to send.
+    /// The data for the loop to send.
     struct News: Sendable {
         var offers: [WorkOffer]
         var withdrawn: [Int64]
         var isClosed: Bool
     }
 
-    /// How the download of an item ended.
+    /// The result of an item's download.
     struct Ending: Sendable {
         var number: Int64
         var result: Result<Void, any Error>
@@ -68,7 +68,7 @@ final class WorkOffers: Sendable {
     private let state = Locked(State())
     private let loop: Locked<Task<Void, Never>?> = Locked(nil)
 
-    /// Takes the queue over, and waits until nobody works for an earlier pass any more.
+    /// Takes the queue over, and waits until no worker works for an earlier pass.
     init(_ queue: PostgresWorkQueue) async throws {
         link = try await WorkQueueLink(queue, role: .holder)
         generation = try await link.takeOver()
@@ -76,7 +76,7 @@ final class WorkOffers: Sendable {
         loop.withLock { $0 = task }
     }
 
-    /// Ends the loop; every call has returned.
+    /// Ends the loop. All calls must have returned.
     func close() async {
         state.withLock { $0.isClosed = true }
         link.wake()
@@ -85,7 +85,7 @@ final class WorkOffers: Sendable {
 
     // MARK: Calls
 
-    /// Has a worker download an item.
+    /// Waits until a worker has downloaded an item.
     func download(_ item: String, key: String, _ stage: WorkStage) async throws {
         try Task.checkCancellation()
         let call = Promise<Void>()
@@ -98,7 +98,7 @@ final class WorkOffers: Sendable {
         }
         link.wake()
         try await withTaskCancellationHandler {
-            // A cancelled call ends when its worker knows.
+            // A cancelled call ends only when its worker has stopped.
             try await call.value(isCancellable: false)
         } onCancel: {
             withdraw(number)
@@ -121,9 +121,9 @@ final class WorkOffers: Sendable {
 
     // MARK: The loop
 
-    /// Runs on the thread of the link.
+    /// Runs on the link's thread.
     private func run(on link: isolated WorkQueueLink) async {
-        // Dead workers are looked for as often as workers report that they live.
+        // Dead workers are searched for as often as workers report.
         let interval = link.options.visibilityTimeout / 3
         var sweep = ContinuousClock.now + interval
         do {

@@ -3,13 +3,13 @@ import Foundation
 import OneWayPostgresClient
 
 extension WorkQueueLink {
-    /// Begins a pass, and waits until nobody works for an earlier one any more.
+    /// Begins a pass, and waits until no worker works for an earlier pass.
     ///
     /// - Returns: The generation of the pass.
-    /// - Throws: ``PostgresWorkQueue/Failure/takenOver`` if another pass has begun meanwhile.
+    /// - Throws: ``PostgresWorkQueue/Failure/takenOver`` if another pass begins in the meantime.
     func takeOver() async throws -> Int64 {
         let generation = try await query(statements.begin, [.text(queue), .text(token)]).integer(0, 0) ?? 0
-        // An earlier holder learns that it has lost the queue.
+        // Tells an earlier holder that it has lost the queue.
         try await notify(statements.holderChannel)
         let pass: [PostgresParameter] = [.text(queue), .integer(generation)]
         while true {
@@ -18,13 +18,13 @@ extension WorkQueueLink {
             guard left.integer(0, 0) == generation else { throw PostgresWorkQueue.Failure.takenOver }
             if left.integer(0, 1) == 0 { return generation }
             try await notify(statements.workerChannel, WorkQueueStatements.withdrawal)
-            // A worker that stops notifies; the items of one that has died are removed when their
-            // time is over.
+            // A worker that stops sends a notification. The items of a dead worker are removed when
+            // their time is over.
             _ = try await wait(until: .now + options.visibilityTimeout / 3)
         }
     }
 
-    /// Sends news to the server, and learns what has ended.
+    /// Sends news to the server, and returns the results of ended downloads.
     ///
     /// - Throws: ``PostgresWorkQueue/Failure/takenOver`` if another pass has begun.
     func exchange(_ news: WorkOffers.News, generation: Int64) async throws -> [WorkOffers.Ending] {
@@ -42,7 +42,8 @@ extension WorkQueueLink {
         }
         if !news.withdrawn.isEmpty {
             let numbers = [PostgresParameter.text(token), .integers(news.withdrawn)]
-            // In this order: the second statement finds what a worker takes in between.
+            // In this order, because the second statement finds the items that a worker takes in
+            // between.
             let waiting = try await query(statements.withdrawWaiting, numbers)
             for row in 0..<waiting.rowCount {
                 let number = waiting.integer(row, 0) ?? 0
@@ -57,7 +58,7 @@ extension WorkQueueLink {
         return try await endings + collect(generation)
     }
 
-    /// Takes the items of dead workers back, and learns what has ended.
+    /// Takes the items of dead workers back, and returns the results of ended downloads.
     func sweep(generation: Int64) async throws -> [WorkOffers.Ending] {
         _ = try await query(statements.sweep, [.text(token), .integer(Int64(options.maximumAttempts))])
         try await notify(statements.workerChannel)

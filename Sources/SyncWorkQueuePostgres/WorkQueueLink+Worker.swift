@@ -2,16 +2,16 @@
 import Foundation
 import OneWayPostgresClient
 
-/// What an item that a worker has is known by.
+/// Identifies an item that a worker has claimed.
 struct WorkClaim: Hashable, Sendable {
     var holder: String
     var number: Int64
-    /// Which attempt at the item it is, from 1: a worker may lose an item and get it again.
+    /// The number of the attempt, from 1, because a worker may lose an item and claim it again.
     var attempt: Int64
     /// The generation of the pass that offered the item.
     var generation: Int64
 
-    /// Whether both are attempts at one item.
+    /// Whether both are attempts at the same item.
     func isSameItem(as other: WorkClaim) -> Bool {
         holder == other.holder && number == other.number
     }
@@ -30,17 +30,17 @@ struct ClaimedWork: Sendable {
     var stage: WorkStage
     /// The item as JSON.
     var item: String
-    /// Whether a worker may have died of it, so that nothing runs beside it.
+    /// Whether a worker may have died of it. Nothing else then runs at the same time.
     var isSuspect: Bool
 }
 
-/// How a worker's download ended.
+/// The outcome of a worker's download.
 enum WorkEnd: Sendable {
     case done
     case failed(PostgresWorkQueue.Failure.Failure)
     /// The item was withdrawn, or the worker has lost it.
     case cancelled
-    /// Another worker shall begin anew.
+    /// Another worker is to begin again.
     case givenBack
 
     var isCancellation: Bool {
@@ -55,7 +55,7 @@ enum WorkEnd: Sendable {
         }
     }
 
-    /// The error as JSON; empty without one.
+    /// The error as JSON; empty if there is none.
     fileprivate var error: String {
         guard case .failed(let failure) = self, let data = try? JSONEncoder().encode(failure) else { return "" }
         return String(decoding: data, as: UTF8.self)
@@ -63,9 +63,9 @@ enum WorkEnd: Sendable {
 }
 
 extension WorkQueueLink {
-    /// Takes the next items.
+    /// Claims the next items.
     ///
-    /// - Parameter isIdle: Whether the worker has no item, so that it can take a suspect.
+    /// - Parameter isIdle: Whether the worker has no item, so that it may claim a suspect.
     func claim(atMost count: Int, by name: String, isIdle: Bool) async throws -> [ClaimedWork] {
         guard count > 0 else { return [] }
         let result = try await query(
@@ -82,7 +82,7 @@ extension WorkQueueLink {
         return claimed.sorted { $0.claim.number < $1.claim.number }
     }
 
-    /// Reports how items ended. Items that the worker has lost are ignored.
+    /// Reports the outcomes of items. Items that the worker has lost are ignored.
     func finish(_ ends: [WorkClaim: WorkEnd]) async throws {
         guard !ends.isEmpty else { return }
         let claims = Array(ends)
@@ -97,9 +97,9 @@ extension WorkQueueLink {
         if claims.contains(where: { $0.value.state == "waiting" }) { try await notify(statements.workerChannel) }
     }
 
-    /// Reports that the worker lives.
+    /// Reports that the worker is alive.
     ///
-    /// - Returns: What it still has to do: items that were neither withdrawn nor given to others.
+    /// - Returns: The items that it still has, without those that were withdrawn.
     func prolong() async throws -> Set<WorkClaim> {
         let result = try await query(statements.prolong, [.text(token), .seconds(options.visibilityTimeout)])
         let rows = (0..<result.rowCount).filter { result.boolean($0, 4) != true }

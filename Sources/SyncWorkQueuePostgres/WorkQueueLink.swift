@@ -3,20 +3,20 @@ import Foundation
 import OneWayPostgresClient
 import SyncBase
 
-/// A connection to a queue, and the thread that it needs.
+/// A connection to a queue, and its thread.
 ///
-/// The thread may wait as long as nothing happens. The loops of holders and workers run on it too,
-/// so that a processor that blocks every thread of the shared pool does not keep a worker from
-/// reporting that it lives.
+/// The thread may wait as long as nothing happens. The loops of holders and workers run on it too.
+/// A worker therefore reports that it is alive even if a processor blocks all threads of the shared
+/// pool.
 actor WorkQueueLink {
-    /// What a connection is for.
+    /// The purpose of a connection.
     enum Role {
         case holder
         case worker
         case visitor
     }
 
-    /// How often a statement is tried that fails because of a concurrent transaction.
+    /// The maximum number of attempts for a statement that conflicts with other transactions.
     private static let attemptLimit = 20
 
     private let executor = BlockingExecutor(label: "PostgresWorkQueue")
@@ -25,7 +25,7 @@ actor WorkQueueLink {
     nonisolated let options: PostgresWorkQueue.Options
     nonisolated let queue: String
     nonisolated let waker: PostgresWaker
-    /// What the items of a holder, or of a worker, are known by.
+    /// The identifier of a holder's or a worker's items.
     nonisolated let token = UUID().uuidString
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -38,13 +38,15 @@ actor WorkQueueLink {
         self.statements = statements
         options = queue.options
         self.queue = queue.name
-        // A worker must learn that it cannot reach the server before its items are given to others.
+        // A worker must notice that it cannot reach the server before its items are given to
+        // others.
         let silenceLimit = queue.options.visibilityTimeout / 3
         var options = PostgresSessionOptions(silenceLimit: silenceLimit)
         options.pooling = queue.options.isBehindSessionPooler ? .session : .none
         connection = try await PostgresConnection.open(queue.address, options: options) {
             $0.answerLimit = silenceLimit
-            // Such a session is idle while nothing happens. Names are those of the system only.
+            // The session is idle while nothing happens. Names are looked up only in the system
+            // catalog.
             try $0.execute("SET idle_session_timeout = 0; SET search_path TO pg_catalog, pg_temp")
             if try $0.execute(statements.hasTables).boolean(0, 0) != true { try $0.execute(statements.tables) }
             switch role {
@@ -56,20 +58,20 @@ actor WorkQueueLink {
         waker = connection.waker
     }
 
-    /// Ends a wait, or the next one.
+    /// Ends the current or the next wait.
     nonisolated func wake() {
         waker.wake()
     }
 
-    /// Waits until somebody notifies or wakes this link.
+    /// Waits for a notification or a wake.
     ///
     /// - Returns: The payloads of notifications.
     func wait(until deadline: ContinuousClock.Instant?) async throws -> [String] {
         try await connection.interruptible { try connection.notifications(until: deadline) }.map(\.payload)
     }
 
-    /// Runs a statement, again after a deadlock or a serialization failure; it is cancelled with
-    /// the task.
+    /// Runs a statement, and retries it after a deadlock or a serialization failure. It is
+    /// cancelled with the task.
     func query(_ text: String, _ parameters: [PostgresParameter] = []) async throws -> PostgresResult {
         var attempt = 1
         while true {
@@ -81,7 +83,7 @@ actor WorkQueueLink {
         }
     }
 
-    /// Wakes those who listen to a channel.
+    /// Wakes all listeners of a channel.
     func notify(_ channel: String, _ payload: String = "") async throws {
         _ = try await query(WorkQueueStatements.notify, [.text(channel), .text(payload)])
     }
@@ -108,7 +110,7 @@ actor WorkQueueLink {
 }
 
 extension PostgresParameter {
-    /// A length of time in seconds, as `make_interval` takes it.
+    /// A duration in seconds, for `make_interval`.
     static func seconds(_ duration: Duration) -> Self {
         .text("\(Double(duration.wholeMilliseconds) / 1000)")
     }

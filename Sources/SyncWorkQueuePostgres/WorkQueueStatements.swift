@@ -5,10 +5,10 @@ import OneWayPostgresClient
 
 /// The SQL of a queue.
 ///
-/// An item is `waiting`, then `running`, then `done` or `failed` until its holder takes it out, or
-/// `aside` if its workers died. Only the clock of the server counts. Statements that change several
-/// rows lock them in the order of their keys first, so that they cannot deadlock. Sessions look
-/// names up in `pg_catalog` only; see `WorkQueueLink`.
+/// An item is `waiting`, then `running`, then `done` or `failed` until its holder removes it, or
+/// `aside` if its workers died. Only the server's clock counts. A statement that changes several
+/// rows first locks them in the order of their keys, to prevent deadlocks. Sessions look up names
+/// only in `pg_catalog`; see `WorkQueueLink`.
 struct WorkQueueStatements {
     private let work: String
     private let passes: String
@@ -26,8 +26,8 @@ struct WorkQueueStatements {
         work = "\(schema).sync_work"
         passes = "\(schema).sync_work_pass"
         aside = "\(schema).sync_work_aside"
-        // Names of channels have at most 63 bytes. Two queues with the same number only wake each
-        // other.
+        // Names of channels have at most 63 bytes. Two queues with the same fingerprint only wake
+        // each other.
         var fingerprint = Fingerprint()
         fingerprint.combine(bytes: "\(queue.options.schema)\0\(queue.name)".utf8)
         workerChannel = "sync_work_\(fingerprint.text)"
@@ -44,8 +44,8 @@ struct WorkQueueStatements {
 
     // MARK: Tables
 
-    /// Creates or completes the tables. `IF NOT EXISTS` does not help processes that come at the
-    /// same moment; the lock does.
+    /// Creates or completes the tables. The lock is required because `IF NOT EXISTS` does not
+    /// protect against concurrent creation.
     var tables: String {
         """
         BEGIN;
@@ -76,7 +76,8 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Whether the tables exist, so that a role that may not create any can use them.
+    /// Whether the tables exist, so that a role without the privilege to create tables can use
+    /// them.
     var hasTables: String {
         """
         SELECT to_regclass(\(Self.literal(passes))) IS NOT NULL
@@ -84,7 +85,7 @@ struct WorkQueueStatements {
         """
     }
 
-    /// A CTE `locked` with the keys of some items, locked in order.
+    /// A CTE `locked` with the keys of the items that satisfy a condition, locked in order.
     private func locked(_ condition: String) -> String {
         "locked AS MATERIALIZED (SELECT holder, number FROM \(work) WHERE \(condition) ORDER BY holder, number FOR UPDATE)"
     }
@@ -93,8 +94,8 @@ struct WorkQueueStatements {
 
     // MARK: The holder's statements
 
-    /// Begins a pass: `queue, holder`; returns its generation. From then on, earlier passes have
-    /// lost the queue.
+    /// Begins a pass: `queue, holder`; returns its generation. Earlier passes then have lost the
+    /// queue.
     var begin: String {
         """
         INSERT INTO \(passes) AS p (queue, generation, holder) VALUES ($1, 1, $2)
@@ -103,7 +104,7 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Removes what earlier passes left and nobody works on, and withdraws the rest: `queue,
+    /// Removes items of earlier passes that no worker has, and withdraws the others: `queue,
     /// generation`. Does nothing if another pass has begun.
     var clear: String {
         """
@@ -120,8 +121,8 @@ struct WorkQueueStatements {
         """
     }
 
-    /// The generation of the latest pass, and how many items of other passes are still worked on:
-    /// `queue, generation`.
+    /// The generation of the latest pass, and the number of items of other passes that workers
+    /// still have: `queue, generation`.
     var left: String {
         """
         SELECT (SELECT generation FROM \(passes) WHERE queue = $1), count(*)
@@ -150,7 +151,7 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Removes items that nobody has begun: `holder, numbers`; returns their numbers.
+    /// Removes items that no worker has begun: `holder, numbers`; returns their numbers.
     var withdrawWaiting: String {
         """
         WITH \(locked("holder = $1 AND number = ANY($2) AND state = 'waiting'"))
@@ -158,7 +159,7 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Tells workers to stop what they have begun: `holder, numbers`.
+    /// Withdraws items that workers have begun: `holder, numbers`.
     var withdrawRunning: String {
         """
         WITH \(locked("holder = $1 AND number = ANY($2) AND state = 'running'"))
@@ -168,7 +169,7 @@ struct WorkQueueStatements {
 
     /// Takes the items of dead workers back, or sets them aside: `holder, attempts`.
     ///
-    /// Any of a worker's items may have killed it, so all of them are suspects from now on.
+    /// Because any of a worker's items may have killed it, all of them become suspects.
     var sweep: String {
         """
         WITH \(locked("holder = $1 AND state = 'running' AND visible_at < clock_timestamp()")),
@@ -187,9 +188,9 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Takes out what has ended: `holder, queue`; returns the queue's generation, which is not this
-    /// pass's if it was taken over, then number, state, error, attempts and the name of the worker,
-    /// or nulls.
+    /// Removes the items that have ended: `holder, queue`. Returns the queue's generation, which
+    /// differs from the pass's if the queue was taken over, then number, state, error, attempts and
+    /// the worker's name, or nulls.
     var collect: String {
         """
         WITH \(locked("holder = $1 AND state IN ('done', 'failed', 'aside')")),
@@ -204,8 +205,8 @@ struct WorkQueueStatements {
 
     // MARK: The workers' statements
 
-    /// Notes how items ended that a worker still has: `worker, holders, numbers, attempts, states,
-    /// errors`.
+    /// Records the outcomes of items that the worker still has: `worker, holders, numbers,
+    /// attempts, states, errors`.
     ///
     /// Returning an item, as `waiting`, does not count as an attempt. An item that succeeds is no
     /// longer set aside.
@@ -231,10 +232,12 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Takes items for a worker: `queue, worker, its name, how many, seconds, whether it has none`.
+    /// Claims items for a worker: `queue, worker, its name, how many, seconds, whether it has
+    /// none`.
     ///
-    /// A suspect is taken only by a worker that has nothing else, and alone. While one has waited
-    /// for the visibility timeout, workers take nothing, so that one of them becomes free for it.
+    /// Only a worker without other items can claim a suspect, and only alone. When a suspect has
+    /// waited for the visibility timeout, workers claim nothing, so that one of them becomes free
+    /// for it.
     var claim: String {
         """
         WITH suspect AS MATERIALIZED (
@@ -258,7 +261,7 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Reports that a worker lives: `worker, seconds`; returns its items, and whether each is
+    /// Reports that a worker is alive: `worker, seconds`; returns its items, and whether each is
     /// withdrawn.
     var prolong: String {
         """
@@ -269,12 +272,12 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Wakes whoever listens: `channel, payload`.
+    /// Wakes all listeners of a channel: `channel, payload`.
     static let notify = "SELECT pg_notify($1, $2)"
 
     // MARK: Items set aside
 
-    /// The items that are set aside: `queue`.
+    /// The items that were set aside: `queue`.
     var itemsSetAside: String {
         """
         SELECT key, item, stage, attempts, worker, extract(epoch FROM since)::float8, is_released FROM \(aside)
@@ -282,7 +285,7 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Lets items be tried again: `queue`, and `keys, stages` of the items, or nulls for all.
+    /// Allows items to be tried again: `queue`, and `keys, stages` of the items, or nulls for all.
     var release: String {
         """
         UPDATE \(aside) SET is_released = true WHERE queue = $1

@@ -2,10 +2,10 @@
 import COneWayLibpq
 import Foundation
 
-/// The address of a server: a connection string that never appears in descriptions, dumps or
+/// The address of a server: a connection string that is never included in descriptions, dumps or
 /// errors.
 package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The string as it was given; may contain a password.
+    /// The original string, which may contain a password.
     let connectionString: String
 
     /// Creates an address from a connection string.
@@ -21,25 +21,24 @@ package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugSt
 
     /// One of the hosts that a connection string lists.
     struct Host: Sendable, Hashable {
-        /// The keywords that select this host of the list; empty if the string lists one host only.
+        /// The keywords that select this host; empty if the string lists only one host.
         var settings: [String: String]
     }
 
-    /// What a connection string says about its hosts.
+    /// The hosts of a connection string, and how to choose among them.
     struct Hosts: Sendable {
         var list: [Host]
-        /// Which servers are acceptable, such as `read-write`; nil if the string has no such
-        /// requirement.
+        /// The required kind of server, such as `read-write`; nil without a requirement.
         var targetSessionAttributes: String?
-        /// How long to wait for each host.
+        /// The time to wait for each host; nil if the string does not set it.
         var timeout: Duration?
     }
 
     /// The hosts in the order in which to try them.
     ///
     /// - Throws: ``PostgresError`` with code `08001` for a string that libpq cannot parse, and for
-    ///   a URI whose password contains characters that must be percent-encoded. Neither message
-    ///   quotes the string.
+    ///   a URI whose password has characters that must be percent-encoded. The messages do not
+    ///   quote the string.
     func hosts() throws(PostgresError) -> Hosts {
         guard !hasUnescapedPassword else {
             throw PostgresError(
@@ -81,7 +80,7 @@ package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugSt
         let seconds = value("connect_timeout", "PGCONNECT_TIMEOUT").flatMap { Int64($0) } ?? 0
         return Hosts(
             list: list, targetSessionAttributes: value("target_session_attrs", "PGTARGETSESSIONATTRS"),
-            // As in libpq, one second means two.
+            // As in libpq, one second is rounded up to two.
             timeout: seconds > 0 ? .seconds(max(seconds, 2)) : nil)
     }
 
@@ -89,19 +88,20 @@ package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugSt
         text.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
     }
 
-    /// Whether a URI has an `@` or `/` in its user name or password that splits it in the wrong
-    /// place.
+    /// Whether a URI has an unescaped `@` or `/` in its user name or password, which splits it in
+    /// the wrong place.
     private var hasUnescapedPassword: Bool {
         guard let scheme = connectionString.firstMatch(of: /^postgres(ql)?:\/\//) else { return false }
-        // An unescaped `?` in a password is harmless, so the query begins at the last one that
-        // follows an `@`.
+        // An unescaped `?` in a password is harmless. The query therefore begins at the last `?`
+        // that follows an `@`.
         let rest = connectionString[scheme.range.upperBound...]
         let lastAt = rest.prefix { $0 != "?" }.lastIndex(of: "@") ?? rest.startIndex
         let authority = rest.prefix(upTo: rest[lastAt...].firstIndex(of: "?") ?? rest.endIndex)
         let at = authority.lastIndex(of: "@")
         let credentials = authority[..<(at ?? authority.startIndex)]
         if credentials.contains("@") || credentials.contains("/") { return true }
-        // What libpq would call a port, and quote: the start of a password.
+        // The part that libpq would parse as a port and quote, although it is the start of a
+        // password.
         let hosts = (at.map { authority[authority.index(after: $0)...] } ?? authority).prefix { !"/?".contains($0) }
         guard !hosts.contains("[") else { return false }
         return hosts.split(separator: ",").contains { host in

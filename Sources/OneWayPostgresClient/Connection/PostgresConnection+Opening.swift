@@ -6,18 +6,18 @@ import SyncBase
 extension PostgresConnection {
     /// Opens a connection.
     ///
-    /// Hosts are tried in order, each for `connect_timeout` of the connection string or the silence
-    /// limit; standby servers are passed over if a primary is needed or preferred. A server without
-    /// a free connection is asked again.
+    /// Hosts are tried in order, each for `connect_timeout` of the connection string or for the
+    /// silence limit. Standby servers are skipped if a primary is required or preferred. A server
+    /// without a free connection is tried again.
     ///
     /// - Parameters:
-    ///   - address: The server, or several of them.
-    ///   - options: How to open the session.
+    ///   - address: The address of one or more servers.
+    ///   - options: The options of the session.
     ///   - isolation: The actor that uses the connection.
-    ///   - setUp: Runs on a thread that may block, once the session is open.
-    /// - Throws: ``PostgresError``: class `08` without a server, `25006` if all servers are
-    ///   standbys, `0A000` behind a pooler that is not accepted, `53300` without a free connection,
-    ///   what the server reports otherwise, such as `28P01` for a wrong password;
+    ///   - setUp: Runs when the session is open, on a thread that may block.
+    /// - Throws: ``PostgresError``: class `08` if no server can be reached, `25006` if all servers
+    ///   are standbys, `0A000` behind a pooler that is not accepted, `53300` without a free
+    ///   connection, and other errors of the server, such as `28P01` for a wrong password;
     ///   `CancellationError`.
     package static func open(
         _ address: PostgresAddress, options: PostgresSessionOptions,
@@ -40,14 +40,14 @@ extension PostgresConnection {
             {
                 guard ContinuousClock.now + pause < deadline else { throw error }
                 let end = ContinuousClock.now + pause
-                // A wake that is no cancellation comes from an earlier call.
+                // A wake without a cancellation is left from an earlier call.
                 while waker.wait(for: nil, until: end) == .woken { try Task.checkCancellation() }
                 pause = min(pause * 2, .seconds(2))
             }
         }
     }
 
-    /// Tries each host once.
+    /// Tries each host once, in order.
     static func openOnce(
         _ address: PostgresAddress, _ hosts: PostgresAddress.Hosts, options: PostgresSessionOptions,
         waker: PostgresWaker
@@ -55,12 +55,12 @@ extension PostgresConnection {
         let attributes = options.parameters["target_session_attrs"] ?? hosts.targetSessionAttributes
         let isList = hosts.list.count > 1
         let prefersPrimary = isList && options.servers == .preferPrimary && [nil, "any"].contains(attributes)
-        // libpq looks for a preferred standby among all hosts, and would see one host only.
+        // libpq would choose a preferred standby among all hosts, but sees only one host at a time.
         let rounds: [String?] =
             isList && attributes == "prefer-standby" ? ["standby", "any"] : prefersPrimary ? ["primary", nil] : [nil]
         var failure: PostgresError?
         for round in rounds {
-            // A full server may be the primary, which can be waited for.
+            // A server without a free connection may be the primary, so wait for it.
             if prefersPrimary, failure?.code == .tooManyConnections { break }
             for host in hosts.list {
                 try Task.checkCancellation()
@@ -72,7 +72,8 @@ extension PostgresConnection {
                     connection.isSubstitute = prefersPrimary && connection.isStandby
                     return connection
                 } catch let error as PostgresError where error.leadsToNextHost {
-                    // A full server explains more than one that is down.
+                    // The error of a full server is more useful than the error of a server that is
+                    // down.
                     if failure?.code != .tooManyConnections { failure = error }
                 }
             }
@@ -80,7 +81,7 @@ extension PostgresConnection {
         throw failure ?? PostgresError(code: .cannotConnect, message: "no host is given")
     }
 
-    /// Waits until the connection is made.
+    /// Waits until the connection is established.
     func connect(until deadline: ContinuousClock.Instant) throws {
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
@@ -97,13 +98,13 @@ extension PostgresConnection {
         guard PQsetnonblocking(handle, 1) == 0 else { throw connectError() }
     }
 
-    /// Learns who is at the other end, and makes both ends notice when the other one is gone.
+    /// Reads the facts about the server, and makes both ends notice the loss of the other.
     private func prepareSession() throws {
         isInterruptible = true
         let limit = answerLimit
         answerLimit = options.silenceLimit
         defer { (isInterruptible, answerLimit) = (false, limit) }
-        // By the defaults of a role, the question could wait for transactions of others to end.
+        // With the defaults of a role, the query could wait for the transactions of other sessions.
         let facts = try execute(
             """
             BEGIN ISOLATION LEVEL READ COMMITTED; \
@@ -115,7 +116,7 @@ extension PostgresConnection {
             COMMIT
             """)
         serverProcess = Int32(clamping: facts.integer(0, 0) ?? 0)
-        // A pooler numbers its clients itself.
+        // A pooler has its own process identifiers for its clients.
         isPooled = serverProcess != PQbackendPID(handle)
         cluster = facts.text(0, 2) ?? ""
         serverStart = facts.text(0, 3) ?? ""
@@ -131,10 +132,10 @@ extension PostgresConnection {
                 message: "the connection goes through a pooler; connect to the server itself, or, if the pooler gives "
                     + "each client a session of its own, set isBehindSessionPooler")
         }
-        // Settings would stay with a session that other clients use next.
+        // Settings would remain in a session that other clients use next.
         guard options.pooling != .transaction || !isPooled else { return }
         try execute(options.serverSettings)
-        // Servers on some systems cannot watch their client.
+        // On some operating systems, the server cannot check its client.
         do { try execute(options.clientCheck) } catch let error as PostgresError where !error.isConnectionFailure {}
     }
 
@@ -149,7 +150,7 @@ extension PostgresConnection {
 }
 
 extension PostgresError {
-    /// Whether another host of the same address can be better.
+    /// Whether another host of the address may succeed.
     fileprivate var leadsToNextHost: Bool {
         isConnectionFailure || code == .tooManyConnections || code == .readOnlyTransaction
     }
@@ -157,10 +158,10 @@ extension PostgresError {
 
 /// Opens a connection on a thread of its own.
 private actor PostgresConnector {
-    /// A connection on its way to the actor that asked for it.
+    /// A connection on its way to the actor that requested it.
     ///
-    /// Unchecked, because one actor at a time uses a connection: the connector keeps no reference
-    /// to it.
+    /// Unchecked, because only one actor at a time uses a connection: the connector keeps no
+    /// reference to it.
     struct Opened: @unchecked Sendable {
         let connection: PostgresConnection
     }

@@ -1,40 +1,40 @@
 #if Postgres
-/// How a session is opened and when its connection counts as lost.
+/// The options of a session, including when its connection counts as lost.
 package struct PostgresSessionOptions: Sendable {
-    /// Which poolers may stand between this program and the server.
+    /// The poolers that are accepted between this program and the server.
     package enum Pooling: Sendable {
-        /// None: session state must stay, and a pooler cannot be told from one that shares
+        /// None, because the session has state, and a session pooler looks like one that shares
         /// sessions.
         case none
-        /// One that gives each client a session of its own.
+        /// A pooler that gives each client its own session.
         case session
-        /// Any; the session keeps no state.
+        /// Any pooler, because the session has no state.
         case transaction
     }
 
-    /// Which servers are accepted: standby servers accept no writes, report no notifications, and
-    /// can be behind.
+    /// The kinds of server that are accepted. A standby accepts no writes, sends no notifications,
+    /// and can be behind.
     package enum Servers: Sendable {
-        /// Primary servers only.
+        /// Only primary servers.
         case primary
-        /// A standby only if no host is a primary, or if the connection string asks for one.
+        /// A standby only if no host is a primary, or if the connection string requests one.
         case preferPrimary
-        /// Any.
+        /// Any server.
         case any
     }
 
-    /// What `pg_stat_activity` shows if the connection string names no application; this process by
-    /// default.
+    /// The application name in `pg_stat_activity` if the connection string has none; the name of
+    /// this process by default.
     package var applicationName: String
-    /// Which servers are accepted; primary servers by default.
+    /// The kinds of server that are accepted; only primary servers by default.
     package var servers = Servers.primary
-    /// Which poolers are accepted; none by default.
+    /// The poolers that are accepted; none by default.
     package var pooling = Pooling.none
-    /// How long the network or the other end may be silent before it is checked or given up.
+    /// The time for which the network or the server may be silent before it is checked or given up.
     package var silenceLimit: Duration
-    /// How long to wait for a server that has no connection left.
+    /// The time to wait for a server without a free connection; 30 seconds by default.
     package var connectionWait: Duration = .seconds(30)
-    /// Keywords of the connection string that outrank the string.
+    /// Keywords that override the connection string.
     package var parameters: [String: String] = [:]
 
     /// Creates options.
@@ -48,7 +48,8 @@ package struct PostgresSessionOptions: Sendable {
         max(4, min(silenceLimit.secondsRoundedUp, 86_400))
     }
 
-    /// TCP settings of this end: a peer that does not acknowledge anything for the limit is gone.
+    /// The TCP settings of the client. A server that acknowledges nothing within the limit is
+    /// considered dead.
     var clientSettings: [(String, String)] {
         [
             ("keepalives", "1"), ("keepalives_idle", "\(silenceSeconds - 3)"), ("keepalives_interval", "1"),
@@ -56,7 +57,7 @@ package struct PostgresSessionOptions: Sendable {
         ]
     }
 
-    /// The same settings of the server's end, which also checks its client while a statement runs.
+    /// The same settings for the server, which also checks its client while a statement runs.
     /// Transactions of a single statement do not depend on settings of the role or the database.
     ///
     /// Source: https://www.postgresql.org/docs/current/runtime-config-connection.html
@@ -68,8 +69,8 @@ package struct PostgresSessionOptions: Sendable {
         """
     }
 
-    /// How often the server checks its client while a statement runs; not every operating system
-    /// can.
+    /// Sets how often the server checks its client while a statement runs, which not every
+    /// operating system supports.
     var clientCheck: String {
         "SET client_connection_check_interval = \(min(silenceSeconds, 1000) * 1000 / 4)"
     }

@@ -2,15 +2,14 @@
 import Foundation
 import SyncBase
 
-/// A statement on a connection of its own, run on a thread of its own, about a session that does
-/// not answer.
+/// A statement about a session that does not answer, on a separate connection and thread.
 ///
 /// Unlike `PQcancel`, it never blocks the caller and always ends.
 final class PostgresSideCall: Sendable {
-    /// Selects when the server was started, in seconds since 1970.
+    /// Selects the start time of the server in seconds since 1970.
     static let serverStart = "EXTRACT(epoch FROM pg_catalog.pg_postmaster_start_time())::pg_catalog.text"
 
-    /// How a side call ended.
+    /// The outcome of a side call.
     enum Answer: Sendable {
         /// The first value of the first row; nil without a row.
         case value(String?)
@@ -34,11 +33,11 @@ final class PostgresSideCall: Sendable {
     /// - Parameters:
     ///   - text: The statement.
     ///   - session: The session in question.
-    ///   - limit: How long each step may take.
+    ///   - limit: The time limit of each step.
     init(_ text: String, about session: PostgresConnection, limit: Duration) {
         var options = PostgresSessionOptions(applicationName: PostgresProcess.name, silenceLimit: limit)
         options.parameters = ["target_session_attrs": "any"]
-        // A name can lead to another server by now.
+        // The host name may lead to another server now.
         options.parameters["hostaddr"] = session.hostAddress
         let (target, waker, settings) = (session.target, session.waker, options)
         Thread.detachNewThread { [state] in
@@ -48,7 +47,8 @@ final class PostgresSideCall: Sendable {
                 try connection.connect(until: .now + limit)
                 state.withLock { $0.isConnected = true }
                 connection.answerLimit = limit
-                // By the defaults of a role, it could wait for transactions of others to end.
+                // With the defaults of a role, it could wait for the transactions of other
+                // sessions.
                 let result = try connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED; \(text); COMMIT")
                 answer = .value(result.rowCount > 0 ? result.text(0, 0) : nil)
             } catch {

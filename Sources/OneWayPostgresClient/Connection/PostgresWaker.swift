@@ -7,12 +7,12 @@ import Musl
 import Glibc
 #endif
 
-/// Ends another thread's `poll` through a pipe that the thread polls too.
+/// Ends another thread's `poll` through a pipe that it polls too.
 package final class PostgresWaker: Sendable {
     private let readEnd: Int32
     private let writeEnd: Int32
 
-    /// Creates a waker; needs two file descriptors.
+    /// Creates a waker, which needs two file descriptors.
     package init() throws(PostgresError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
@@ -30,14 +30,14 @@ package final class PostgresWaker: Sendable {
         close(writeEnd)
     }
 
-    /// Ends the current wait, or the next one if nobody waits.
+    /// Ends the current wait or, if no thread waits, the next one.
     package func wake() {
         var byte: UInt8 = 0
-        // Fails only if the pipe is full, and then the wait ends anyway.
+        // Fails only if the pipe is full, which ends the wait too.
         _ = write(writeEnd, &byte, 1)
     }
 
-    /// What ended a wait.
+    /// The event that ended a wait.
     enum Event {
         case ready
         case woken
@@ -47,10 +47,10 @@ package final class PostgresWaker: Sendable {
     /// Waits until a socket is ready, another thread wakes this one, or a deadline passes.
     ///
     /// - Parameters:
-    ///   - socket: The socket's file descriptor; nil waits for a wake only.
+    ///   - socket: The socket's file descriptor; nil to wait only for a wake.
     ///   - reading: Whether to wait for input.
-    ///   - writing: Whether to wait until the socket takes more output.
-    ///   - deadline: When to give up; nil for never.
+    ///   - writing: Whether to wait until the socket accepts more output.
+    ///   - deadline: When to stop waiting; nil for no limit.
     func wait(
         for socket: Int32?, reading: Bool = true, writing: Bool = false,
         until deadline: ContinuousClock.Instant? = nil
@@ -64,7 +64,7 @@ package final class PostgresWaker: Sendable {
         while true {
             let count = poll(&entries, 2, Self.milliseconds(until: deadline))
             if count == 0 { return .timedOut }
-            // A signal interrupted the call. Nothing else can fail with descriptors of our own.
+            // A signal interrupted the call. Nothing else can fail with our own descriptors.
             guard count > 0 else { continue }
             if entries[1].revents != 0 {
                 var bytes = [UInt8](repeating: 0, count: 64)
@@ -85,8 +85,8 @@ package final class PostgresWaker: Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded down, of at most 100 years in either direction: also what a user
-    /// means by never is within the range of the server's types.
+    /// The whole milliseconds, rounded down. At most 100 years in either direction, so that a
+    /// duration that means never fits in the server's types.
     package var wholeMilliseconds: Int64 {
         let century: Int64 = 100 * 365 * 86_400
         guard components.seconds.magnitude < century.magnitude else {

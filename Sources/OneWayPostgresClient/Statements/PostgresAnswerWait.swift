@@ -2,18 +2,18 @@
 import COneWayLibpq
 import Foundation
 
-/// Waits for the server during one statement: for its answer, or until it takes more data.
+/// Waits during one statement for the server's answer, or until it accepts more data.
 ///
-/// A silent server is asked about the session through another connection, so that a statement may
-/// take long and a silent network is noticed all the same. Where the server refuses the question,
-/// or does not show what the session does, the statement goes on: TCP notices a dead host. A
-/// cancellation is sent through another connection too.
+/// If the server is silent, another connection asks about the session. A statement may therefore
+/// take long, while a dead network is noticed. If the server rejects the question, or does not show
+/// what the session does, the statement continues, and TCP notices a dead host. A cancellation is
+/// sent through another connection too.
 struct PostgresAnswerWait {
-    /// How often another connection may fail without a word from a server.
+    /// The number of times that another connection may fail without an answer from a server.
     private static let failureLimit = 5
 
     private enum Phase {
-        /// Listens until the deadline; nil: for ever.
+        /// Waits until the deadline, or without limit if it is nil.
         case listening
         /// Asks whether the server works on the statement.
         case checking(PostgresSideCall)
@@ -25,9 +25,9 @@ struct PostgresAnswerWait {
     private let text: String
     private var phase = Phase.listening
     private var deadline: ContinuousClock.Instant
-    /// How often the server was found to have nothing to do although no answer had come.
+    /// The number of times that the server was idle although no answer had come.
     private var idleCount = 0
-    /// How often no server could be reached.
+    /// The number of times that no server could be reached.
     private var failureCount = 0
 
     init(_ connection: PostgresConnection, _ text: String) {
@@ -36,17 +36,16 @@ struct PostgresAnswerWait {
         deadline = .now + (connection.answerLimit ?? connection.options.silenceLimit)
     }
 
-    /// Whether the statement was cancelled because its task was.
+    /// Whether the cancellation of the task cancelled the statement.
     var hasCancelled: Bool {
         if case .cancelling = phase { true } else { false }
     }
 
-    /// Waits until the socket is ready; reads what has come.
+    /// Waits until the socket is ready, and reads the received data.
     ///
-    /// - Parameter writing: Whether to wait until the socket takes more data, too.
+    /// - Parameter writing: Whether to wait until the socket accepts more data, too.
     /// - Throws: ``PostgresError`` if the connection is lost or silent; `CancellationError` if the
-    ///   server does not confirm a cancellation in time. The connection cannot be used after
-    ///   either.
+    ///   server does not confirm a cancellation in time. The connection is unusable after either.
     mutating func wait(writing: Bool) throws {
         while true {
             if connection.isCancelled, !hasCancelled { try cancel() }
@@ -55,7 +54,7 @@ struct PostgresAnswerWait {
             case .ready:
                 guard PQconsumeInput(connection.handle) == 1 else {
                     guard !writing else { throw connection.lost(text) }
-                    // The server may have said why it closed the connection.
+                    // The server may have sent the reason for closing the connection.
                     connection.isBroken = true
                     return
                 }
@@ -69,7 +68,7 @@ struct PostgresAnswerWait {
         }
     }
 
-    /// Waits until a cancellation can no longer reach a later statement.
+    /// Waits until the cancellation can no longer affect a later statement.
     mutating func finish() throws {
         guard case .cancelling(let call) = phase else { return }
         while call.answer == nil {
@@ -112,7 +111,7 @@ struct PostgresAnswerWait {
         listen(for: connection.options.silenceLimit)
     }
 
-    /// Whether a call has reached a pooler, which lets it wait until a session is free.
+    /// Whether a call has reached a pooler that keeps it waiting for a free session.
     private func isPooler(_ call: PostgresSideCall) -> Bool {
         connection.isPooled && call.isConnected
     }
@@ -133,13 +132,14 @@ struct PostgresAnswerWait {
         case .listening:
             guard connection.answerLimit == nil else { throw connection.silent(text) }
             let limit = connection.options.silenceLimit
-            // What is not answered by the deadline decides, so the call itself may take longer.
+            // The deadline decides when the server counts as silent, so the call itself may take
+            // longer.
             phase = .checking(PostgresSideCall(question, about: connection, limit: limit * 2))
             deadline = .now + limit
         }
     }
 
-    /// Selects what the session does; `elsewhere` on another server, and `gone` without a session.
+    /// Selects the state of the session; `elsewhere` on another server, and `gone` if it has ended.
     private var question: String {
         """
         SELECT CASE WHEN \(PostgresSideCall.serverStart) OPERATOR(pg_catalog.<>) '\(connection.serverStart)' \
@@ -150,7 +150,7 @@ struct PostgresAnswerWait {
 }
 
 extension PostgresError {
-    /// Whether no server has reported the error.
+    /// Whether the error is not from a server.
     fileprivate var isOfNoServer: Bool {
         code == .cannotConnect || code == .connectionLost
     }

@@ -8,12 +8,12 @@ extension PostgresConnection {
     /// Source: https://www.postgresql.org/docs/current/libpq-copy.html
     ///
     /// - Parameters:
-    ///   - text: The statement, or several of which one is the COPY.
+    ///   - text: One statement, or several of which one is the COPY.
     ///   - body: Writes the data. If it throws, the statement fails on the server, and the error is
-    ///     passed on.
-    /// - Returns: The last result with rows; without one, the result of the last statement, which
-    ///   for a COPY has the number of rows.
-    /// - Throws: ``PostgresError``; `CancellationError` inside of ``interruptible(isolation:_:)``.
+    ///     rethrown.
+    /// - Returns: The last result with rows or, without one, the result of the last statement. A
+    ///   COPY's result has the number of rows.
+    /// - Throws: ``PostgresError``; `CancellationError` inside ``interruptible(isolation:_:)``.
     @discardableResult
     package func copyIn(_ text: String, _ body: (PostgresCopyWriter) throws -> Void) throws -> PostgresResult {
         try start(text) { PQsendQuery(handle, text) }
@@ -26,7 +26,7 @@ extension PostgresConnection {
             try end(text, message: nil)
         } catch {
             withoutInterruption {
-                // The server reports that the client gave up, or that the connection is lost.
+                // The server reports the client's abort, or the connection is lost.
                 if (try? end(text, message: "the client gave up")) == nil { isBroken = true }
                 if !isBroken { _ = try? finish(text) }
             }
@@ -46,15 +46,16 @@ extension PostgresConnection {
     }
 }
 
-/// Takes the data of a running `COPY`. Not to be used after it.
+/// Writes the data of a running `COPY`. Not usable afterwards.
 package struct PostgresCopyWriter {
     fileprivate let connection: PostgresConnection
     fileprivate let text: String
 
-    /// Sends bytes, which need not end where a row does. Pieces of some ten kilobytes are best.
+    /// Sends bytes, which can end in the middle of a row. Pieces of a few tens of kilobytes are
+    /// best.
     ///
-    /// - Throws: ``PostgresError`` if the connection is lost; `CancellationError`, also while the
-    ///   server does not read. What the server reports about the data is thrown at the end of the
+    /// - Throws: ``PostgresError`` if the connection is lost; `CancellationError`, even while the
+    ///   server does not read. The server's errors about the data are thrown at the end of the
     ///   COPY.
     package func write(_ bytes: UnsafeRawBufferPointer) throws {
         if connection.isCancelled { throw CancellationError() }

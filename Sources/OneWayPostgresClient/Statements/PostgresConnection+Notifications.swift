@@ -1,11 +1,11 @@
 #if Postgres
 import COneWayLibpq
 
-/// A message that was sent with `NOTIFY` on a channel that the connection listens to.
+/// A message sent with `NOTIFY` on a channel to which the connection listens.
 package struct PostgresNotification: Hashable, Sendable {
     /// The name of the channel.
     package let channel: String
-    /// The text of the message; can be empty.
+    /// The text of the message, which can be empty.
     package let payload: String
 
     package init(channel: String, payload: String) {
@@ -15,14 +15,14 @@ package struct PostgresNotification: Hashable, Sendable {
 }
 
 extension PostgresConnection {
-    /// Waits for notifications; returns at once if some have come already.
+    /// Waits for notifications; returns immediately if some have arrived already.
     ///
-    /// Blocks the thread. A connection that the server closes meanwhile is noticed at once.
-    /// Source: https://www.postgresql.org/docs/current/libpq-notify.html
+    /// Blocks the thread. If the server closes the connection, the wait ends immediately. Source:
+    /// https://www.postgresql.org/docs/current/libpq-notify.html
     ///
-    /// - Parameter deadline: When to give up; nil for never.
+    /// - Parameter deadline: When to stop waiting; nil for no limit.
     /// - Returns: The notifications in order; empty if the deadline passed or the thread was woken.
-    /// - Throws: ``PostgresError`` if the connection is lost; `CancellationError` inside of
+    /// - Throws: ``PostgresError`` if the connection is lost; `CancellationError` inside
     ///   ``interruptible(isolation:_:)``.
     package func notifications(until deadline: ContinuousClock.Instant?) throws -> [PostgresNotification] {
         while true {

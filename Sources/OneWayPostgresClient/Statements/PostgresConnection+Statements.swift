@@ -3,14 +3,14 @@ import COneWayLibpq
 import SyncBase
 
 extension PostgresConnection {
-    /// How many statements are kept prepared.
+    /// The maximum number of prepared statements.
     private static let statementLimit = 200
 
-    /// Runs statements without parameters in order; outside of a transaction, all of them are one
+    /// Runs statements without parameters in order. Outside a transaction, they are one
     /// transaction.
     ///
-    /// - Returns: The last result with rows; without one, the result of the last statement.
-    /// - Throws: ``PostgresError``; `CancellationError` inside of ``interruptible(isolation:_:)``.
+    /// - Returns: The last result with rows or, without one, the result of the last statement.
+    /// - Throws: ``PostgresError``; `CancellationError` inside ``interruptible(isolation:_:)``.
     @discardableResult
     package func execute(_ text: String) throws -> PostgresResult {
         try start(text) { PQsendQuery(handle, text) }
@@ -20,11 +20,11 @@ extension PostgresConnection {
     /// Runs a statement.
     ///
     /// - Parameters:
-    ///   - text: The statement, with `$1`, `$2` … in place of values.
+    ///   - text: The statement, with `$1`, `$2` … for values.
     ///   - parameters: The values.
-    ///   - isPrepared: Whether to keep the statement prepared for later calls.
-    ///   - binaryResult: Whether values arrive in the binary form of their types.
-    /// - Throws: ``PostgresError``; `CancellationError` inside of ``interruptible(isolation:_:)``.
+    ///   - isPrepared: Whether to prepare the statement for later calls.
+    ///   - binaryResult: Whether the result has values in the binary form of their types.
+    /// - Throws: ``PostgresError``; `CancellationError` inside ``interruptible(isolation:_:)``.
     @discardableResult
     package func query(
         _ text: String, _ parameters: [PostgresParameter] = [], isPrepared: Bool = false, binaryResult: Bool = false
@@ -47,17 +47,16 @@ extension PostgresConnection {
         return try finish(text)
     }
 
-    /// Ends the transaction without its changes. If the server does not answer, the connection is
-    /// given up.
+    /// Rolls the transaction back. If the server does not answer, the connection is given up.
     package func rollback() {
         guard isInTransaction else { return }
         withoutInterruption {
-            // The server rolls back when the connection is gone.
+            // The server rolls back when it loses the connection.
             do { try execute("ROLLBACK") } catch { isBroken = true }
         }
     }
 
-    /// The name of a prepared statement.
+    /// The name of a statement, which is prepared if necessary.
     private func prepare(_ text: String, types: [UInt32]) throws -> String {
         if let known = statements[text] { return known }
         if statements.count >= Self.statementLimit {
@@ -74,19 +73,19 @@ extension PostgresConnection {
 
     // MARK: Sending and receiving
 
-    /// Sends something that the server answers.
+    /// Sends a request that the server answers.
     func start(_ text: String, _ send: () -> Int32) throws {
         guard !isClosed else { throw lost(text) }
         if isCancelled { throw CancellationError() }
         guard send() == 1 else { throw lost(text) }
         do { try flush(text) } catch let error as CancellationError {
-            // The next statement must not find the answer to this one.
+            // Otherwise, the next statement would receive the answer to this one.
             withoutInterruption { _ = try? finish(text) }
             throw error
         }
     }
 
-    /// Runs calls that go on although the task is cancelled, each of them within the silence limit.
+    /// Runs calls that a cancellation does not interrupt, each of them within the silence limit.
     func withoutInterruption(_ body: () -> Void) {
         guard !isClosed else { return }
         let (limit, wasInterruptible) = (answerLimit, isInterruptible)
@@ -96,11 +95,12 @@ extension PostgresConnection {
         body()
     }
 
-    /// Sends what libpq has buffered. Reads too, because a server that waits to be read stops
+    /// Sends the data that libpq has buffered. Also reads, because a server that cannot send stops
     /// reading.
     ///
     /// - Throws: ``PostgresError`` if the connection is lost; `CancellationError` if the task was
-    ///   cancelled meanwhile: the server was told, and its answer is still to be read.
+    ///   cancelled. The server has then received the cancellation, but its answer must still be
+    ///   read.
     func flush(_ text: String) throws {
         var wait: PostgresAnswerWait?
         while true {
@@ -117,16 +117,16 @@ extension PostgresConnection {
         }
     }
 
-    /// Waits for the whole answer.
+    /// Waits for the complete answer.
     ///
-    /// - Returns: The last result with rows, or else the last one; for a COPY, as soon as the
-    ///   server takes data.
+    /// - Returns: The last result with rows or, without one, the last result. For a COPY, returns
+    ///   as soon as the server accepts data.
     @discardableResult
     func finish(_ text: String) throws -> PostgresResult {
         var last: PostgresResult?
         var failure: PostgresError?
         var wait = PostgresAnswerWait(self, text)
-        // A lost connection can report the same result for ever.
+        // A lost connection can report the same result forever.
         while PQstatus(handle) == CONNECTION_OK || failure == nil {
             while !isBroken, PQisBusy(handle) == 1 { try wait.wait(writing: false) }
             guard let result = PQgetResult(handle).map(PostgresResult.init) else { break }

@@ -2,24 +2,24 @@
 import COneWayLibpq
 package import Foundation
 
-/// A value for a parameter of a statement, in the form in which it is sent.
+/// The value of a statement's parameter, in the form in which it is sent.
 package struct PostgresParameter: Sendable {
     /// The number of the type in `pg_type`; 0 if the server infers it from the statement.
     var type: Oid = 0
     /// The bytes, without a terminating zero; nil for null.
     var bytes: [UInt8]?
-    /// Whether the bytes are the binary form of the type instead of its text.
+    /// Whether the bytes are the binary form of the type instead of its text form.
     var isBinary = false
 
     /// A null.
     package static let null = PostgresParameter(bytes: nil)
 
-    /// A value of any type, given as text.
+    /// A value of any type, as text.
     package static func text(_ text: String) -> Self {
         PostgresParameter(bytes: Array(text.utf8))
     }
 
-    /// An integer, for a parameter of any type that reads it as text.
+    /// An integer as text, for a parameter of any type.
     package static func integer(_ number: Int64) -> Self {
         .text(String(number))
     }
@@ -50,7 +50,7 @@ package struct PostgresParameter: Sendable {
         }
     }
 
-    /// An array in its binary form, as the server's `array_send` writes it.
+    /// An array in the binary form that the server's `array_send` writes.
     ///
     /// The form is: dimensions, whether there are nulls, the element type; for each dimension its
     /// length and first index; then the elements, each after its length.
@@ -79,18 +79,18 @@ package struct PostgresParameter: Sendable {
         self.isBinary = isBinary
     }
 
-    /// Whether the value is a text that PostgreSQL would cut at a zero byte.
+    /// Whether the value is a text with a zero byte, at which PostgreSQL would cut it.
     var hasNUL: Bool {
         !isBinary && bytes?.contains(0) == true
     }
 }
 
-/// Runs a function with parameters as libpq takes them: number, types, values, lengths and formats.
+/// Calls a function with parameters in libpq's form: number, types, values, lengths and formats.
 func withPointers<Result>(
     to parameters: [PostgresParameter],
     _ body: (Int32, [Oid], [UnsafePointer<CChar>?], [Int32], [Int32]) -> Result
 ) -> Result {
-    // One block for all values. Each ends with a zero, because libpq reads text up to there.
+    // One block for all values. Each ends with a zero, because libpq reads texts up to a zero.
     var block: [UInt8] = []
     var offsets: [Int?] = []
     for parameter in parameters {

@@ -2,9 +2,9 @@
 import COneWayLibpq
 import Foundation
 
-/// The result of a statement; the only owner of its handle.
+/// The result of a statement, and the only owner of its handle.
 ///
-/// Rows and columns count from zero. Null is nil.
+/// Rows and columns are counted from zero. Null is nil.
 package final class PostgresResult {
     private let handle: OpaquePointer
     /// The number of rows.
@@ -33,12 +33,12 @@ package final class PostgresResult {
         PQgetisnull(handle, Int32(row), Int32(column)) != 0
     }
 
-    /// A value as text; nil for null. In a binary result, only for columns of type `text`.
+    /// A value as text; nil for null. In a binary result, the column must be of type `text`.
     package func text(_ row: Int, _ column: Int) -> String? {
         withBytes(row, column) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A value as an integer; nil for null and for other types. In a binary result, of two, four or
+    /// A value as an integer; nil for null and for other types. In a binary result, two, four or
     /// eight bytes.
     package func integer(_ row: Int, _ column: Int) -> Int64? {
         let isBinary = PQfformat(handle, Int32(column)) == 1
@@ -58,8 +58,8 @@ package final class PostgresResult {
         withBytes(row, column) { $0.first == UInt8(ascii: "t") || $0.first == 1 }
     }
 
-    /// Passes the bytes of a value to a function; nil for null. The bytes are valid inside the
-    /// function only.
+    /// Passes the bytes of a value to a function; nil for null. The bytes are valid only inside the
+    /// function.
     package func withBytes<Result>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Result)
         rethrows
         -> Result?

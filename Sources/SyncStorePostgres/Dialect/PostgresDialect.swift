@@ -3,19 +3,19 @@ package import SyncModel
 package import SyncStore
 package import SyncStoreSQL
 
-/// The SQL of PostgreSQL, version 15 or later; the connection's `search_path` finds the tables.
+/// The SQL of PostgreSQL 15 or later. The connection's `search_path` finds the tables.
 ///
-/// Somebody who may create functions in the store's schema must not be able to have them called.
-/// The system's own functions and operators come first if the types of all arguments match exactly.
-/// So every call either does, by a cast if necessary, or names `pg_catalog`; polymorphic functions
-/// always name it.
+/// A user who can create functions in the store's schema must not be able to have the store call
+/// them. PostgreSQL prefers the system's functions and operators if the types of all arguments
+/// match exactly. Every call therefore matches exactly, by a cast if necessary, or is qualified
+/// with `pg_catalog`. Calls of polymorphic functions are always qualified.
 package struct PostgresDialect: SQLDialect {
-    /// The number of bytes of a name that PostgreSQL keeps.
+    /// The maximum number of bytes of a name in PostgreSQL.
     private static let nameLimit = 63
 
     package init() {}
 
-    /// Texts compare and sort by their bytes, as in every other store.
+    /// The type of a column. Texts compare and sort by their bytes, as in every other store.
     package func columnType(_ type: AttributeType, dates: DateStorage) -> String {
         switch type {
         case .string, .uri: "text COLLATE \"C\""
@@ -23,7 +23,7 @@ package struct PostgresDialect: SQLDialect {
         }
     }
 
-    /// The type that an attribute's values are cast to.
+    /// The type to which an attribute's values are cast.
     package func valueType(_ type: AttributeType) -> String {
         switch type {
         case .int16: "smallint"
@@ -55,19 +55,19 @@ package struct PostgresDialect: SQLDialect {
 
     package func isReserved(table: String) -> Bool {
         let name = table.lowercased()
-        // Leases and work queues have their tables in the same schema by default.
+        // By default, leases and work queues have their tables in the same schema.
         return ["_sync_schema", "sync_doomed", "sync_lease", "sync_work"].contains(name)
             || ["_sync_new_", "_sync_rows_", "sync_batch_", "sync_work_", "sync_lease_"].contains(where: name.hasPrefix)
     }
 
-    /// An entry of an index has at most 2,704 bytes; some are for the name of the entity. See
+    /// An index entry has at most 2,704 bytes, including the entity name. See
     /// https://www.postgresql.org/docs/current/btree.html.
     package var longKeys: SQLLongKeys? {
         SQLLongKeys(limit: 2000) { expression in
             "pg_catalog.octet_length(\(expression))"
         } digest: { expression, type in
             let isText = type == .string || type == .uri
-            // A text as bytes, by functions that an index may use.
+            // Converts a text to bytes with functions that are allowed in an index.
             let bytes =
                 isText
                 ? "pg_catalog.decode(pg_catalog.replace(\(expression), '\\'::text, '\\\\'::text), 'escape'::text)"
@@ -77,7 +77,7 @@ package struct PostgresDialect: SQLDialect {
     }
 
     package func suitable(_ name: String, room: Int) -> String {
-        // Names with the prefix belong to the system, which looks there first.
+        // Names with the prefix `pg_` are reserved for the system.
         var name = name.replacing("\0", with: "_")
         if name.isEmpty || name.hasPrefix("pg_") { name = "_" + name }
         while name.utf8.count > Self.nameLimit - room { name.unicodeScalars.removeLast() }
@@ -133,7 +133,7 @@ package struct PostgresDialect: SQLDialect {
 
     package var indexOrder: String { " NULLS FIRST" }
 
-    /// An entry of an index has at most 2,704 bytes, which four parts of 128 characters fit in.
+    /// An index entry has at most 2,704 bytes, enough for four prefixes of 128 characters.
     package func indexedPart(_ expression: String, _ type: AttributeType) -> String? {
         switch type {
         case .string, .uri: "pg_catalog.\"left\"(\(expression)\(collation(type)), 128)"
@@ -157,7 +157,7 @@ package struct PostgresDialect: SQLDialect {
         }
     }
 
-    /// Adopted tables may have other collations.
+    /// Required because adopted tables may have other collations.
     package func collation(_ type: AttributeType) -> String {
         type == .string || type == .uri ? " COLLATE \"C\"" : ""
     }
@@ -196,7 +196,7 @@ package struct PostgresDialect: SQLDialect {
         "\(expression) = ANY(\(placeholder))"
     }
 
-    /// Looks the object up in the pages of the set's bits.
+    /// Looks up the object in the bits of the set's pages.
     package func isObject(
         _ expression: String, in set: ObjectSet, number: Int64?, _ parameters: inout SQLParameters
     ) -> String {
@@ -230,7 +230,7 @@ package struct PostgresDialect: SQLDialect {
         guard type != wider else { return column }
         if wider == .json { return "pg_catalog.to_jsonb(\(column))" }
         let converted = "CAST(\(column) AS \(valueType(wider)))"
-        // Text forms of UUIDs are in upper case everywhere.
+        // UUIDs as text are in upper case in every store.
         return type == .uuid ? "upper(\(converted))" : converted
     }
 

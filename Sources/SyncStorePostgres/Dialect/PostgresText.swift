@@ -1,12 +1,12 @@
 import SyncModel
 import SyncStoreSQL
 
-/// Stored forms of values for which PostgreSQL's types are too narrow.
+/// The stored forms of values that PostgreSQL's types cannot represent.
 package enum PostgresText {
-    /// The mark: the lowest character that a text of PostgreSQL can contain.
+    /// The mark: the lowest character that a PostgreSQL text can contain.
     private static let mark: UInt8 = 1
 
-    /// Whether a byte has another stored form: PostgreSQL has no U+0000.
+    /// Whether a byte has another stored form, because PostgreSQL cannot store U+0000.
     package static func isSpecial(_ byte: UInt8) -> Bool {
         byte <= mark
     }
@@ -20,14 +20,14 @@ package enum PostgresText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends a byte of a text in its stored form.
+    /// Appends the stored form of a byte.
     package static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
         guard isSpecial(byte) else { return bytes.append(byte) }
         bytes.append(mark)
         bytes.append(byte + 1)
     }
 
-    /// Returns the text of a stored form, see ``kept(_:)``; other texts stay as they are.
+    /// Returns the text of a stored form, see ``kept(_:)``; other texts are unchanged.
     package static func text(_ kept: UnsafeBufferPointer<UInt8>) -> String {
         guard kept.contains(mark) else { return String(decoding: kept, as: UTF8.self) }
         var bytes: [UInt8] = []
@@ -52,13 +52,13 @@ package enum PostgresText {
     /// U+0000 as an escape in JSON text, which `jsonb` does not accept.
     private static let escapedZero = Array(#"\u0000"#.utf8)
 
-    /// Returns the stored form of a JSON value: that of all its strings, see ``kept(_:)``.
+    /// Returns the stored form of a JSON value, with all strings in stored form; see ``kept(_:)``.
     static func kept(json: CanonicalJSON) -> String {
         var text = json.text
         return text.withUTF8 { withKept(json: $0) { String(decoding: $0, as: UTF8.self) } }
     }
 
-    /// Calls a closure with the stored form of a canonical JSON text.
+    /// Calls a closure with the stored form of canonical JSON text.
     static func withKept<R>(json text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
         guard text.contains(UInt8(ascii: "\\")) else { return body(text) }
         return replacing(in: text) { rest in
@@ -86,8 +86,8 @@ package enum PostgresText {
 
     /// Replaces escapes in JSON text.
     ///
-    /// - Parameter replacement: Receives the text from an escape on, and returns how many bytes to
-    ///   replace with others; nil to keep the escape.
+    /// - Parameter replacement: Receives the text from an escape on. Returns the number of bytes to
+    ///   replace and their replacement; nil to keep the escape.
     private static func replacing(
         in text: UnsafeBufferPointer<UInt8>,
         _ replacement: (Slice<UnsafeBufferPointer<UInt8>>) -> (count: Int, bytes: [UInt8])?
@@ -105,7 +105,7 @@ package enum PostgresText {
                 bytes += replaced
                 index += count
             } else {
-                // The second byte may be a backslash, which begins no escape.
+                // The second byte may be a backslash, which does not begin another escape.
                 bytes += text[index..<(index + 2)]
                 index += 2
             }
@@ -113,18 +113,18 @@ package enum PostgresText {
         return bytes
     }
 
-    /// Returns a regular expression that finds a text within stored forms; nil if its own stored
-    /// form is enough.
+    /// Returns a regular expression that finds a text within stored forms; nil if a search for its
+    /// stored form is enough.
     ///
-    /// The stored form of some texts could also be found across the boundary of a mark and the byte
-    /// after it. Source:
+    /// The stored form of some texts could also match in the middle of an escaped character.
+    /// Source:
     /// https://www.postgresql.org/docs/current/functions-matching.html#FUNCTIONS-POSIX-REGEXP
     static func pattern(for text: String, isAtEnd: Bool) -> String? {
         guard let first = text.utf8.first, first <= mark + 1 else { return nil }
         return "^" + anyScalar + "*" + letters(kept(text)) + (isAtEnd ? "$" : "")
     }
 
-    /// Returns a regular expression that matches the stored forms of texts that match a pattern of
+    /// Returns a regular expression for the stored forms of the texts that match a pattern of
     /// `PropertyPath.like(_:)`.
     static func expression(forPattern pattern: String) -> String {
         var expression = "^"
@@ -143,7 +143,7 @@ package enum PostgresText {
     /// A regular expression that matches the stored form of one Unicode scalar.
     private static let anyScalar = "(?:\\u0001[\\u0001\\u0002]|[^\\u0001])"
 
-    /// A regular expression that matches a text only.
+    /// A regular expression that matches only the given text.
     private static func letters(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             let digits = String(scalar.value, radix: 16)
@@ -158,10 +158,11 @@ package enum PostgresText {
     /// The first moment of a `timestamptz`, in 4714 BC, in microseconds since 2000.
     package static let firstMoment: Int64 = -211_813_488_000_000_000
 
-    /// Returns a moment as text for a `timestamptz`; earlier ones are `-infinity`.
+    /// Returns a moment as text for a `timestamptz`; `-infinity` for moments before the first one.
     static func moment(_ moment: Timestamp) -> String {
         guard moment.microseconds >= firstMoment + epoch else { return "-infinity" }
-        // The calendar repeats every 400 years, and `DateText` knows those of four digits.
+        // The calendar repeats every 400 years, and `DateText` supports only years with four
+        // digits.
         let cycle: Int64 = 146_097 * 86_400_000_000
         let (count, rest) = (moment.microseconds - epoch).quotientAndRemainder(dividingBy: cycle)
         let cycles = rest < 0 ? count - 1 : count

@@ -5,32 +5,31 @@ public import OneWaySynchronizer
 import SyncBase
 import SyncStoreSQL
 
-/// A lease in a PostgreSQL database: one process at a time, on any number of hosts, holds it.
+/// A lease in a PostgreSQL database, held by one process at a time on any number of hosts.
 ///
 ///     let lease = PostgresLease("users", at: "postgres://db.example.com/app")
 ///     try await lease.withLease(waiting: .forever) { try await synchronizer.sync() }
 ///
-/// The lease is a row of the table `sync_lease` with a time of expiry and a generation. Only the
-/// clock of the server counts. The table is created if missing.
+/// The lease is a row of the table `sync_lease` with an expiry time and a generation. Only the
+/// server's clock counts. The table is created if missing.
 ///
-/// - A holder that ends, or is killed, is succeeded when the next process asks: its session has
-///   ended. Waiting processes ask every third of ``duration``.
-/// - A holder that is frozen, or whose host or network is dead, is succeeded ``duration`` after its
-///   last renewal. The successor ends the transactions that a `PostgresStore` began under the
-///   lease, so that the holder cannot commit them when it wakes.
-/// - A holder that lost its connection or its row has lost the lease: the next renewal cancels its
-///   body.
+/// - If a holder ends or is killed, the next process that asks gets the lease, because the holder's
+///   session has ended. Waiting processes ask every third of ``duration``.
+/// - If a holder is frozen, or its host or network is dead, a successor gets the lease ``duration``
+///   after the last renewal. The successor ends the transactions that a `PostgresStore` began under
+///   the lease, so that the former holder cannot commit them when it resumes.
+/// - If a holder loses its connection or its row, it has lost the lease. The next renewal cancels
+///   its body.
 ///
-/// Each grant has a higher generation than the one before it. A standby server never grants a
-/// lease. The lease needs no session state, so it works through poolers of every kind. Behind a
-/// pooler, a killed holder is succeeded after ``duration``, since the server cannot see its
-/// session.
+/// Each grant has a higher generation than the previous one. A standby server never grants a lease.
+/// The lease needs no session state, so it works through every kind of pooler. Behind a pooler, a
+/// killed holder is succeeded only after ``duration``, because the server cannot see its session.
 public struct PostgresLease: SyncLease {
-    /// What the lease is for. Hosts that use the same name, database and schema ask for the same
-    /// lease.
+    /// The name of the lease. Processes that use the same name, database and schema compete for the
+    /// same lease.
     public let name: String
 
-    /// How long a holder that cannot renew the lease keeps it; 10 seconds by default.
+    /// The time for which a holder that cannot renew the lease keeps it; 10 seconds by default.
     public let duration: Duration
 
     /// The schema of the table `sync_lease`; `public` by default.
@@ -41,12 +40,13 @@ public struct PostgresLease: SyncLease {
     /// Creates a lease. Does not connect.
     ///
     /// - Parameters:
-    ///   - name: What the lease is for; any text.
-    ///   - connectionString: The server, by libpq's rules
+    ///   - name: The name of the lease; any text.
+    ///   - connectionString: The server, in libpq's format
     ///     (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
-    ///   - duration: How long a holder that cannot renew the lease keeps it. A holder renews it
-    ///     three times within this time, and waiting processes ask as often.
-    ///   - schema: The schema of the table; created if missing.
+    ///   - duration: The time for which a holder that cannot renew the lease keeps it; 10 seconds
+    ///     by default. A holder renews the lease three times within this time, and waiting
+    ///     processes ask as often.
+    ///   - schema: The schema of the table, created if missing; `public` by default.
     public init(
         _ name: String, at connectionString: String, duration: Duration = .seconds(10), schema: String = "public"
     ) {
@@ -56,9 +56,10 @@ public struct PostgresLease: SyncLease {
         address = PostgresAddress(connectionString)
     }
 
-    /// Asks for the lease; see `SyncLease`.
+    /// Requests the lease; see `SyncLease`.
     ///
-    /// - Throws: `PostgresError` if the server cannot be asked; `CancellationError`.
+    /// - Throws: `PostgresError` if the server cannot be reached or reports an error;
+    ///   `CancellationError`.
     public func tryAcquire(for holder: SyncLeaseHolder) async throws -> SyncLeaseAnswer {
         let session = try await PostgresLeaseSession(
             address, statements: PostgresLeaseStatements(schema: schema), name: name, duration: duration)
@@ -69,19 +70,19 @@ public struct PostgresLease: SyncLease {
     }
 }
 
-/// The connection of a grant, and the thread that it needs. The lease ends with the last reference.
+/// The connection of a grant, and its thread. The lease ends when the last reference is released.
 actor PostgresLeaseSession: SyncLeaseGrant {
     private let executor = BlockingExecutor(label: "PostgresLease")
     private let connection: PostgresConnection
     private let statements: PostgresLeaseStatements
     private let name: String
     private let duration: Duration
-    /// What this grant is known by.
+    /// The identifier of this grant in the lease's row.
     private let token = UUID().uuidString
-    /// A random number that no other grant is likely to have.
+    /// A random number that is very unlikely to be the number of another grant.
     ///
-    /// Transactions that are begun under the lease hold an advisory lock with this number, so that
-    /// a successor can end them.
+    /// Transactions that begin under the lease hold an advisory lock with this number, so that a
+    /// successor can end them.
     nonisolated let number = Int32.random(in: .min ... .max)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -100,8 +101,8 @@ actor PostgresLeaseSession: SyncLeaseGrant {
         options.connectionWait = duration
         connection = try await PostgresConnection.open(address, options: options) { connection in
             connection.answerLimit = duration
-            // A grant is idle between renewals. Through a pooler, the setting would stay with
-            // somebody else's session.
+            // A grant is idle between renewals. Through a pooler, the setting would remain in a
+            // session that other clients use next.
             if !connection.isPooled { try connection.execute("SET idle_session_timeout = 0") }
         }
     }
@@ -130,13 +131,14 @@ actor PostgresLeaseSession: SyncLeaseGrant {
         return .granted
     }
 
-    /// Ends the transactions that were begun under a lost grant, given by its number.
+    /// Ends the transactions that were begun under a lost grant with the given number.
     private func endTransactions(under number: Int64) async throws {
         do { _ = try await query(PostgresLeaseStatements.endOfTransactions, [.integer(number)]) } catch let error
             as PostgresError
             where error.code == .insufficientPrivilege
         {
-            // Sessions of another role, which the server ends when they are idle for too long.
+            // The sessions belong to another role. The server ends them when they are idle for too
+            // long.
         }
     }
 
@@ -149,9 +151,9 @@ actor PostgresLeaseSession: SyncLeaseGrant {
         }
     }
 
-    /// Gives the lease back.
+    /// Releases the lease.
     func release() async {
-        // If that fails, the lease expires.
+        // If this fails, the lease expires.
         _ = try? await query(statements.release, [.text(name), .text(token)])
     }
 
@@ -161,7 +163,7 @@ actor PostgresLeaseSession: SyncLeaseGrant {
 }
 
 extension PostgresParameter {
-    /// A length of time in seconds.
+    /// A duration in seconds.
     fileprivate static func seconds(_ duration: Duration) -> Self {
         .text("\(Double(duration.wholeMilliseconds) / 1000)")
     }
@@ -173,8 +175,8 @@ extension PostgresParameter {
 }
 
 extension SyncLeaseHolder {
-    /// Reads the holder from a result of `PostgresLeaseStatements.take`; nil if the row is gone by
-    /// now.
+    /// Reads the holder from a result of `PostgresLeaseStatements.take`; nil if the row no longer
+    /// exists.
     fileprivate init?(_ result: PostgresResult) {
         guard let host = result.text(0, 2), let program = result.text(0, 3), let process = result.integer(0, 4),
             let seconds = result.text(0, 5).flatMap(Double.init)

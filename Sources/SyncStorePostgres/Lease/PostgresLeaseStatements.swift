@@ -5,11 +5,11 @@ import SyncStoreSQL
 
 /// The SQL of leases.
 ///
-/// Every name is qualified: a function or an operator that somebody put into `public` is never
-/// called. Each call is one statement, since consecutive statements may reach different sessions
-/// behind a pooler.
+/// Every name is qualified, so that functions and operators that a user created in `public` are
+/// never called. Each call is a single statement, because consecutive statements may reach
+/// different sessions behind a pooler.
 struct PostgresLeaseStatements {
-    /// The first half of the advisory locks whose second half is the number of a grant.
+    /// The first half of the advisory locks of grants; the second half is the number of the grant.
     static let lockSpace: Int32 = 0x4F57_5350
 
     private let table: String
@@ -20,8 +20,8 @@ struct PostgresLeaseStatements {
         table = "\(self.schema).sync_lease"
     }
 
-    /// Creates the table. `IF NOT EXISTS` does not help processes that come at the same moment; the
-    /// lock does.
+    /// Creates the table. The lock is required because `IF NOT EXISTS` does not protect against
+    /// concurrent creation.
     var creation: String {
         """
         BEGIN;
@@ -81,7 +81,7 @@ struct PostgresLeaseStatements {
             """
     }
 
-    /// Extends a lease that has not expired: `name, token, seconds`; returns a row unless the lease
+    /// Extends a lease that has not expired: `name, token, seconds`. Returns a row unless the lease
     /// is lost.
     var renew: String {
         """
@@ -92,7 +92,7 @@ struct PostgresLeaseStatements {
         """
     }
 
-    /// Gives a lease back: `name, token`. The row stays, for the generation.
+    /// Releases a lease: `name, token`. The row stays to preserve the generation.
     var release: String {
         """
         UPDATE \(table) SET token = NULL
@@ -100,7 +100,7 @@ struct PostgresLeaseStatements {
         """
     }
 
-    /// Ends the sessions of transactions under a grant: its number; see
+    /// Ends the sessions with transactions under a grant, given its number; see
     /// `PostgresLeaseSession.number`.
     static let endOfTransactions = """
         SELECT pg_catalog.pg_terminate_backend(l.pid) FROM pg_catalog.pg_locks l

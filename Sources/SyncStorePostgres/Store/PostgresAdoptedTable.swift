@@ -4,21 +4,20 @@ import SyncBase
 import SyncModel
 import SyncStoreSQL
 
-/// A table that existed before the store and that the store writes into, but never rebuilds or
-/// drops.
+/// A table that existed before the store. The store writes to it, but never rebuilds or drops it.
 struct PostgresAdoptedTable {
     /// A column, as the server describes it.
     private struct Column {
-        /// The type as SQL writes it; of a domain, the type below it.
+        /// The type in SQL; for a domain, its base type.
         let type: String
         /// The type that the table declares.
         let declaredType: String
         let isMandatory: Bool
-        /// Whether a row gets a value without being given one.
+        /// Whether the column has a value if an insertion does not supply one.
         let hasDefault: Bool
         let isGenerated: Bool
         let isAlwaysIdentity: Bool
-        /// The collation, if equal texts can have different bytes.
+        /// The collation if it can consider texts with different bytes equal; nil otherwise.
         let looseCollation: String?
     }
 
@@ -28,7 +27,8 @@ struct PostgresAdoptedTable {
 
     /// Reads the description of a table.
     ///
-    /// - Throws: `SQLSchemaError.unsuitableTable` for a view and the like.
+    /// - Throws: `SQLSchemaError.unsuitableTable` for a view or another relation that is not a
+    ///   table.
     init(_ name: String, on connection: PostgresConnection) throws {
         self.name = name
         self.connection = connection
@@ -51,7 +51,7 @@ struct PostgresAdoptedTable {
             throw SQLSchemaError.unsuitableTable(
                 table: name, reason: "tables inherit from it, and its unique indices do not cover their rows")
         }
-        // A domain has the values of its base type, or of another domain's.
+        // A domain has the values of its base type, which may be another domain.
         let found = try connection.run(
             SQLStatementText(
                 """
@@ -89,8 +89,8 @@ struct PostgresAdoptedTable {
 
     /// Verifies that the table has the columns of a table of the schema.
     ///
-    /// - Throws: `SQLSchemaError.missingColumn`, or `unsuitableTable` if an attribute has taken the
-    ///   name.
+    /// - Throws: `SQLSchemaError.missingColumn`; `unsuitableTable` if an attribute uses the name of
+    ///   the column of object numbers.
     func checkColumns(of table: SQLSchema.Table, _ schema: SQLSchema) throws(SQLSchemaError) {
         for column in table.columns where columns[column] == nil {
             let row = schema.naming.rowColumn
@@ -105,8 +105,8 @@ struct PostgresAdoptedTable {
         }
     }
 
-    /// Verifies that the store can write a family's objects into the table without losing or
-    /// changing values. Columns that the table lacks are passed over.
+    /// Verifies that a family's objects can be written to the table without losing or changing
+    /// values. Ignores columns that the table lacks.
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable`, with the reason.
     func check(family: Int, of schema: SQLSchema) throws {
@@ -135,7 +135,7 @@ struct PostgresAdoptedTable {
         try checkMandatoryColumns(besides: schema.filledColumns(family: family))
     }
 
-    /// Verifies that the store can write a relationship's pairs into the table, and reads each
+    /// Verifies that a relationship's pairs can be written to the table, and that it has each pair
     /// once.
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable`, with the reason.
@@ -167,7 +167,7 @@ struct PostgresAdoptedTable {
 
     private static let integers: Set<String> = ["smallint", "integer", "bigint"]
 
-    /// The types of columns that keep every value of an attribute, or refuse it.
+    /// The column types that store every value of an attribute unchanged or reject it.
     private static func types(for type: AttributeType) -> Set<String> {
         switch type {
         case .int16, .int32, .int64: integers
@@ -184,7 +184,7 @@ struct PostgresAdoptedTable {
         }
     }
 
-    /// - Parameter isCompared: Whether the column identifies objects.
+    /// - Parameter isCompared: Whether values of the column are compared to identify objects.
     private func check(
         _ column: String, holds type: AttributeType, of attribute: String, isCompared: Bool
     ) throws(SQLSchemaError) {
@@ -194,7 +194,7 @@ struct PostgresAdoptedTable {
             throw unsuitable("\(column) is GENERATED ALWAYS AS IDENTITY, and \(attribute) an attribute")
         }
         let types = Self.types(for: type)
-        // A text that is too long is refused by the column.
+        // The column rejects a text that is too long.
         guard
             types.contains(found.type)
                 || types.contains(String(found.type.prefix { $0 != "(" }))
@@ -210,7 +210,7 @@ struct PostgresAdoptedTable {
         }
     }
 
-    /// Verifies that columns can hold the numbers of objects, or positions.
+    /// Verifies that columns can hold object numbers or positions.
     private func checkNumberColumns(_ names: [String]) throws(SQLSchemaError) {
         for name in names {
             guard let column = columns[name] else { continue }
@@ -229,7 +229,7 @@ struct PostgresAdoptedTable {
         }
     }
 
-    /// Whether every row has other values in some columns together, at any time.
+    /// Whether a unique index covers the columns and is checked immediately.
     private func isUnique(_ names: [String]) throws -> Bool {
         let list = names.map { SQLText.literal($0) }.joined(separator: ", ")
         return try connection.run(

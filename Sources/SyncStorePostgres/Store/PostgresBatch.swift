@@ -6,10 +6,10 @@ import SyncStoreSQL
 
 /// A batch of records in a temporary table of the connection.
 ///
-/// The table exists as long as the connection; each commit empties it.
-/// Source: https://www.postgresql.org/docs/current/sql-createtable.html
+/// The table exists for as long as the connection. Each commit empties it. Source:
+/// https://www.postgresql.org/docs/current/sql-createtable.html
 struct PostgresBatch {
-    /// The number of slots that one column of marks has bits for.
+    /// The number of slots that one column of marks covers, with one bit each.
     private static let markWidth = 60
 
     let layout: EntityLayout
@@ -18,7 +18,7 @@ struct PostgresBatch {
     private let tableName: String
     private let defaults: [AttributeValue]
 
-    /// How often a slot has a cell among the rows to copy.
+    /// How many of the rows to copy have a cell in a slot.
     enum Presence {
         case always
         case sometimes
@@ -38,9 +38,9 @@ struct PostgresBatch {
 
     /// The column of the row's index in its batch.
     static let place = "place"
-    /// The column of the object that the row is given.
+    /// The column of the object that a row names by number.
     static let object = "object"
-    /// The column of the object that a new object links to.
+    /// The column of a new object's target.
     static let target = "target"
 
     static func cell(_ slot: Int) -> String {
@@ -71,14 +71,14 @@ struct PostgresBatch {
 
     /// Columns to copy besides the cells.
     struct Extras {
-        /// The numbers of new rows, in the order in which these are written, in place of their
-        /// indices in the batch.
+        /// The numbers of new rows, in the order in which the rows are written; nil to copy the
+        /// rows' indices in the batch instead.
         var numbers: [ObjectID]?
-        /// The objects of all rows; nil if rows are given none.
+        /// The objects that rows name by number, one element per row of the batch; nil if none do.
         var objects: [ObjectID?]?
-        /// The targets of all rows; nil if rows have none.
+        /// The targets, one element per row of the batch; nil if there are none.
         var targets: [ObjectID?]?
-        /// Whether marks distinguish absent cells.
+        /// Whether marks distinguish absent cells from null.
         var hasMarks = false
     }
 
@@ -92,7 +92,7 @@ struct PostgresBatch {
         return "COPY \(name) (\(names.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
     }
 
-    /// Finds which slots have cells in some rows.
+    /// Returns how many of the given rows have a cell in each slot.
     func presence(_ reader: RecordBatch.Reader, _ rows: [Int]) -> [Presence] {
         layout.attributes.indices.map { slot in
             var absentCount = 0
@@ -101,7 +101,7 @@ struct PostgresBatch {
         }
     }
 
-    /// Writes rows. Absent cells get the values of a new object.
+    /// Writes rows to the buffer. Absent cells get the defaults of a new object.
     func write(
         _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: Extras, into buffer: PostgresCopyBuffer,
         to writer: PostgresCopyWriter
@@ -153,7 +153,7 @@ extension PostgresCopyBuffer {
         if let object { add(object) } else { addNull() }
     }
 
-    /// Adds a cell without copying it first.
+    /// Adds a cell without an intermediate copy.
     ///
     /// - Returns: False, with nothing added, for a value that a column of the type cannot store.
     @inline(__always)

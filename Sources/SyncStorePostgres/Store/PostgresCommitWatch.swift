@@ -5,20 +5,20 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-/// Reports the commits of all stores of a schema, on whatever host they are, by `LISTEN`.
+/// Reports the commits of all stores of a schema, on any host, with `LISTEN`.
 ///
-/// A connection listens as long as there are observers. Source:
+/// One connection listens while there are observers. Source:
 /// https://www.postgresql.org/docs/current/sql-notify.html
 final class PostgresCommitWatch: Sendable {
     private let broadcaster = Broadcaster.ofCommits()
     private let settings: PostgresSettings
     private let model: DataModel
-    /// Settled when the connection listens; nil while nobody observes.
+    /// Settled when the connection listens; nil without observers.
     private let listening = Locked<Promise<Void>?>(nil)
 
-    /// The longest time until a connection without observers is closed.
+    /// The maximum time until a connection without observers is closed.
     private static let roundLength = Duration.seconds(1)
-    /// The longest payload of a notification, in bytes.
+    /// The maximum size of a notification's payload in bytes.
     private static let payloadLimit = 7000
 
     init(_ settings: PostgresSettings, model: DataModel) {
@@ -26,7 +26,7 @@ final class PostgresCommitWatch: Sendable {
         self.model = model
     }
 
-    /// The payload that names root entities; empty for any.
+    /// The payload with the names of root entities; empty if it means any entity.
     static func payload(_ names: [String]) -> String {
         guard let data = try? JSONEncoder().encode(names), data.count <= payloadLimit else { return "" }
         return String(decoding: data, as: UTF8.self)
@@ -34,7 +34,7 @@ final class PostgresCommitWatch: Sendable {
 
     /// Begins to observe.
     ///
-    /// Observers that begin together wait for one connection, and all of them get its error.
+    /// Observers that begin at the same time wait for the same connection, and all get its error.
     func signals() async throws -> CommitSignals {
         let signals = CommitSignals(broadcaster)
         let (ready, isFirst) = listening.withLock { listening in
@@ -65,23 +65,23 @@ final class PostgresCommitWatch: Sendable {
         }
     }
 
-    /// Whether somebody still observes.
+    /// Whether there are still observers.
     private func goesOn() -> Bool {
-        // Forgotten under the lock, so that the next observer begins anew.
+        // Reset under the lock, so that the next observer starts anew.
         listening.withLock { listening in
             if !broadcaster.isObserved { listening = nil }
             return listening != nil
         }
     }
 
-    /// Reports commits for a while.
+    /// Reports commits for one round.
     ///
-    /// - Returns: The connection; nil if there is none.
+    /// - Returns: The connection for the next round; nil if there is none.
     private func report(_ link: PostgresCommitLink?) async -> PostgresCommitLink? {
         do {
             guard let link else {
                 let new = try await PostgresCommitLink(settings)
-                // Notifications may have been lost meanwhile.
+                // Notifications may have been lost in the meantime.
                 broadcaster.send(CommitSignal(roots: nil))
                 return new
             }
@@ -102,7 +102,7 @@ final class PostgresCommitWatch: Sendable {
     }
 }
 
-/// A connection that listens to commits, and the thread that waits for them.
+/// A connection that listens for commits, and the thread that waits for them.
 private actor PostgresCommitLink {
     private let executor = BlockingExecutor(label: "PostgresStore commits")
     private let connection: PostgresConnection
@@ -112,12 +112,12 @@ private actor PostgresCommitLink {
     }
 
     init(_ settings: PostgresSettings) async throws {
-        // A standby cannot listen.
+        // A standby server does not support `LISTEN`.
         connection = try await settings.open(.primary)
         try await connection.interruptible { _ = try connection.execute("LISTEN \(settings.commitChannel)") }
     }
 
-    /// The payloads that came until a deadline.
+    /// Returns the payloads received until a deadline.
     func wait(until deadline: ContinuousClock.Instant) async throws -> [String] {
         try await connection.interruptible { try connection.notifications(until: deadline).map(\.payload) }
     }

@@ -6,10 +6,10 @@ import SyncStoreSQL
 
 /// A buffer of rows in the binary format of `COPY`, sent in pieces.
 ///
-/// Values are written directly into the bytes to send. Used by one thread at a time.
-/// Source: https://www.postgresql.org/docs/current/sql-copy.html
+/// Values are written directly to the bytes to send. Used by one thread at a time. Source:
+/// https://www.postgresql.org/docs/current/sql-copy.html
 final class PostgresCopyBuffer {
-    /// The size in bytes from which a piece is sent.
+    /// The size in bytes at which a piece is sent.
     private static let pieceByteCount = 1 << 16
 
     private var start: UnsafeMutableRawPointer
@@ -27,7 +27,7 @@ final class PostgresCopyBuffer {
 
     // MARK: Pieces
 
-    /// Begins a COPY: the signature, no flags, no extension.
+    /// Begins a COPY with the signature, no flags and no extension.
     func begin() {
         count = 0
         append([0x50, 0x47, 0x43, 0x4F, 0x50, 0x59, 0x0A, 0xFF, 0x0D, 0x0A, 0x00])
@@ -35,12 +35,12 @@ final class PostgresCopyBuffer {
         append(0 as Int32)
     }
 
-    /// Sends the bytes if there are enough for a piece.
+    /// Sends the bytes if they are enough for a piece.
     func sendPiece(to writer: PostgresCopyWriter) throws {
         if count >= Self.pieceByteCount { try send(to: writer) }
     }
 
-    /// Sends the rest and the trailer.
+    /// Sends the remaining bytes and the trailer.
     func end(to writer: PostgresCopyWriter) throws {
         append(-1 as Int16)
         try send(to: writer)
@@ -64,7 +64,7 @@ final class PostgresCopyBuffer {
         append(-1 as Int32)
     }
 
-    /// Adds an integer of the width of its type.
+    /// Adds an integer with the width of its type.
     @inline(__always)
     func add(_ number: some FixedWidthInteger) {
         append(Int32(truncatingIfNeeded: number.bitWidth / 8))
@@ -87,9 +87,9 @@ final class PostgresCopyBuffer {
         kept.withUnsafeBufferPointer(add)
     }
 
-    /// Adds a `jsonb`, whose format begins with its version.
+    /// Adds a `jsonb`, whose format begins with a version number.
     ///
-    /// - Parameter text: A JSON value as a batch contains it.
+    /// - Parameter text: A JSON value in the form used in batches.
     func addJSON(_ text: UnsafeBufferPointer<UInt8>) {
         PostgresText.withKept(json: text) { kept in
             append(Int32(truncatingIfNeeded: 1 + kept.count))
@@ -102,7 +102,7 @@ final class PostgresCopyBuffer {
     ///
     /// The format is: base-10000 digits, their weight, the sign, the number of decimal places.
     ///
-    /// - Parameter text: A decimal number as a batch contains it.
+    /// - Parameter text: A decimal number in the form used in batches.
     func addNumeric(_ text: UnsafeBufferPointer<UInt8>) {
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text[...]
@@ -144,15 +144,14 @@ final class PostgresCopyBuffer {
 
     // MARK: Bytes
 
-    /// Whether a text differs from its stored form; checks eight bytes at a time.
+    /// Whether a text differs from its stored form. Checks eight bytes at a time.
     private static func hasSpecialByte(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let raw = UnsafeRawBufferPointer(bytes)
         var index = 0
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
         while index &+ 8 <= raw.count {
-            // The highest bit of each byte below 2, and of no other: bytes of 128 or more are
-            // masked out.
+            // Sets the highest bit of each byte below 2. Bytes of 128 or more are masked out.
             let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
             if (word &- ones &* 2) & ~word & highs != 0 { return true }
             index &+= 8

@@ -13,7 +13,7 @@ struct PostgresCursor {
 
     /// Declares a cursor.
     ///
-    /// - Parameter number: A number that no other open cursor of the connection has.
+    /// - Parameter number: A number that is unique among the open cursors of the connection.
     init(_ query: StoreQuery, number: Int, queries: SQLQueries, connection: PostgresConnection) throws {
         name = "sync_cursor_\(number)"
         model = queries.schema.model
@@ -24,7 +24,7 @@ struct PostgresCursor {
             SQLStatementText("DECLARE \(name) NO SCROLL CURSOR FOR \(statement.text)", statement.bindings))
     }
 
-    /// Returns the next objects; none after the last.
+    /// Returns the next objects; empty after the last.
     func next(_ count: Int, connection: PostgresConnection) throws -> [StoredRecord] {
         let result = try connection.query("FETCH FORWARD \(count) FROM \(name)", binaryResult: true)
         return (0..<result.rowCount).compactMap { record(result, $0) }
@@ -54,7 +54,7 @@ extension PostgresConnection {
         try query(statement.text, statement.bindings.map(PostgresParameter.init), binaryResult: true)
     }
 
-    /// Returns the links of some objects.
+    /// Returns the links of a relationship from the given objects.
     func links(
         _ relationship: RelationshipLayout, of sources: [ObjectID], _ queries: SQLQueries
     ) throws -> [StoreLink] {

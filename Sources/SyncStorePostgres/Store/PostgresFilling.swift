@@ -4,21 +4,21 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// The tables that a transaction fills: those without rows.
+/// The empty tables that a transaction fills.
 ///
-/// New rows are copied into such a table directly: nothing has to be found there, and each row is
-/// written once. If a later batch repeats an identity, the unique index reports it; from then on,
-/// batches are merged.
+/// New rows are copied directly into such a table, because nothing has to be found there and each
+/// row is written once. If a later batch repeats an identity, the unique index rejects it, and
+/// further batches are merged.
 final class PostgresFilling {
-    /// The size of a table up to which its rows are looked for.
+    /// The maximum size of a table in bytes for which rows are searched.
     private static let searchedByteCount = Int64(1) << 30
 
-    /// The least number of rows for which the server is asked whether a table is empty.
+    /// The minimum number of rows for which to check whether a table is empty.
     private let rowMinimum: Int
-    /// The tables that are not the store's own. Their columns can have other types.
+    /// The adopted tables, whose columns can have other types.
     private let adopted: Set<String>
     private var filled: Set<String> = []
-    /// The tables that are not asked for again: they are not empty, or not suitable.
+    /// The tables that are not checked again, because they are not empty or not suitable.
     private var others: Set<String> = []
 
     init(rowMinimum: Int, adopted: Set<String>) {
@@ -39,9 +39,9 @@ final class PostgresFilling {
             return false
         }
         let (name, indexName) = (SQLText.name(table), SQLText.name(index))
-        // The lock keeps others from creating triggers meanwhile. `COPY` ignores rules and fails on
-        // tables with policies. Where a larger table begins with deleted rows, it could take long
-        // to find the first other one.
+        // The lock keeps other sessions from creating triggers in the meantime. `COPY` ignores
+        // rules and fails on tables with policies. In a large table that begins with deleted rows,
+        // the search for the first existing row could take long.
         let found = try connection.execute(
             """
             LOCK TABLE ONLY \(name) IN ROW EXCLUSIVE MODE; \
@@ -61,7 +61,7 @@ final class PostgresFilling {
         return true
     }
 
-    /// Has all further batches merged.
+    /// Makes all further batches of a table be merged.
     func stop(_ table: String) {
         filled.remove(table)
         others.insert(table)
@@ -76,9 +76,8 @@ final class PostgresFilling {
 extension PostgresMerge {
     /// Copies the rows of a round into the table, if the transaction fills it.
     ///
-    /// - Parameter round: The first round of a batch, whose identities differ.
-    /// - Returns: The numbers of the rows, in ascending order of the rows; nil if they have to be
-    ///   merged.
+    /// - Parameter round: The first round of a batch, which has each identity once.
+    /// - Returns: The numbers of the rows, in the order of the rows; nil if they must be merged.
     func fill(
         _ reader: RecordBatch.Reader, _ round: PostgresMergeRounds.Round, _ links: InitialLinks?,
         _ filling: PostgresFilling, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
@@ -89,7 +88,7 @@ extension PostgresMerge {
                 table, count: round.rows.count, index: schema.identityIndex(of: layout.index), connection)
         else { return nil }
         let numbers = try connection.query(statements.numbers, [.integer(Int64(round.rows.count))]).integers(0, 0)
-        // The merge says what is wrong with a table that numbers no rows.
+        // The merge reports the error of a table that does not number its rows.
         guard numbers.count == round.rows.count else { return nil }
         do {
             try connection.copyIn("SAVEPOINT sync_fill; \(copying); RELEASE SAVEPOINT sync_fill") { writer in
@@ -99,7 +98,7 @@ extension PostgresMerge {
             }
             return numbers
         } catch let error as PostgresError where error.isConflict || error.code == .uniqueViolation {
-            // The merge finds out what is there, or says which values are taken.
+            // The merge finds the existing rows, or reports which values are taken.
             try connection.execute("ROLLBACK TO SAVEPOINT sync_fill; RELEASE SAVEPOINT sync_fill")
             filling.stop(table)
             return nil

@@ -4,7 +4,7 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Links the objects of a batch: reads the stored links, and writes the difference, in a fixed
+/// Links the objects of a batch: reads the stored links and writes the differences with a fixed
 /// number of statements.
 struct PostgresLinking: SQLLinkWriter {
     private let schema: SQLSchema
@@ -34,7 +34,7 @@ struct PostgresLinking: SQLLinkWriter {
         guard !plan.released.isEmpty else { return }
         let column = SQLText.name(link.column)
         let table = SQLText.name(link.table)
-        // Rows that are assigned anyway may get what they have.
+        // Objects that the batch assigns anyway may keep their values.
         let condition = "\(column) = ANY($1::bigint[]) AND \(schema.rowColumn) <> ALL($2::bigint[])"
         let rows: [SQLBinding] = [.objects(plan.released), .objects(plan.assignments.map(\.object))]
         try connection.run(SQLStatementText("UPDATE \(table) SET \(column) = NULL WHERE \(condition)", rows))
@@ -59,7 +59,7 @@ struct PostgresLinking: SQLLinkWriter {
                     + "(SELECT coalesce(max(o.\(name)), -1) FROM \(table) o WHERE o.\(column) = p.value) END"
             }
         }
-        // A trigger can also let an update keep the old value.
+        // A trigger can also make an update keep the old value.
         let text =
             "WITH written AS (UPDATE \(table) t SET \(assigned) "
             + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) "
@@ -133,26 +133,26 @@ struct PostgresLinking: SQLLinkWriter {
 
     // MARK: Verification
 
-    /// Runs a statement that writes.
+    /// Runs a writing statement, and verifies its effect.
     ///
     /// - Parameters:
-    ///   - count: How many rows it writes at most.
-    ///   - query: Finds a row that should have been written and was not.
-    /// - Throws: `SQLSchemaError.unsuitableTable` if there is one.
+    ///   - count: The maximum number of rows that it writes.
+    ///   - query: Finds a row that should have been written but was not.
+    /// - Throws: `SQLSchemaError.unsuitableTable` if there is such a row.
     private func write(
         _ statement: SQLStatementText, _ table: String, count: Int, failing query: SQLStatementText
     ) throws {
         if try connection.run(statement).affectedCount < count { try check(table, failing: query) }
     }
 
-    /// Fails if a statement finds a row that should have been written and was not.
+    /// Fails if a statement finds a row that should have been written but was not.
     private func check(_ table: String, failing query: SQLStatementText) throws {
         guard try connection.run(query).rowCount > 0 else { return }
         throw SQLSchemaError.unsuitableTable(
             table: table, reason: "a trigger, a policy or another program kept links from being written")
     }
 
-    /// The position after all positions of an object, in the order of new ones.
+    /// The position after all existing positions of an object; new ones count in their order.
     private static func place(
         after position: String, in table: String, where column: String, is value: String
     ) -> String {
@@ -165,7 +165,7 @@ struct PostgresLinking: SQLLinkWriter {
 }
 
 extension PostgresConnection {
-    /// Returns the objects that a statement selects among some, its parameter.
+    /// Returns the objects that a statement selects among those in its parameter.
     fileprivate func objects(_ text: String, among objects: [ObjectID]) throws -> Set<ObjectID> {
         guard !objects.isEmpty else { return [] }
         let result = try run(SQLStatementText(text, [.objects(objects)]))

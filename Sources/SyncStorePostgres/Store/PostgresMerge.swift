@@ -4,14 +4,14 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Merges batches of records of one entity.
+/// Merges batches of one entity's records.
 ///
 /// A batch is copied into a temporary table and joined with the stored rows. Only new and different
-/// rows are written; an upsert would lock, and so write, every row. This takes one message to the
-/// server and one answer, however many rows there are. Tables that were empty are filled; see
-/// `PostgresFilling`.
+/// rows are written; an upsert would lock, and therefore write, every row. A merge takes one
+/// message to the server and one answer, independent of the number of rows. Empty tables are
+/// filled; see `PostgresFilling`.
 struct PostgresMerge {
-    /// How often a statement is tried that conflicts with other transactions.
+    /// The maximum number of attempts for a statement that conflicts with other transactions.
     static let attemptLimit = 5
 
     let schema: SQLSchema
@@ -19,7 +19,9 @@ struct PostgresMerge {
     let statements: PostgresMergeStatements
     let batch: PostgresBatch
 
-    /// - Parameter nextRow: The expression that numbers a new row of the table.
+    /// Creates a merge for an entity.
+    ///
+    /// - Parameter nextRow: The expression for the number of a new row of the table.
     init(_ entity: Int, schema: SQLSchema, nextRow: String) {
         self.schema = schema
         layout = schema.model.layouts[entity]
@@ -34,16 +36,19 @@ struct PostgresMerge {
         return try run(request, [], filling: nil, connection, buffer).objects
     }
 
-    /// - Parameter filling: The tables that the transaction fills; nil if nothing may be written.
+    /// Merges the records of a request.
+    ///
+    /// - Parameter filling: The tables that the transaction fills; nil in a transaction that only
+    ///   reads.
     func run(
         _ request: MergeRequest, _ links: [InitialLinks], filling: PostgresFilling?, _ connection: PostgresConnection,
         _ buffer: PostgresCopyBuffer
     ) throws -> MergeResult {
-        // A batch has room for one target per row.
+        // A batch table has one target per row.
         let links = links.first
         let (records, policy) = (request.records, request.policy)
         var result = MergeResult(Array(repeating: nil, count: records.count))
-        // Objects of an abstract entity can be found, though not created.
+        // Objects of an abstract entity can be found but not inserted.
         let inserts = policy.inserts && !layout.isAbstract
         try records.withReader { reader in
             let order = PostgresMergeRounds(
@@ -95,8 +100,8 @@ struct PostgresMerge {
 
     // MARK: Sending
 
-    /// Copies rows and merges them. After a deadlock or a serialization failure, only the merge is
-    /// rolled back and tried again: the copied rows stay.
+    /// Copies and merges rows. After a deadlock or a serialization failure, only the merge is
+    /// rolled back and tried again; the copied rows stay.
     private func send(
         _ merge: String, _ extras: PostgresBatch.Extras, _ connection: PostgresConnection,
         _ write: (PostgresCopyWriter) throws -> Void
@@ -127,10 +132,11 @@ struct PostgresMerge {
 
     // MARK: Results
 
-    /// Reads the results of a round: for each row in order, the object times four plus the change.
+    /// Reads the results of a round. For each row, in order, there is the object's number times
+    /// four plus the change.
     ///
-    /// - Throws: `SQLSchemaError.unsuitableTable` if the server wrote other rows than it found to
-    ///   write.
+    /// - Throws: `SQLSchemaError.unsuitableTable` if the rows that the server wrote differ from
+    ///   those that it was to write.
     private func take(
         _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergePolicy,
         into result: inout MergeResult
@@ -149,9 +155,9 @@ struct PostgresMerge {
         }
     }
 
-    /// Fails if somebody else kept rows from being written, or gave them other numbers.
+    /// Fails if a trigger or another tool kept rows from being written, or changed their numbers.
     ///
-    /// - Parameter count: The number of written rows; nil if none were to be written.
+    /// - Parameter count: The number of written rows; nil if there were none to write.
     private func check(written count: Int64?, of expected: Int, isSame: Bool) throws(SQLSchemaError) {
         guard let count, count != expected || !isSame else { return }
         throw .unsuitableTable(
@@ -164,8 +170,8 @@ struct PostgresMerge {
 }
 
 extension PostgresConnection {
-    /// Runs statements of a transaction again after a deadlock or a serialization failure; earlier
-    /// statements keep their effect.
+    /// Retries statements of a transaction after a deadlock or a serialization failure. Earlier
+    /// statements keep their effects.
     func retrying<Result>(_ body: () throws -> Result) throws -> Result {
         var attempt = 1
         while true {

@@ -3,19 +3,19 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// The order in which to merge the rows of a batch: in rounds with each object at most once,
+/// The order in which to merge the rows of a batch. In each round, an object occurs at most once,
 /// because a statement does not see its own changes.
 struct PostgresMergeRounds {
-    /// Rows that are merged by one statement.
+    /// Rows that one statement merges.
     struct Round {
         var rows: [Int]
-        /// Whether the rows are given their objects; if not, identities find them.
+        /// Whether the rows name their objects by number. If not, they match by identity.
         var isByObject = false
-        /// Whether the identities of its rows are long; see `SQLLongKeys`.
+        /// Whether the identities of the rows are long; see `SQLLongKeys`.
         var isLong = false
         /// Whether a row may give an object the identity of another one.
         var mayTakeIdentity = false
-        /// Whether the results of its rows are known in advance.
+        /// Whether the results of the rows are known in advance.
         var isSettled = false
     }
 
@@ -23,24 +23,24 @@ struct PostgresMergeRounds {
     struct Repeat {
         let row: Int
         let first: Int
-        /// Whether the previous row of the same object has other values.
+        /// Whether the previous row of the object has different values.
         let differs: Bool
     }
 
-    /// The object that each row is given; nil for none. Empty if no row is given one.
+    /// The object that each row names by number; nil for none. Empty if no row names one.
     private(set) var objects: [ObjectID?] = []
     /// The rounds, in order.
     private(set) var rounds: [Round] = []
-    /// The rows whose results follow from those of an earlier row.
+    /// The rows whose results follow from an earlier row.
     private(set) var repeats: [Repeat] = []
 
-    /// Orders rows.
+    /// Plans the rounds.
     ///
     /// - Parameters:
     ///   - matches: The match of each row; nil if every row matches by identity.
-    ///   - writes: Whether anything may be written; if not, one round finds all rows.
-    ///   - longSlots: The slots of the identity whose values can be long.
-    ///   - longLimit: The number of bytes of these values up to which an identity is short.
+    ///   - writes: Whether rows may be written. If not, one round finds all of them.
+    ///   - longSlots: The slots of the identity that can have long values.
+    ///   - longLimit: The maximum number of bytes of these values in a short identity.
     init(
         _ reader: RecordBatch.Reader, _ layout: EntityLayout, matches: [MergeRequest.Match]?, writes: Bool,
         longSlots: [Int] = [], longLimit: Int = .max
@@ -67,7 +67,8 @@ struct PostgresMergeRounds {
             return
         }
         objects = matches.map { match in if case .object(let object) = match { object } else { nil } }
-        // An object may be found by its identity and also be given: rows of both kinds take turns.
+        // The same object may be found by identity and named by number, so rows of both kinds
+        // alternate.
         var pending: [Int] = []
         var isByObject = false
         func flush(_ rounds: inout PostgresMergeRounds) {
@@ -139,7 +140,7 @@ struct PostgresMergeRounds {
 }
 
 extension RecordBatch.Reader {
-    /// How many bytes the texts and blobs of some slots have together, as they are stored.
+    /// The total number of bytes that the texts and blobs of slots take when stored.
     fileprivate func storedByteCount(row: Int, slots: [Int]) -> Int {
         slots.reduce(0) { sum, slot in
             switch kind(row: row, slot: slot) {

@@ -2,7 +2,7 @@
 import SyncModel
 import SyncStoreSQL
 
-/// The statement that merges the table of a batch.
+/// Writes the statement that merges a batch's table.
 struct PostgresMergeStatements {
     /// The properties of a merge that its statement depends on.
     struct Task {
@@ -11,20 +11,20 @@ struct PostgresMergeStatements {
         var isLong: Bool
         var inserts: Bool
         var updates: Bool
-        /// Whether updates are reported, but not made.
+        /// Whether updates are reported but not made.
         var previewsUpdates: Bool
-        /// How often each slot has a cell.
+        /// How many of the rows have a cell in each slot.
         var presence: [PostgresBatch.Presence]
-        /// Whether the batch has marks.
+        /// Whether the batch has marks for absent cells.
         var hasMarks: Bool
-        /// The relationship whose targets the batch contains.
+        /// The relationship whose targets the batch has; nil for none.
         var linked: RelationshipLayout?
     }
 
-    /// Makes the planner look rows up in an index. It has no statistics of the batch, and perhaps
-    /// none of the table, and would sometimes read the whole table instead.
+    /// Makes the planner use index lookups. Without statistics of the batch, and sometimes of the
+    /// table, it might read the whole table instead.
     static let plansLookups = "SET LOCAL enable_hashjoin TO off; SET LOCAL enable_mergejoin TO off"
-    /// Restores the planner's choice.
+    /// Restores the planner's defaults.
     static let plansAnything = "SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT"
 
     private let schema: SQLSchema
@@ -49,8 +49,8 @@ struct PostgresMergeStatements {
         SQLText.name(schema.columns[layout.index][slot])
     }
 
-    /// Selects the name of an object's entity; the parameter is its row. Nil if the table has
-    /// objects of one entity only.
+    /// Selects the name of an object's entity; the parameter is its number. Nil if the table has
+    /// only one entity.
     var entity: String? {
         guard namesEntity else { return nil }
         return "SELECT \(schema.entityColumn) FROM \(table) WHERE \(schema.rowColumn) = $1::bigint"
@@ -62,9 +62,9 @@ struct PostgresMergeStatements {
     }
 
     /// The statement that copies new rows into the table; nil if the unique index of the identities
-    /// does not find all that a merge finds.
+    /// does not cover everything that a merge finds.
     ///
-    /// - Parameter linked: The relationship whose targets the rows contain.
+    /// - Parameter linked: The relationship whose targets the rows have; nil for none.
     func copying(linked: RelationshipLayout?) -> String? {
         guard layout.hasIdentity, !namesEntity else { return nil }
         var names = [schema.rowColumn]
@@ -76,12 +76,12 @@ struct PostgresMergeStatements {
         return "COPY \(table) (\(names.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
     }
 
-    /// Returns the statement.
+    /// Returns the statement for a task.
     ///
-    /// It selects one array with a number for each row of the batch in order: the number of the
-    /// object times four plus the raw value of `MergeResult.Change`; 0 without an object. Three
-    /// more columns have the number of inserted rows, the exclusive or of their numbers, and the
-    /// number of updated rows; null where the statement does not insert or update.
+    /// It selects an array with one number for each row of the batch, in order: the object's number
+    /// times four plus the raw value of `MergeResult.Change`; 0 without an object. Three more
+    /// columns are the number of inserted rows, the exclusive or of their numbers, and the number
+    /// of updated rows. They are null if the statement does not insert or update.
     func merge(_ task: Task) -> String {
         let slots = writtenSlots(task)
         var parts = ["found AS MATERIALIZED (\(found(task, slots))"]
@@ -106,7 +106,7 @@ struct PostgresMergeStatements {
             + "FROM (\(selections.joined(separator: " UNION ALL "))) r"
     }
 
-    /// The slots that an update may write. Identities that found the object are equal already.
+    /// The slots that an update may write. An identity that found the object is equal already.
     private func writtenSlots(_ task: Task) -> [Int] {
         layout.attributes.indices.filter { slot in
             task.presence[slot] != .never && (task.isByObject || !layout.identitySlots.contains(slot))
@@ -120,7 +120,7 @@ struct PostgresMergeStatements {
 
     // MARK: Finding
 
-    /// Selects the rows of the batch, their objects, and whether these differ.
+    /// Selects the rows of the batch, their objects, and whether the values differ.
     private func found(_ task: Task, _ slots: [Int]) -> String {
         guard task.isByObject || layout.hasIdentity else {
             return "SELECT b.*, NULL::bigint AS row, FALSE AS differs FROM \(batch.name) b"
@@ -128,7 +128,8 @@ struct PostgresMergeStatements {
         let differs =
             task.updates && !slots.isEmpty
             ? slots.map { slot in
-                // Adopted tables may have other collations, some of which ignore differences.
+                // Adopted tables may have other collations, which may consider different texts
+                // equal.
                 let collation = schema.dialect.collation(layout.attributes[slot].type)
                 let isOther = "t.\(column(slot))\(collation) IS DISTINCT FROM b.\(PostgresBatch.cell(slot))"
                 return task.presence[slot] == .sometimes ? "(\(PostgresBatch.isPresent(slot)) AND \(isOther))" : isOther
@@ -181,7 +182,7 @@ struct PostgresMergeStatements {
             names.append(SQLText.name(link.column))
             terms.append("b.\(PostgresBatch.target)")
         }
-        // The numbers of an adopted table may be `GENERATED ALWAYS`.
+        // The number column of an adopted table may be `GENERATED ALWAYS`.
         return "INSERT INTO \(table) (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE "
             + "SELECT \(terms.joined(separator: ", ")) FROM fresh b RETURNING \(schema.rowColumn)::bigint AS row"
     }

@@ -3,21 +3,22 @@ import OneWayPostgresClient
 import SyncStoreSQL
 
 extension PostgresMigration {
-    /// What others have in the database that removals have to know.
+    /// The additions of other tools to the database that affect removals.
     struct Others {
-        /// The tables whose columns of relationships have foreign keys of others, or may have none.
+        /// The tables whose relationship columns may have other tools' foreign keys, or none.
         var released: Set<String> = []
-        /// The tables that are not the store's own.
+        /// The adopted tables.
         var adopted: Set<String> = []
-        /// Columns of no relationship whose foreign keys would delete rows of the model's tables.
+        /// The columns outside of relationships whose foreign keys would delete rows of the model's
+        /// tables.
         var cascades: [SQLSchema.ColumnLink] = []
-        /// What tells the foreign keys of the database from those of another moment.
+        /// A fingerprint of all foreign keys of the database, to notice changes.
         var fingerprint = ""
     }
 
     // MARK: Tables
 
-    /// Verifies that the store can write into tables that are not its own.
+    /// Verifies that the store can write to adopted tables.
     func checkTables(_ adopted: Set<String>) throws {
         let tables = Dictionary(schema.tables.map { ($0.name, $0) }) { first, _ in first }
         for (family, found) in schema.families.enumerated() where adopted.contains(found.table) {
@@ -30,8 +31,7 @@ extension PostgresMigration {
         }
     }
 
-    /// Takes a table that exists already: numbers its new rows, and creates the indices that it
-    /// lacks.
+    /// Adopts an existing table: makes it number its new rows, and creates its missing indices.
     func adopt(_ table: SQLSchema.Table) throws {
         try PostgresAdoptedTable(table.name, on: connection).checkColumns(of: table, schema)
         if table.columns.first == schema.naming.rowColumn { try number(table) }
@@ -70,7 +70,7 @@ extension PostgresMigration {
             """, [.text(SQLText.name(table)), .text(index.name)])
     }
 
-    /// Makes an adopted table number new rows after the old ones.
+    /// Makes an adopted table give new rows higher numbers than the existing rows.
     private func number(_ table: SQLSchema.Table) throws {
         let name = SQLText.name(table.name)
         let column = schema.rowColumn
@@ -90,7 +90,7 @@ extension PostgresMigration {
             guard let owned = found.text(0, 0) else { return }
             sequence = SQLText.literal(owned)
         }
-        // Rows that were inserted with their numbers have not moved the sequence.
+        // Rows that were inserted with explicit numbers have not advanced the sequence.
         try connection.execute(
             """
             SELECT pg_catalog.setval(\(sequence)::regclass, r.number) FROM (SELECT max(\(column))::bigint AS number FROM \(name)) r, \
@@ -99,7 +99,7 @@ extension PostgresMigration {
             """)
     }
 
-    /// Creates the foreign keys of an adopted table on columns that have none.
+    /// Creates missing foreign keys on the columns of an adopted table.
     func addForeignKeys(to table: SQLSchema.Table) throws {
         let family = schema.families.firstIndex { $0.table == table.name }
         let columns =
@@ -119,32 +119,32 @@ extension PostgresMigration {
 
     // MARK: Foreign keys
 
-    /// Selects what tells the foreign keys of the database from those of another moment.
+    /// Selects the fingerprint of all foreign keys of the database.
     private static let fingerprint = """
         SELECT pg_catalog.hashtextextended(pg_catalog.string_agg(c.oid::text, ' '::text ORDER BY c.oid), 0::bigint)::text \
         FROM pg_catalog.pg_constraint c WHERE c.contype::text = 'f'::text
         """
 
-    /// Keeps the tables that a removal deletes rows of from getting further foreign keys in this
-    /// transaction, and verifies those that have come since they were verified last.
+    /// Verifies the foreign keys that were added since the last verification. Keeps other sessions
+    /// from adding foreign keys to the affected tables until the transaction ends.
     ///
     /// - Parameters:
-    ///   - others: What was found then.
+    ///   - others: The result of the last verification.
     ///   - entity: The entity whose objects are deleted.
     /// - Throws: `SQLSchemaError.unsuitableTable`.
     func checkForeignKeys(since others: Others, deleting entity: Int) throws -> Others {
         let tables = SQLRemoval.tables(deleting: entity, schema: schema)
-        // The mode of a deletion, which a new foreign key waits for.
+        // The lock mode of a deletion. The creation of a foreign key waits for it.
         let found = try connection.execute(
             "LOCK TABLE \(SQLText.names(tables)) IN ROW EXCLUSIVE MODE; \(Self.fingerprint)")
         return found.text(0, 0) ?? "" == others.fingerprint ? others : try checkForeignKeys(others.adopted)
     }
 
-    /// Verifies the foreign keys of others.
+    /// Verifies the foreign keys of other tools.
     ///
-    /// - Parameter adopted: The tables that are not the store's own.
+    /// - Parameter adopted: The adopted tables.
     func checkForeignKeys(_ adopted: Set<String>) throws -> Others {
-        // One that comes after it is found by the next removal.
+        // Read first, so that the next removal notices a foreign key created afterwards.
         let fingerprint = try connection.execute(Self.fingerprint).text(0, 0) ?? ""
         let result = try connection.run(
             SQLStatementText(
@@ -171,7 +171,7 @@ extension PostgresMigration {
             guard let table = result.text(row, 0), let column = result.text(row, 1), let target = result.text(row, 2)
             else { continue }
             let isCascade = result.boolean(row, 4) == true
-            // The store's own has the action of the model.
+            // The store's own foreign keys have the action of the model's delete rule.
             if let name = result.text(row, 7), own[[table, name]] != isCascade { others.released.insert(table) }
             parts.append(
                 SQLForeignKeys.Part(

@@ -19,17 +19,16 @@ struct PostgresMigration {
 
     /// The difference between the database and the schema.
     private struct Plan {
-        /// What the database records about its tables; nil if it has no record.
+        /// The database's record of its tables; nil if there is none.
         let stored: SQLSchemaRecord?
         let wanted: SQLSchemaRecord
-        /// The tables of the schema that are not the store's own.
+        /// The tables of the schema that are adopted.
         let adopted: Set<String>
 
-        /// Whether the tables can be used as they are.
+        /// Whether the tables can be used unchanged.
         ///
         /// Tables with more than the model has may belong to a newer version of it that other hosts
-        /// run already. They stay until a higher `modelVersion` says that the model has less on
-        /// purpose.
+        /// already run. They stay until a higher `modelVersion` removes the rest.
         var isDone: Bool {
             guard let stored else { return false }
             return stored == wanted
@@ -37,10 +36,10 @@ struct PostgresMigration {
         }
     }
 
-    /// Creates the tables, or adapts existing ones.
+    /// Creates or migrates the tables.
     ///
-    /// - Returns: For each family, the expression that numbers a new row of its table; and what
-    ///   others have in the database.
+    /// - Returns: The expression for the number of a new row, by family; and the additions of other
+    ///   tools.
     func run() throws -> (numbering: [String], others: Others) {
         var others = Others()
         let plan = try plan()
@@ -53,7 +52,7 @@ struct PostgresMigration {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             do {
                 try connection.execute(settings.beginning())
-                // Another host may have done it meanwhile.
+                // Another host may have migrated the database in the meantime.
                 let plan = try self.plan()
                 try checkTables(plan.adopted)
                 if !plan.isDone { try migrate(plan) }
@@ -61,7 +60,7 @@ struct PostgresMigration {
                 try writeNote()
                 try connection.execute("COMMIT")
             } catch {
-                // A lost connection ends its transaction.
+                // If the connection is lost, the server rolls the transaction back.
                 _ = try? connection.execute("ROLLBACK")
                 throw error
             }
@@ -76,16 +75,16 @@ struct PostgresMigration {
         var adopted: Set<String> = []
         for table in schema.tables.map(\.name) where known.contains(table) || !own.contains(table) {
             guard try exists(table) else { continue }
-            // Refuses views and the like.
+            // Rejects views and other relations that are not tables.
             adopted.insert(try PostgresAdoptedTable(table, on: connection).name)
         }
-        // Tables of removed entities stay adopted, so that they are never dropped.
+        // Tables of removed entities stay adopted, so they are never dropped.
         let description = SQLSchemaDescription(schema, adopted: known.union(adopted))
         return Plan(
             stored: stored, wanted: SQLSchemaRecord(description, modelVersion: settings.modelVersion), adopted: adopted)
     }
 
-    /// The stored description of the tables; nil if there is no store yet.
+    /// The database's record of its tables; nil if there is no store yet.
     private func stored() throws -> SQLSchemaRecord? {
         guard try exists(Self.record) else { return nil }
         guard try columns(of: Self.record).isSuperset(of: ["format", "model_version", "description"]) else {
@@ -177,7 +176,7 @@ struct PostgresMigration {
         }
     }
 
-    /// The expression that numbers a new row; nil if the table has none.
+    /// The expression for the number of a new row; nil if the table does not number its rows.
     func numbering(of table: String) throws -> String? {
         let result = try connection.run(
             SQLStatementText(
@@ -191,7 +190,7 @@ struct PostgresMigration {
         return result.text(0, 0).map { "pg_catalog.nextval(\(SQLText.literal($0))::regclass)" } ?? result.text(0, 1)
     }
 
-    // MARK: What others have added
+    // MARK: Additions of other tools
 
     /// An index, a trigger or a constraint that the store did not create.
     private struct ForeignObject {
@@ -224,8 +223,8 @@ struct PostgresMigration {
         }
     }
 
-    /// Refuses a migration that has dropped an object together with a column. The server itself
-    /// refuses to drop what views and foreign keys use.
+    /// Fails if a migration has dropped another tool's object together with a column. The server
+    /// itself refuses to drop columns that views and foreign keys use.
     private func verify(_ objects: [ForeignObject]) throws {
         let present = Set(try foreignObjects(besides: []).map(\.object))
         for object in objects where !present.contains(object.object) {
@@ -238,7 +237,7 @@ struct PostgresMigration {
         }
     }
 
-    // MARK: What is there
+    // MARK: Existing relations
 
     /// The names of all tables, indices, views and sequences of the schema.
     private func names() throws -> Set<String> {

@@ -3,7 +3,7 @@ import OneWayPostgresClient
 import SyncStoreSQL
 
 extension PostgresParameter {
-    /// Creates the parameter for a value of SQL text that all databases share.
+    /// Creates a parameter from a database-independent value.
     init(_ binding: SQLBinding) {
         switch binding {
         case .null: self = .null

@@ -7,7 +7,7 @@ package import SyncStoreSQL
 extension PostgresConnection: SQLRemovalConnection {
     /// Deletes the objects of a query, and others by the delete rules.
     ///
-    /// - Parameter others: What others have in the database.
+    /// - Parameter others: The additions of other tools to the database.
     func remove(
         _ query: StoreQuery, reportsKeys: Bool, others: PostgresMigration.Others, _ queries: SQLQueries
     ) throws -> RemovalResult {
@@ -21,9 +21,11 @@ extension PostgresConnection: SQLRemovalConnection {
         return result
     }
 
-    /// How many rows of the entities' tables this transaction has deleted, whatever deleted them.
+    /// The number of rows that this transaction has deleted from the entities' tables for any
+    /// reason.
     ///
-    /// The server counts the rows of partitions apart, and none if `track_counts` is off.
+    /// The server counts the rows of partitions separately, and counts none if `track_counts` is
+    /// off.
     private func deletedRowCount(_ schema: SQLSchema) throws -> Int {
         let count = try query(
             """

@@ -5,10 +5,10 @@ import SyncModel
 import SyncStoreSQL
 
 extension PostgresResult {
-    /// Returns the value of an attribute; null if it does not fit the type, since other programs
+    /// Returns the value of an attribute; null if it does not fit the type, because other programs
     /// write too.
     ///
-    /// The column of a binary result must have been written by `SQLDialect.selected(_:as:)`.
+    /// The column must be in binary form, and selected with `SQLDialect.selected(_:as:)`.
     func value(_ row: Int, _ column: Int, as type: AttributeType) -> AttributeValue {
         withBytes(row, column) { bytes in
             switch type {
@@ -26,12 +26,12 @@ extension PostgresResult {
         } ?? .null
     }
 
-    /// The elements of a `bigint[]` in a text result; none for null.
+    /// The elements of a `bigint[]` in a text result; empty for null.
     func integers(_ row: Int, _ column: Int) -> [Int64] {
         withBytes(row, column) { bytes in
             var numbers: [Int64] = []
             var number: Int64 = 0
-            // Such as `{12,3,0}`; none is negative.
+            // Such as `{12,3,0}`. No element is negative.
             for byte in bytes.dropFirst() {
                 if byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
                     number = number &* 10 &+ Int64(byte &- UInt8(ascii: "0"))
@@ -44,14 +44,14 @@ extension PostgresResult {
         } ?? []
     }
 
-    /// A decimal number from its text; null for an infinite one and for NaN.
+    /// A decimal number from its text; null for infinity and NaN.
     private static func decimal(_ text: String) -> AttributeValue {
         // Foundation reads `-Infinity` as zero.
         guard text.last?.isNumber == true, let number = Decimal(string: text) else { return .null }
         return .decimal(number)
     }
 
-    /// A date from microseconds since 2000; null for an infinite one.
+    /// A date from microseconds since 2000; null for infinity.
     private static func moment(_ sinceEpoch: Int64) -> AttributeValue {
         let (microseconds, overflow) = sinceEpoch.addingReportingOverflow(PostgresText.epoch)
         return overflow || sinceEpoch == .min ? .null : .date(Timestamp(microseconds: microseconds))
@@ -59,7 +59,7 @@ extension PostgresResult {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Eight big-endian bytes as an integer; 0 for another number of bytes.
+    /// Eight big-endian bytes as an integer; 0 for any other number of bytes.
     fileprivate var bigEndianInteger: Int64 {
         count == 8 ? Int64(bigEndian: loadUnaligned(as: Int64.self)) : 0
     }

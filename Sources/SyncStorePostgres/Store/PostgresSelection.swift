@@ -4,20 +4,20 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// A selection that is read in batches, through a server-side cursor if it has more than one.
+/// A selection that is read batch by batch, with a server-side cursor if there are several batches.
 struct PostgresSelection {
     private let name: String
     private let types: [AttributeType]
     /// The first rows.
     let first: RecordBatch
-    /// Whether the first rows are all.
+    /// Whether the first rows are all rows.
     let isDone: Bool
 
     /// Runs a selection.
     ///
     /// - Parameters:
     ///   - count: The number of rows of a batch.
-    ///   - number: A number that no other open cursor of the connection has.
+    ///   - number: A number that is unique among the open cursors of the connection.
     init(
         _ selection: BoundSelection, count: Int, number: Int, queries: SQLQueries, connection: PostgresConnection
     ) throws {
@@ -43,7 +43,7 @@ struct PostgresSelection {
 
     private static let outOfRange = PostgresError.Code("22003")
 
-    /// Returns the next rows; none after the last.
+    /// Returns the next rows; empty after the last.
     func next(_ count: Int, connection: PostgresConnection) throws -> RecordBatch {
         try Self.fetch(count, name, types, connection)
     }

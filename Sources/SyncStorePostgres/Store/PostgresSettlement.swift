@@ -2,13 +2,15 @@
 import OneWayPostgresClient
 import SyncStoreSQL
 
-/// Finds out what happened to a transaction whose `COMMIT` was not answered.
+/// Determines whether a transaction was committed when the connection was lost during `COMMIT`.
 struct PostgresSettlement {
     private let number: String
     private let process: Int32
     private let cluster: String
     private let settings: PostgresSettings
 
+    /// Creates a settlement.
+    ///
     /// - Parameters:
     ///   - number: The transaction's number.
     ///   - connection: The lost connection.
@@ -21,17 +23,17 @@ struct PostgresSettlement {
 
     /// Returns if the transaction was committed.
     ///
-    /// A transaction in progress is waited for. A session that never received the `COMMIT` is ended
-    /// first, so that its transaction cannot stay open.
+    /// Waits for a transaction in progress. A session that never received the `COMMIT` is ended
+    /// first, so that its transaction does not stay open.
     ///
     /// - Throws: `error` if the transaction was not committed; `PostgresError` with code `08007` if
-    ///   that is unknown.
+    ///   that cannot be determined.
     func settle(after error: PostgresError, isolation: isolated (any Actor)? = #isolation) async throws {
         let deadline = ContinuousClock.now + settings.silenceLimit * 3
         guard let connection = try? await settings.open(.primary, isolation: isolation) else {
             throw unknown("no server could be asked")
         }
-        // Another server, or this one after a failover, numbers its transactions anew.
+        // Another server, or the same one after a failover, has its own transaction numbers.
         guard connection.cluster == cluster, !cluster.isEmpty else {
             throw unknown("another server has taken over")
         }

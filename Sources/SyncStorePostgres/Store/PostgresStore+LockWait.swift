@@ -5,23 +5,23 @@ import SyncBase
 extension PostgresStore {
     /// A transaction's wait for the lock of a schema that another store holds.
     public struct LockWait: Sendable, Hashable, CustomStringConvertible {
-        /// The process that holds the lock, such as `Demo[4711]@web-1`; the application name of its
-        /// session.
+        /// The application name of the session that holds the lock, such as `Demo[4711]@web-1`.
         public let holder: String
-        /// The number of the holder's server process, for `pg_terminate_backend`.
+        /// The process identifier of the holder's server process, for `pg_terminate_backend`.
         public let holderBackend: Int32
-        /// How long the transaction has waited, by the clock of the server.
+        /// The time that the transaction has waited, by the server's clock.
         public let duration: Duration
 
-        /// Such as `waiting for the lock of Demo[4711]@web-1 for 12 s`.
+        /// A sentence such as `waiting for the lock of Demo[4711]@web-1 for 12 s`.
         public var description: String {
             "waiting for the lock of \(holder) for \(duration.components.seconds) s"
         }
     }
 
-    /// What a writing transaction of this store waits for at this moment; nil if it does not wait.
+    /// Returns what a writing transaction of this store is currently waiting for; nil if it does
+    /// not wait.
     ///
-    /// Asks the server through a connection of its own.
+    /// Queries the server through a separate connection.
     ///
     /// - Throws: `PostgresError`; `CancellationError`.
     public func lockWait() async throws -> LockWait? {

@@ -4,7 +4,7 @@ import SyncModel
 package import SyncStoreSQL
 
 extension PostgresStore {
-    /// Reads the text that a store was last opened with as ``Options/note``.
+    /// Reads the text that was stored by ``Options/note`` when a store was last opened.
     ///
     /// - Throws: `PostgresError`.
     package static func note(at connectionString: String, schema: String = "public") async throws -> SQLStoreNote {
@@ -29,14 +29,14 @@ extension PostgresWorker {
 }
 
 extension PostgresMigration {
-    /// Whether the text of the settings is not the kept one.
+    /// Whether the settings have a text that differs from the stored one.
     func lacksNote() throws -> Bool {
         guard let note = settings.note, !settings.isReadOnly else { return false }
         let found = try connection.query("SELECT note FROM \(SQLSchemaRecord.table)")
         return found.rowCount == 0 || found.text(0, 0) != note
     }
 
-    /// Keeps the text of the settings.
+    /// Stores the text of the settings.
     func writeNote() throws {
         guard let note = settings.note else { return }
         _ = try connection.query("UPDATE \(SQLSchemaRecord.table) SET note = $1::text", [.text(note)])

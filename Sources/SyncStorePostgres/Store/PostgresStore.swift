@@ -4,88 +4,90 @@ public import SyncModel
 public import SyncStore
 public import SyncStoreSQL
 
-/// A store in a PostgreSQL database, with a natural table per family of entities.
+/// A store in a PostgreSQL database, with natural tables that any SQL tool can read.
 ///
 ///     let store = try await PostgresStore(model, at: "postgres://app@db.example.com/app")
 ///
-/// Requires PostgreSQL 15 or later. One connection writes; others read the last commit meanwhile.
-/// Each has a thread of its own. Cancelling the task of a call cancels its statement on the server.
-/// Any number of stores, on any number of hosts, can share a schema: their writing transactions
-/// wait for each other until they are cancelled or ``Options/lockTimeout`` passes. A connection
-/// that the server closed between two transactions is opened again.
+/// Requires PostgreSQL 15 or later. One connection writes; other connections read the last commit
+/// in the meantime. Each connection has its own thread. Cancelling the task of a call cancels its
+/// statement on the server. Any number of stores, on any number of hosts, can share a schema. Their
+/// writing transactions wait for each other until they are cancelled or ``Options/lockTimeout`` has
+/// passed. A connection that the server closed between two transactions is opened again.
 ///
-/// **Migration.** Opening a store adapts an existing schema to the model. New entities, attributes
-/// and relationships are added. Renamed ones (`SyncEntity.formerName`) keep their data, and wider
-/// types keep the values of narrower ones. What the model no longer has stays with its data; raise
-/// ``Options/modelVersion`` to drop it. A removed table or column whose name something else needs
-/// gets the suffix `_removed` and is never dropped. Indices and triggers of others stay, except on
-/// tables that are dropped. Any other change is an error and changes nothing, and so is a change of
-/// a table that has views.
+/// **Migration.** Opening a store migrates an existing schema to the model:
+/// - New entities, attributes and relationships are added.
+/// - Renamed ones keep their data; see `SyncEntity.formerName`.
+/// - An attribute's values are converted to a wider type.
+/// - Removed ones stay with their data; raise ``Options/modelVersion`` to drop them. If the name of
+///   a removed table or column is needed, it gets the suffix `_removed` and is never dropped.
 ///
-/// **Tables of others.** A table that is there before the store is adopted: it gets columns and
-/// indices that it lacks, and is never rebuilt or dropped. A table that would lose or change values
-/// is refused with `SQLSchemaError.unsuitableTable`, which says why. Its rows need numbers in a
-/// column of integers, `SQLNaming.rowColumn`, which is `NOT NULL` and unique. Triggers, policies
-/// and other programs that keep a row from being written, or that delete further objects, make the
-/// transaction fail.
+/// Indices and triggers of other tools stay, except on tables that are dropped. Any other change,
+/// or a change of a table that has views, throws an error and changes nothing.
+///
+/// **Tables of other tools.** A table that existed before the store is adopted: missing columns and
+/// indices are added, and it is never rebuilt or dropped. A table that would lose or change values
+/// is rejected with `SQLSchemaError.unsuitableTable`, which contains the reason. Its rows need
+/// numbers in an integer column, `SQLNaming.rowColumn`, which is `NOT NULL` and unique. A trigger,
+/// a policy or another program that keeps a row from being written, or that deletes further
+/// objects, makes the transaction fail.
 ///
 /// **Types.** `smallint`, `integer`, `bigint`, `double precision`, `real`, `numeric`, `boolean`,
 /// `timestamptz`, `bytea`, `uuid`, and `text` with collation `C`, which compares bytes. NaN is
 /// stored as null, as in SQLite. PostgreSQL has no U+0000 in texts: it is stored as two U+0001, and
-/// U+0001 as U+0001 U+0002. Dates before 4714 BC are refused.
+/// U+0001 as U+0001 U+0002. Dates before 4714 BC are rejected.
 ///
 /// **Identities.** Texts and blobs of an identity can have any length. An identity of more than
-/// 2,000 bytes is indexed by its SHA-256. A statement of your own that looks a text identity up
-/// repeats the condition of the index: `WHERE url = 'x' AND octet_length(url) <= 2000`.
+/// 2,000 bytes is indexed by its SHA-256. To look up a text identity with your own statement,
+/// repeat the condition of the index: `WHERE url = 'x' AND octet_length(url) <= 2000`.
 ///
-/// Names are cut to 63 bytes, the limit of PostgreSQL.
+/// Names are cut to PostgreSQL's limit of 63 bytes.
 public final class PostgresStore: CommitObservable {
     /// Options of a store.
     public struct Options: Sendable {
         /// The schema of the tables, created if missing; `public` by default.
         public var schema = "public"
-        /// The names of tables and columns; those of the model by default. Must stay the same for a
+        /// The names of tables and columns; by default, those of the model. Must not change for a
         /// schema.
         public var naming = SQLNaming()
-        /// The version of the model, to be raised with each change that does more than add
-        /// something; 0 by default.
+        /// The version of the model; 0 by default. Raise it with each change that does more than
+        /// add something.
         ///
-        /// A program with an older version refuses a schema of a newer one, also if the tables were
-        /// changed while it has them open. With the same version,
-        /// tables that have all that the model has, and more, stay as they are: during a rolling
-        /// deployment, an older program does not drop what a newer one added.
+        /// A program with an older version rejects a schema of a newer one, even if the tables
+        /// change while the program has them open. If the versions are equal, the store keeps
+        /// everything that the model lacks: during a rolling deployment, an older program does not
+        /// drop what a newer one added.
         public var modelVersion = 0
-        /// A text to keep with the tables, in the transaction that creates or adapts them; nil, the
-        /// default, to leave an earlier one.
+        /// A text to store with the tables, in the transaction that creates or migrates them; nil,
+        /// the default, keeps an earlier one.
         package var note: String?
-        /// How long a transaction waits for a lock before it fails with `55P03`; nil, the default,
-        /// for no limit. The setting `lock_timeout` of a role or a database does not count.
+        /// The time that a transaction waits for a lock before it fails with `55P03`; nil, the
+        /// default, for no limit. Overrides `lock_timeout` of the role and the database.
         public var lockTimeout: Duration?
-        /// Whether nothing may be written; then the tables must already fit the model. False by
-        /// default.
+        /// Whether the store only reads; false by default. If true, the tables must already match
+        /// the model.
         public var isReadOnly = false
-        /// How long the server, the network or this process may be silent; 10 seconds by default,
-        /// at least 1.
+        /// The time for which the server, the network or this process may be silent; 10 seconds by
+        /// default, at least 1.
         ///
-        /// A connection that is silent for longer is checked through another one, and dropped if it
-        /// is dead. The server ends a transaction of a process that is frozen or unreachable for
-        /// longer.
+        /// A connection that is silent for longer is checked through another connection, and closed
+        /// if it is dead. The server ends a transaction of a process that is frozen or unreachable
+        /// for longer.
         public var silenceLimit: Duration = .seconds(10)
-        /// Whether connections go through a pooler that gives each client a session of its own;
-        /// false by default.
+        /// Whether connections go through a pooler that gives each client its own session; false by
+        /// default.
         ///
-        /// Poolers are refused otherwise. A pooler that shares sessions among clients, such as
-        /// PgBouncer with `pool_mode = transaction`, must never be used: a store needs settings and
-        /// locks of its session.
+        /// If false, poolers are rejected. A pooler that shares sessions among clients, such as
+        /// PgBouncer with `pool_mode = transaction`, must never be used, because a store needs the
+        /// settings and locks of its session.
         public var isBehindSessionPooler = false
-        /// How many connections reads may use at a time; 8 by default, at least 1. Further reads
-        /// wait.
+        /// The maximum number of connections for concurrent reads; 8 by default, at least 1.
+        /// Further reads wait.
         ///
-        /// A read inside of another read or of a transaction does not wait, since it would wait for
+        /// A read inside another read or a transaction does not wait, because it could wait for
         /// itself.
         public var maximumReaderCount = 8
-        /// The least number of rows that are copied directly into an empty table; for fewer it is
-        /// not worth asking whether it is empty.
+        /// The minimum number of rows to copy directly into an empty table. For fewer rows,
+        /// checking whether the table is empty costs too much.
         package var fillMinimum = 256
 
         /// Creates options with default values.
@@ -101,18 +103,18 @@ public final class PostgresStore: CommitObservable {
     private let readBudget: ReadBudget
     private let watch: PostgresCommitWatch
 
-    /// Connects, and creates or adapts the tables.
+    /// Creates a store. Connects, and creates or migrates the tables.
     ///
     /// - Parameters:
-    ///   - model: The model with its identities, such as `RecordMapper.model`.
-    ///   - connectionString: A URI or a list of keywords and values, by libpq's rules
+    ///   - model: The model of the objects; for example `RecordMapper.model`.
+    ///   - connectionString: A URI or a list of keywords and values, in libpq's format
     ///     (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). Missing
     ///     values come from the environment (`PGHOST`, `PGPASSWORD` …), the service file and the
     ///     password file.
     ///   - options: The options of the store.
-    /// - Throws: `PostgresError` of class `08` without a server, `28P01` for a wrong password,
-    ///   `42501` without a privilege, `0A000` behind a pooler; `SQLSchemaError` if the tables
-    ///   cannot match.
+    /// - Throws: `PostgresError` of class `08` if no server can be reached, `28P01` for a wrong
+    ///   password, `42501` for a missing privilege, `0A000` behind a pooler; `SQLSchemaError` if
+    ///   the tables cannot match the model.
     public init(_ model: DataModel, at connectionString: String, options: Options = Options()) async throws {
         self.model = model
         let settings = PostgresSettings(
@@ -126,7 +128,7 @@ public final class PostgresStore: CommitObservable {
         let schema = SQLSchema(model, naming: options.naming, dialect: .postgres)
         let writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer", writes: true)
         self.writer = writer
-        // A batch costs a round trip.
+        // Large, because each batch costs a round trip.
         sessions = SQLSessions(model, batchRowCount: 8000, writer: writer) {
             PostgresWorker(settings, schema: schema, label: "PostgresStore reader")
         }
@@ -135,9 +137,9 @@ public final class PostgresStore: CommitObservable {
 
     /// Runs a writing transaction; see `Store`.
     ///
-    /// - Throws: What `Store` documents, and `PostgresError`: of class `08` if the connection is
-    ///   lost, with code `08007` if it is unknown whether the server committed, `55P03` after the
-    ///   lock timeout, `53100` for a full disk.
+    /// - Throws: As `Store` describes, and `PostgresError`: class `08` if the connection is lost,
+    ///   `08007` if it is unknown whether the server committed, `55P03` after the lock timeout,
+    ///   `53100` for a full disk.
     public func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
@@ -150,18 +152,18 @@ public final class PostgresStore: CommitObservable {
         }
     }
 
-    /// Begins to observe commits of all stores of the schema; see `CommitObservable`.
+    /// Begins to observe the commits of all stores of the schema; see `CommitObservable`.
     ///
-    /// A connection of its own listens as long as there are observers.
+    /// A separate connection listens while there are observers.
     ///
-    /// - Throws: `PostgresError` if it cannot be opened.
+    /// - Throws: `PostgresError` if this connection cannot be opened.
     public func commits() async throws -> CommitSignals {
         try await watch.signals()
     }
 
     /// Reads the last commit; see `Store`.
     ///
-    /// - Throws: What `Store` documents, and `PostgresError`.
+    /// - Throws: As `Store` describes, and `PostgresError`.
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {

@@ -7,17 +7,16 @@ import SyncStoreSQL
 
 /// Runs the statements of one connection on a thread of its own.
 ///
-/// Cancelling a task cancels its running statement on the server. The end of a transaction is not
-/// cancelled.
+/// Cancelling a task cancels its running statement on the server, but not the end of a transaction.
 actor PostgresWorker: SQLWorker {
     nonisolated let executor: BlockingExecutor
     private let settings: PostgresSettings
     let schema: SQLSchema
     private let queries: SQLQueries
     private var connection: PostgresConnection?
-    /// The expression that numbers a new row of each family.
+    /// The expression for the number of a new row, by family.
     private var numbering: [String] = []
-    /// What others have in the database.
+    /// The additions of other tools to the database.
     private var others = PostgresMigration.Others()
     private var merges: [Int: PostgresMerge] = [:]
     private let buffer = PostgresCopyBuffer()
@@ -25,17 +24,17 @@ actor PostgresWorker: SQLWorker {
     private var cursors: [Int: PostgresCursor] = [:]
     private var selections: [Int: PostgresSelection] = [:]
     private var lastCursor = 0
-    /// Sends signs of life while a transaction is open.
+    /// Sends signs of life to the server while a transaction is open.
     private var signs: Task<Void, any Error>?
     private let writes: Bool
-    /// The number of the server process of the connection; 0 before there is one.
+    /// The process identifier of the connection's server process; 0 before the first connection.
     nonisolated let process = Locked<Int32>(0)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
-    /// Creates a worker, which connects when it is first needed.
+    /// Creates a worker that connects when first needed.
     init(_ settings: PostgresSettings, schema: SQLSchema, label: String, writes: Bool = false) {
         self.writes = writes
         executor = BlockingExecutor(label: label)
@@ -65,7 +64,7 @@ actor PostgresWorker: SQLWorker {
         return new
     }
 
-    /// Runs a function with the connection, which is opened first if necessary.
+    /// Runs a function with the connection, and opens the connection first if necessary.
     func connected<Result>(_ body: (PostgresConnection) throws -> Result) async throws -> Result {
         let connection = try await opened()
         return try await connection.interruptible { try body(connection) }
@@ -77,7 +76,7 @@ actor PostgresWorker: SQLWorker {
         return connection
     }
 
-    /// Runs a function in the transaction, until its task is cancelled.
+    /// Runs a function in the transaction, and cancels it with its task.
     private func perform<Result>(_ body: (PostgresConnection) throws -> Result) async throws -> Result {
         let connection = try current()
         return try await connection.interruptible { try body(connection) }
@@ -85,18 +84,18 @@ actor PostgresWorker: SQLWorker {
 
     // MARK: Transactions
 
-    /// Begins a transaction that writes, once no other store of the schema does.
+    /// Begins a writing transaction when no other store of the schema writes.
     func beginWriting() async throws {
         try await begin(settings.beginning())
     }
 
-    /// Begins a transaction that reads what is committed now.
+    /// Begins a reading transaction on the last commit.
     func beginReading() async throws {
         try await begin(PostgresSettings.readingBeginning)
     }
 
-    /// Begins a transaction. The server may have closed an idle connection, which shows only now:
-    /// then it tries again.
+    /// Begins a transaction. If the server has closed an idle connection, which is noticed only
+    /// now, tries again with a new one.
     private func begin(_ text: String) async throws {
         let wasOpen = connection != nil
         do { try await tryToBegin(text) } catch let error as PostgresError where wasOpen && error.isConnectionFailure {
@@ -114,7 +113,7 @@ actor PostgresWorker: SQLWorker {
     }
 
     /// - Throws: `SQLSchemaError.newer` if a newer program has changed the tables since they were
-    ///   opened: names can mean something else by now.
+    ///   opened, because names may have another meaning now.
     private func tryToBegin(_ text: String) async throws {
         let connection = try await opened()
         do {
@@ -132,15 +131,15 @@ actor PostgresWorker: SQLWorker {
     /// Keeps the server from ending a transaction that waits for its source.
     private func sendSignOfLife() {
         guard let connection, connection.isInTransaction, !connection.isClosed else { return }
-        // In a failed transaction the server answers with an error; a lost connection shows at the
-        // next statement.
+        // In a failed transaction, the server answers with an error. The next statement notices a
+        // lost connection.
         _ = try? connection.execute("SELECT 1")
     }
 
-    /// Commits the transaction; if that fails, its changes are undone.
+    /// Commits the transaction. If the commit fails, the changes are rolled back.
     ///
-    /// - Throws: `PostgresError`, with code `08007` if the connection was lost meanwhile and the
-    ///   outcome is unknown.
+    /// - Throws: `PostgresError`, with code `08007` if the connection was lost and the outcome is
+    ///   unknown.
     func commit(changing roots: Set<Int>) async throws {
         endTransaction()
         let connection = try current()
@@ -161,11 +160,11 @@ actor PostgresWorker: SQLWorker {
         }
     }
 
-    /// Undoes the transaction's changes.
+    /// Rolls the transaction back.
     func rollback() {
         endTransaction()
         connection?.rollback()
-        // The primary may be back at the next transaction.
+        // The primary may be available again for the next transaction.
         if connection?.isClosed == true || connection?.isSubstitute == true { connection = nil }
     }
 
@@ -216,7 +215,7 @@ actor PostgresWorker: SQLWorker {
             return
         }
         guard let found = cursors.removeValue(forKey: cursor), let connection else { return }
-        // A failed transaction has closed its cursors.
+        // In a failed transaction, the cursor is closed already.
         try? found.close(connection: connection)
     }
 

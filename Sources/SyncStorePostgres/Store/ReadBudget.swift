@@ -1,14 +1,14 @@
 #if Postgres
 import SyncBase
 
-/// Limits how many reads of a store have a connection at a time; the others wait in order.
+/// Limits the number of a store's concurrent reads. Further reads wait in order.
 final class ReadBudget: Sendable {
     private struct State {
         var freeCount: Int
         var waiters = Waiters<Void>()
     }
 
-    /// The budgets that the task has a share of, or is exempt from.
+    /// The budgets in which the task has a place, or from which it is exempt.
     @TaskLocal private static var held: Set<ObjectIdentifier> = []
 
     private let state: Locked<State>
@@ -17,10 +17,9 @@ final class ReadBudget: Sendable {
         state = Locked(State(freeCount: max(count, 1)))
     }
 
-    /// Runs a function when a connection is free; at once inside of another such function.
+    /// Runs a function when there is a free place. A nested call runs immediately.
     ///
-    /// - Throws: What the function throws; `CancellationError` if the task is cancelled while it
-    ///   waits.
+    /// - Throws: The function's error; `CancellationError` if the task is cancelled while it waits.
     func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         guard !Self.held.contains(ObjectIdentifier(self)) else { return try await body() }
         try await state.wait(in: \.waiters) { state in
