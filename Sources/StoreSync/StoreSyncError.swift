@@ -14,7 +14,7 @@ public enum StoreSyncError: Error, Hashable, Sendable {
     /// The parent is not in the store, or more than one object matches it.
     case noParent(entity: String)
     /// The parent's entity does not have exactly one suitable relationship to the children, of the
-    /// given name if there is one.
+    /// given name, if any.
     case noRelationship(entity: String, destination: String)
     /// The value of a relationship is not an object, an identifier or, where allowed, an array of
     /// them.

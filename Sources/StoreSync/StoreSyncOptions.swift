@@ -37,8 +37,8 @@ public struct StoreSyncOptions: Sendable {
 
     /// The meaning of a key that an object lacks.
     public enum AbsentKeys: Hashable, Sendable, CaseIterable {
-        /// Same as `clear` for an entity that was inferred from a sample, because its objects are
-        /// mirrored as they are; otherwise same as `keep`.
+        /// Same as `clear` for an entity that was inferred from a sample, otherwise same as `keep`.
+        /// Objects of an inferred entity are mirrored as they are.
         case automatic
         /// The property stays as it is.
         case keep

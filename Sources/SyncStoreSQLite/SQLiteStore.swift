@@ -68,8 +68,8 @@ public final class SQLiteStore: CommitObservable {
         /// are equal, it keeps them. Raise the version with each change that does more than add
         /// something, because programs with the older model would undo the change.
         public var modelVersion = 0
-        /// A text to store with the tables, in the transaction that creates or migrates them; nil,
-        /// the default, keeps an earlier one.
+        /// A text that is stored with the tables when they are created or migrated; nil, the
+        /// default, keeps an earlier one.
         package var note: String?
         /// The maximum number of pages of the file; nil, the default, for no limit.
         ///

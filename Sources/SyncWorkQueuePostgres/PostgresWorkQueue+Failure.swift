@@ -45,7 +45,7 @@ extension PostgresWorkQueue.Failure.Failure {
 }
 
 extension PostgresWorkQueue.Failure: RetryableError {
-    /// Whether the worker's error states that a retry can succeed; false for the other cases, which
+    /// Whether the worker's error states that a retry can succeed. False for the other cases, which
     /// cannot be retried in the same pass.
     public var isRetryable: Bool {
         if case .failed(let failure) = self { failure.isRetryable } else { false }

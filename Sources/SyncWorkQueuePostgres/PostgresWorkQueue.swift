@@ -46,13 +46,12 @@ public struct PostgresWorkQueue: Sendable {
     public struct Options: Sendable, Hashable {
         /// The schema of the queue's tables, created if missing; `public` by default.
         public var schema: String
-        /// The time for which a worker that does not report keeps its items; 30 seconds by default,
-        /// at least one second.
+        /// How long a worker that does not report keeps its items; 30 seconds by default, at least
+        /// one second.
         ///
         /// Should be a few seconds longer than any interruption of a process or its network.
         public var visibilityTimeout: Duration
-        /// The number of workers that may die of an item before it is set aside; 3 by default, at
-        /// least 1.
+        /// How many workers may die of an item before it is set aside; 3 by default, at least 1.
         public var maximumAttempts: Int
         /// The time for which an item set aside fails without being tried; one hour by default.
         public var asideDuration: Duration

@@ -88,8 +88,8 @@ package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugSt
         text.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
     }
 
-    /// Whether a URI has an unescaped `@` or `/` in its user name or password, which splits it in
-    /// the wrong place.
+    /// Whether a URI has an unescaped `@` or `/` in its user name or password, which splits it
+    /// wrongly.
     private var hasUnescapedPassword: Bool {
         guard let scheme = connectionString.firstMatch(of: /^postgres(ql)?:\/\//) else { return false }
         // An unescaped `?` in a password is harmless. The query therefore begins at the last `?`

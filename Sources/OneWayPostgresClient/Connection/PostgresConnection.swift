@@ -23,8 +23,8 @@ package final class PostgresConnection {
     /// Whether the connection can no longer be used.
     var isBroken = false
 
-    /// The time that the server may take to answer; nil, the default, for as long as it works on
-    /// the statement.
+    /// How long the server may take to answer; nil, the default, for as long as it works on the
+    /// statement.
     ///
     /// Without a limit, another connection asks the server about the statement each time this
     /// connection was silent for the silence limit.
@@ -39,8 +39,8 @@ package final class PostgresConnection {
     /// unknown.
     package internal(set) var cluster = ""
 
-    /// The start time of the server in seconds since 1970, which distinguishes the servers of an
-    /// address; empty before it is known.
+    /// The start time of the server in seconds since 1970; empty before it is known. It
+    /// distinguishes the servers of an address.
     var serverStart = ""
     /// Whether the server is a standby.
     var isStandby = false

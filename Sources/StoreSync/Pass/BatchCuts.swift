@@ -235,8 +235,8 @@ struct BatchCuts {
 }
 
 extension NestedElements {
-    /// The targets of a row: the identities of objects, or the content of objects without one; nil
-    /// if the row states none.
+    /// The targets of a row: identities, or the content of objects without one; nil if the row
+    /// states none.
     ///
     /// - Parameter isWhole: Whether content is returned for objects with an identity too. Of the
     ///   rows of one object in one place, only the elements of the last row are merged.

@@ -29,8 +29,8 @@ struct DeferredLinks {
         let source: ObjectID
     }
 
-    /// The latest statement about each relationship of each object, in the order of the payload;
-    /// nil for a statement that a later one replaced.
+    /// The latest statement about each relationship of each object, in the order of the payload. A
+    /// statement that a later one replaced is nil.
     private(set) var statements: [Statement?] = []
     /// The identifiers that name no object, by relationship; one row for each.
     private(set) var unknown: [RelationshipLayout.ID: RecordBatch] = [:]

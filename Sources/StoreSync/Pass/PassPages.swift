@@ -14,8 +14,8 @@ final class PassPages {
     private(set) var objects: [Int64] = []
     /// The objects that were named as gone, without those that a later element contained.
     private(set) var gone: Set<Int64> = []
-    /// A digest of each page's objects in the latest reading, to see whether two readings agree; 0
-    /// for each page of a source that is not remote.
+    /// A digest of each page's objects in the latest reading, to compare readings. It is 0 for each
+    /// page of a source that is not remote.
     private(set) var digests: [UInt64] = []
     /// The objects of the current page, and the digest of them.
     private var there = ObjectSet()

@@ -71,8 +71,8 @@ struct RepeatedRecords {
 }
 
 extension SyncPass {
-    /// Looks up the records of a merge; nil if they cannot be repeated, or if their merge depends
-    /// on more than their cells.
+    /// Looks up the records of a merge; nil if they cannot be repeated. Nil also if their merge
+    /// depends on more than their cells.
     func repeated(_ request: MergeRequest, _ layout: EntityLayout, _ origin: Origin) -> RepeatedRecords.Rows? {
         guard origin.isNested, origin.belongsToMany, request.matches == nil, request.policy.inserts,
             request.policy.updates, !rules.isImport, !rules.isHookedWhereNested,

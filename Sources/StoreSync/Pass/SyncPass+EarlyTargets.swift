@@ -167,8 +167,8 @@ extension NestedElements {
         return families
     }
 
-    /// Whether each object has an identity of its own, so that it can be found without the object
-    /// that contains it.
+    /// Whether each object has an identity of its own. It can then be found without the object that
+    /// contains it.
     fileprivate var isIdentified: Bool {
         (objects?.groups ?? []).allSatisfy { group in
             let slots = group.mapping.layout.identitySlots

@@ -4,7 +4,7 @@ import SyncModel
 import SyncStore
 
 extension SyncPass {
-    /// Ends the merging: writes held changes, links objects that were named before they came, and
+    /// Ends the merging. Writes held changes, links objects that were named before they came, and
     /// deletes objects that lost their source.
     func finish() async throws {
         try await writeHeld()

@@ -277,8 +277,8 @@ extension SyncPass {
         noteNamed(merged, of: group, result, by: relationship)
     }
 
-    /// The objects whose relationship an earlier part of the payload stated, with the kind of drift
-    /// to report if linking changes it.
+    /// The objects whose relationship the payload stated before, with the kind of drift to report
+    /// if linking changes it.
     private func restatements(
         of sources: [NestedElements.Source], _ result: MergeResult, _ relationship: RelationshipLayout
     ) -> [ObjectID: (kind: DriftReport.Kind, source: NestedElements.Source)] {

@@ -27,8 +27,8 @@ final class SyncPass {
     /// The objects without an identity that each source lost. A later element of the same source
     /// reuses them, and `finish()` deletes the rest.
     var lost: [RelationshipLayout.ID: [ObjectID: [ObjectID]]] = [:]
-    /// The identifiers that still name no object after `finish()`. `settlePendingLinks()` stores
-    /// them.
+    /// The identifiers that name no object after `finish()`, or whose object was then deleted.
+    /// `settlePendingLinks()` stores them.
     var unresolved: [PendingLink] = []
     /// The objects that lacked a mandatory relationship when they were merged. `reportIncomplete()`
     /// reports those that still lack it.

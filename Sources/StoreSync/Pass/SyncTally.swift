@@ -113,8 +113,8 @@ struct SyncTally {
         rows.mapValues(\.updated)
     }
 
-    /// Whether a deletion may concern objects that the pass inserted: some of the given objects, or
-    /// objects seen in a page that broke off.
+    /// Whether a deletion may concern objects that the pass inserted. These are among the given
+    /// objects, or were seen in a page that broke off.
     func mayHaveInserted(_ query: StoreQuery) -> Bool {
         guard let root = model[query.entity]?.root, let rows = rows[root] else { return false }
         switch query.objects {

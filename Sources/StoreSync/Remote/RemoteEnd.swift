@@ -15,8 +15,8 @@ public struct RemoteEnd: Sendable {
     /// If not, the source may have changed while its pages were read, and an object can have moved
     /// from an unread page to a page that had been read.
     public var isSnapshot: Bool
-    /// Why the pages do not prove which objects are absent, such as an answer from a cache; nil,
-    /// the default, if they prove it.
+    /// Why the pages do not prove which objects are absent; nil, the default, if they prove it. An
+    /// example is an answer from a cache.
     ///
     /// If there is a doubt, the pages are read again. If the doubt remains, absent objects are
     /// kept.

@@ -6,13 +6,13 @@ public struct RemotePage: Sendable {
     public var tombstones: RemoteTombstones?
     /// The number of objects of all pages; nil if the source does not report it.
     public var totalElementCount: Int?
-    /// The key path of the objects, or of a single object; nil, the default, for the key path of
-    /// the sync.
+    /// The key path of the objects, or of a single object; nil, the default, for the sync's key
+    /// path.
     package var keyPath: String?
     /// Whether the page names all its objects as gone; false by default.
     package var areGone = false
-    /// Whether the page has no closing syntax, like JSON lines, so that a server can report an
-    /// error only as its last element; false by default.
+    /// Whether the page has no closing syntax, like JSON lines; false by default. A server can then
+    /// report an error only as the last element.
     package var isOpenEnded = false
 
     /// Creates a page.

@@ -132,8 +132,8 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, Thr
         return result
     }
 
-    /// The objects that would lose a target if the objects of a query were deleted, by the index of
-    /// the root entity. Some of them may be deleted too.
+    /// The objects that would lose a target if a query's objects were deleted, by the index of the
+    /// root entity. Some of them may be deleted too.
     private func related(to query: StoreQuery) async throws -> [Int: Set<ObjectID>] {
         var related: [Int: Set<ObjectID>] = [:]
         var doomed: [Int: ObjectSet] = [:]

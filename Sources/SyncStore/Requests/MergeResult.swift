@@ -30,8 +30,8 @@ public struct MergeResult: Sendable {
     ///
     /// Nil for a row that was skipped, or that matched no object and was not inserted.
     public var rows: [Row?]
-    /// For each of the links passed to the merge, whether the object of each row has the row's
-    /// link, or no link if the row has none.
+    /// Whether the object of each row has the row's link, for each of the links passed to the
+    /// merge. A row without a link counts as linked if its object has no link either.
     ///
     /// False may also mean that the store does not know. So do missing elements.
     public var isLinked: [[Bool]] = []

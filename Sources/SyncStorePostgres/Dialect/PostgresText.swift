@@ -113,7 +113,7 @@ package enum PostgresText {
         return bytes
     }
 
-    /// Returns a regular expression that finds a text within stored forms; nil if a search for its
+    /// Returns a regular expression that finds a text within stored forms. Nil if a search for its
     /// stored form is enough.
     ///
     /// The stored form of some texts could also match in the middle of an escaped character.

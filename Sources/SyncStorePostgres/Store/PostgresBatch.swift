@@ -71,7 +71,7 @@ struct PostgresBatch {
 
     /// Columns to copy besides the cells.
     struct Extras {
-        /// The numbers of new rows, in the order in which the rows are written; nil to copy the
+        /// The numbers of new rows, in the order in which the rows are written. Nil to copy the
         /// rows' indices in the batch instead.
         var numbers: [ObjectID]?
         /// The objects that rows name by number, one element per row of the batch; nil if none do.

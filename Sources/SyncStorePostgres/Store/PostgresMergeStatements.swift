@@ -61,7 +61,7 @@ struct PostgresMergeStatements {
         "SELECT pg_catalog.array_agg(\(nextRow)) FROM pg_catalog.generate_series(1::bigint, $1::bigint)"
     }
 
-    /// The statement that copies new rows into the table; nil if the unique index of the identities
+    /// The statement that copies new rows into the table. Nil if the unique index of the identities
     /// does not cover everything that a merge finds.
     ///
     /// - Parameter linked: The relationship whose targets the rows have; nil for none.

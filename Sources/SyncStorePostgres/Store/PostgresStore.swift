@@ -57,8 +57,8 @@ public final class PostgresStore: CommitObservable {
         /// everything that the model lacks: during a rolling deployment, an older program does not
         /// drop what a newer one added.
         public var modelVersion = 0
-        /// A text to store with the tables, in the transaction that creates or migrates them; nil,
-        /// the default, keeps an earlier one.
+        /// A text that is stored with the tables when they are created or migrated; nil, the
+        /// default, keeps an earlier one.
         package var note: String?
         /// The time that a transaction waits for a lock before it fails with `55P03`; nil, the
         /// default, for no limit. Overrides `lock_timeout` of the role and the database.
@@ -66,8 +66,8 @@ public final class PostgresStore: CommitObservable {
         /// Whether the store only reads; false by default. If true, the tables must already match
         /// the model.
         public var isReadOnly = false
-        /// The time for which the server, the network or this process may be silent; 10 seconds by
-        /// default, at least 1.
+        /// How long the server, the network or this process may be silent; 10 seconds by default,
+        /// at least 1.
         ///
         /// A connection that is silent for longer is checked through another connection, and closed
         /// if it is dead. The server ends a transaction of a process that is frozen or unreachable

@@ -31,7 +31,7 @@ extension SQLSchema {
         return layout.identitySlots.filter { layout.attributes[$0].type.hasAnyLength }
     }
 
-    /// The condition that a row's identity is short or long, as in its unique index; nil if every
+    /// The condition of a unique index that a row's identity is short or long; nil if every
     /// identity is short.
     ///
     /// - Parameter alias: The name of the table in the statement; nil for none.

@@ -1,8 +1,8 @@
 import Foundation
 package import SyncModel
 
-/// The rows of a batch grouped by identity, with each identity once and in ascending order, as in a
-/// database index.
+/// The rows of a batch grouped by identity, each identity once and in ascending order, as in an
+/// index.
 ///
 ///     rows      3  1  4  1  5         // the identity of each
 ///     first     1  0  2  4            // the first rows of 1, 3, 4, 5

@@ -21,8 +21,8 @@ extension SQLMigration {
 
 // How the columns of entity tables are filled.
 extension SQLMigration {
-    /// The filling of the column of entity names, nil without the column; and the condition on the
-    /// rows to keep, nil for all.
+    /// The filling of the column of entity names, and the condition on the rows to keep. The
+    /// filling is nil without the column; the condition is nil to keep all rows.
     mutating func entityColumn(
         _ root: EntityLayout, oldRoot: String
     ) -> (filling: Filling?, condition: String?) {

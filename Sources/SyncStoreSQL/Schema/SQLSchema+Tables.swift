@@ -265,8 +265,8 @@ extension SQLSchema {
         return Index(isUnique: true, name: name, columns: "(\(expressions.joined(separator: ", ")))\(filter)")
     }
 
-    /// The condition that a row's entity belongs to an identity scope, as in its unique index; nil
-    /// if all entities of the family do.
+    /// The condition of a unique index that a row's entity belongs to an identity scope. Nil if all
+    /// entities of the family do.
     package func scopeCondition(_ scope: Int) -> String? {
         let members = members(ofScope: scope)
         guard members.count < model.layouts[model.layouts[scope].root].family.count else { return nil }

@@ -189,8 +189,9 @@ extension SQLPredicate {
 }
 
 extension PredicateTree where Path == BoundKey {
-    /// A single condition behind a to-one relationship, split into the relationship, the condition
-    /// on its destination, and whether it holds without a related object.
+    /// The parts of a single condition behind a to-one relationship; nil for any other predicate.
+    /// The parts are the relationship, the condition on its destination, and whether it holds
+    /// without a related object.
     var stepped: (step: RelationshipLayout, rest: BoundPredicate, holdsForNone: Bool)? {
         switch self {
         case .comparison(let key, let comparison, let value):

@@ -145,8 +145,8 @@ package struct SQLPredicate {
         }
     }
 
-    /// Compares a whole number exactly with a number that may be fractional: with the number itself
-    /// if it is whole, otherwise with the next lower whole number.
+    /// Compares a whole number exactly with a number that may be fractional. Uses that number
+    /// itself if it is whole, otherwise the next lower whole number.
     private mutating func compareWhole(
         _ expression: String, _ comparison: PropertyPath.Comparison, with number: AttributeValue
     )
@@ -228,8 +228,8 @@ package struct SQLPredicate {
             range + [dialect.textCondition(expression, collation: collation(key), match, text, &parameters)])
     }
 
-    /// The conditions that a text is in the range of texts with the required beginning, for which
-    /// an index can be used; empty if the match does not require a beginning.
+    /// The conditions that a text is in the range of texts with the required beginning, for use
+    /// with an index. Empty if the match does not require a beginning.
     private mutating func range(
         _ key: BoundKey, _ match: PropertyPath.TextMatch, _ text: String, of expression: String
     ) -> [String] {
@@ -269,8 +269,8 @@ package struct SQLPredicate {
         return schema.shortLookup(key.entity, slot: slot, bytes: bytes.max() ?? 0, alias: alias)
     }
 
-    /// The prefix of an attribute's value that its indices contain; nil if they contain whole
-    /// values or there are no indices.
+    /// The prefix of an attribute's value that its indices contain. Nil if they contain whole
+    /// values, or if there are no indices.
     private func indexedPart(of expression: String, _ key: BoundKey) -> String? {
         guard key.steps.isEmpty, case .attribute(let slot, let type) = key.leaf,
             schema.isIndexed(key.entity, slot: slot)
@@ -352,7 +352,7 @@ package struct SQLPredicate {
 }
 
 extension AttributeValue {
-    /// The greatest whole number not above the value, and whether both are equal; nil if it does
+    /// The greatest whole number not above the value, and whether both are equal. Nil if it does
     /// not fit in 64 bits.
     fileprivate var wholeNumber: (whole: Int64, isExact: Bool)? {
         switch self {
@@ -373,7 +373,7 @@ extension AttributeValue {
 }
 
 extension PropertyPath.Comparison {
-    /// The comparison that holds for the prefixes of two texts if this one holds for the texts; nil
+    /// The comparison that holds for the prefixes of two texts if this one holds for the texts. Nil
     /// if there is none.
     fileprivate var inclusive: PropertyPath.Comparison? {
         switch self {

@@ -10,8 +10,8 @@ package struct SQLQueries: Sendable {
         self.schema = schema
     }
 
-    /// The columns of a statement that reads records: the row number, the entity name if the family
-    /// has several entities, and the attributes.
+    /// The columns of a statement that reads records. They are the row number, the entity name if
+    /// the family has several entities, and the attributes.
     package struct Columns: Sendable {
         /// Whether the second column is the entity name.
         package let namesEntity: Bool

@@ -7,8 +7,8 @@ struct SQLiteSettings: Sendable {
     /// The path that does not depend on the current folder, because readers open the file later.
     let absolutePath: String
     let isReadOnly: Bool
-    /// The folder of a file that is removed with the store, so that data need not reach the disk;
-    /// nil for a permanent file.
+    /// The folder of a file that is removed with the store; nil for a permanent file. Data in it
+    /// need not reach the disk.
     let folder: TransientFolder?
     let busyTimeout: Duration
     let modelVersion: Int

@@ -222,8 +222,8 @@ final class SQLiteStatement {
             start: start.assumingMemoryBound(to: UInt8.self), count: Int(sqlite3_column_bytes(handle, place)))
     }
 
-    /// The value of an attribute's column; null for a value that does not fit the type, because
-    /// other programs write too.
+    /// The value of an attribute's column; null for a value that does not fit the type. Other
+    /// programs may have written it.
     func value(at column: Int, as type: AttributeType) -> AttributeValue {
         let stored = sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
         switch (type, stored) {
@@ -242,8 +242,8 @@ final class SQLiteStatement {
         }
     }
 
-    /// Sets a cell of a batch's open row to the value of the column with the same index; null for a
-    /// value that does not fit the type.
+    /// Sets a cell of a batch's open row to the value of the column with the same index. A value
+    /// that does not fit the type becomes null.
     @inline(__always)
     func append(_ column: Int, as type: AttributeType, to batch: inout RecordBatch) {
         let place = Int32(truncatingIfNeeded: column)

@@ -56,8 +56,8 @@ public struct SQLiteLease: SyncLease {
         path = Self.resolved(file) + "-lease"
     }
 
-    /// The path of a file after following links, including a link to a file that does not exist
-    /// yet, which Foundation does not follow.
+    /// The path of a file after following links. Foundation does not follow a link to a file that
+    /// does not exist yet.
     private static func resolved(_ file: String) -> String {
         var url = URL(filePath: file).resolvingSymlinksInPath()
         // The limit of the system itself.

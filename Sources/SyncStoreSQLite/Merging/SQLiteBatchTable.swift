@@ -17,7 +17,7 @@ final class SQLiteBatchTable {
         var rows: [Int]
         /// The object of each row of the batch; empty if no statement reads it.
         var objects: [ObjectID?] = []
-        /// The targets of all rows of the batch, row after row, with nil for none; empty if no row
+        /// The targets of all rows of the batch, row after row, with nil for none. Empty if no row
         /// has a target.
         var targets: [ObjectID?] = []
         /// The number of targets per row.
@@ -26,7 +26,7 @@ final class SQLiteBatchTable {
         var defaults: RecordBatch.Reader?
         /// Whether to write each cell, slot by slot for each of `rows`; empty to write all.
         var isWritten: [Bool] = []
-        /// The batch row that supplies each cell, slot by slot for each of `rows`; empty if each
+        /// The batch row that supplies each cell, slot by slot for each of `rows`. Empty if each
         /// row supplies its own cells.
         var sources: [Int] = []
     }

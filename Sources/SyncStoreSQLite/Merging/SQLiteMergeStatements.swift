@@ -49,9 +49,9 @@ struct SQLiteMergeStatements: Sendable {
     /// The column of the first slot in the rows of ``match(byRow:readsCells:)``.
     static let firstSlotColumn = 3
 
-    /// Selects the objects of a batch: the index of the batch's row, the object, the name of its
-    /// entity (null if the family has only one) and, if requested, its cells in the order of the
-    /// slots. All results for one row of the batch are together.
+    /// Selects the objects of a batch. The columns are the index of the batch's row, the object,
+    /// the name of its entity (null if the family has only one) and, if requested, its cells in the
+    /// order of the slots. All results for one row of the batch are together.
     ///
     /// - Parameters:
     ///   - byRow: Whether the batch names the objects. If not, they are found by identity, and one

@@ -1,8 +1,8 @@
 import SyncModel
 import SyncStoreSQL
 
-/// The additions of other tools to a file: indices, triggers, views and columns, and tables that
-/// refer to the store's tables.
+/// The additions of other tools to a file: indices, triggers, views, columns, and tables with
+/// references to the store's tables.
 extension SQLiteMigration {
     /// An index, a trigger or a view that the store did not create.
     struct ForeignObject {
@@ -38,8 +38,8 @@ extension SQLiteMigration {
         return objects
     }
 
-    /// Removes the views and triggers of other tools while a body changes tables, because they name
-    /// tables that are missing for a moment. Afterwards all of them work as before.
+    /// Removes the views and triggers of other tools while a body changes tables. They name tables
+    /// that are missing for a moment. Afterwards all of them work as before.
     ///
     /// - Throws: The body's error; `SQLSchemaError.unfitForeignObject` for an object that no longer
     ///   works.
@@ -87,7 +87,7 @@ extension SQLiteMigration {
 
     // MARK: Use of other tools' objects
 
-    /// The number of an index's terms that are not columns; nil if it does not exist or is not an
+    /// The number of an index's terms that are not columns. Nil if it does not exist or is not an
     /// index.
     private func expressionCount(of object: ForeignObject) throws(SQLiteError) -> Int64? {
         guard object.type == "index" else { return nil }
