@@ -28,9 +28,8 @@ public struct StoreSyncOptions: Sendable {
     public var reportsKeys: Bool
     /// Whether a payload that differs from the model fails; false by default.
     ///
-    /// If true, drift or a rejected object makes a sync throw
-    /// ``StoreSyncError/payloadDiffers(_:rejectedCount:)`` instead of reporting it, and nothing is
-    /// written.
+    /// If true, a sync throws ``StoreSyncError/payloadDiffers(_:rejectedCount:)`` instead of
+    /// reporting ``StoreSyncResult/drift`` or rejected objects, and nothing is written.
     public var failsOnDrift: Bool
     /// The meaning of a key that an object lacks; ``AbsentKeys/automatic`` by default.
     public var absentKeys: AbsentKeys

@@ -24,6 +24,9 @@ extension PostgresWorkQueue {
         }
 
         /// Takes the queue over, and begins the pass of the base processor.
+        ///
+        /// - Throws: `PostgresError`; ``PostgresWorkQueue/Failure/takenOver``; the errors of the base
+        ///   processor.
         public func owsSyncBegin() async throws {
             let offers = try await WorkOffers(queue)
             do {
@@ -71,11 +74,17 @@ extension PostgresWorkQueue {
         }
 
         /// Waits until a worker has downloaded the preview.
+        ///
+        /// - Throws: ``PostgresWorkQueue/Failure``; `PostgresError` if the connection is lost;
+        ///   `CancellationError`.
         public func owsDownloadItemPreview(for item: Item) async throws {
             try await download(item, .preview)
         }
 
         /// Waits until a worker has downloaded the content.
+        ///
+        /// - Throws: ``PostgresWorkQueue/Failure``; `PostgresError` if the connection is lost;
+        ///   `CancellationError`.
         public func owsDownloadItem(for item: Item) async throws {
             try await download(item, .content)
         }

@@ -44,6 +44,8 @@ extension JSONStore {
             }
 
             /// Waits for the next chunk; nil after the last.
+            ///
+            /// - Throws: As ``next()``.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
                 try await reading.next()
             }

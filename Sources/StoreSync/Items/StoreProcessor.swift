@@ -81,6 +81,8 @@ public final class StoreProcessor: SyncProcessor {
     private var note: RefillNote { RefillNote(entity, where: scope, in: store.mapper.model) }
 
     /// Lists the source. The list is partial if an entry has no key.
+    ///
+    /// - Throws: The error of `list`; `JSONError`, `MappingError`.
     public func owsFetchSourceList() async throws -> SourceList<Item> {
         let source = try await list()
         var result = SourceList<Item>([])
@@ -105,6 +107,8 @@ public final class StoreProcessor: SyncProcessor {
     }
 
     /// Returns the keys of the objects in the scope. Objects without an identity are ignored.
+    ///
+    /// - Throws: Errors of the store.
     public func owsGetLocalKeys() async throws -> Set<RecordKey> {
         let query = StoreQuery(entity, where: scope)
         return try await store.store.read { reader in
@@ -117,6 +121,8 @@ public final class StoreProcessor: SyncProcessor {
     }
 
     /// Deletes objects, and applies the delete rules.
+    ///
+    /// - Throws: `StoreError.deletionDenied`, and errors of the store.
     public func owsRemoveLocalItems(for keys: Set<RecordKey>) async throws {
         try await store.change { [entity] transaction in
             let rows = try await transaction.records(entity, keys: Array(keys)).map(\.object)
@@ -126,6 +132,8 @@ public final class StoreProcessor: SyncProcessor {
     }
 
     /// Returns the keys of objects whose revision is unknown or differs from the stored one.
+    ///
+    /// - Throws: Errors of the store.
     public func owsShouldUpdateItems(_ items: [Item]) async throws -> Set<RecordKey>? {
         guard let revision else { return Set(items.map(\.owsPrimaryKey)) }
         guard try await note.isKept(in: store.store) else { return Set(items.map(\.owsPrimaryKey)) }
@@ -142,6 +150,8 @@ public final class StoreProcessor: SyncProcessor {
     }
 
     /// Fetches an object, and writes its batch when the batch is full.
+    ///
+    /// - Throws: The error of `details`. An object that cannot be written fails ``owsSyncEnd(_:)``.
     public func owsDownloadItem(for item: Item) async throws {
         let source = try await details?(item.owsPrimaryKey) ?? .bytes(item.json)
         let batch = fetched.withLock { fetched -> [JSONSource] in

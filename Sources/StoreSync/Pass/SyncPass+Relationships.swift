@@ -268,8 +268,8 @@ extension SyncPass {
         if let inverse = model.inverse(of: relationship), !inverse.isToMany, deferred.unknown[inverse.id] != nil,
             rules.mode(of: relationship) != .retain
         {
-            // An object belongs to the one that it is nested in, even if another batch makes it
-            // name another.
+            // An object belongs to the one that it is nested in, even if another batch contains the
+            // object that it names itself.
             for case let target? in targets { deferred.forget(target, inverse) }
         }
         noteRelating(relationship)

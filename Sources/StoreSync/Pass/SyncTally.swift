@@ -93,7 +93,8 @@ struct SyncTally {
     /// The pages of a source are not of one moment. An object that differs between two pages, or
     /// between two readings of one page, may have changed at the source in the meantime.
     ///
-    /// - Returns: ``DriftReport/Kind/conflict`` if the current page contains the object already.
+    /// - Returns: ``DriftReport/Kind/conflict`` if the payload has no pages, or if the current page
+    ///   contains the object already; ``DriftReport/Kind/changedBetweenPages`` otherwise.
     func kindOfConflict(_ object: ObjectID, of layout: EntityLayout) -> DriftReport.Kind {
         !hasPages || rows[layout.root]?.page.contains(object) == true ? .conflict : .changedBetweenPages
     }

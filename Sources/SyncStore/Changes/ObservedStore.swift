@@ -44,6 +44,8 @@ public final class ObservedStore: CommitObservable {
 
     /// Begins to observe commits, as reported by the wrapped store or, if it reports none, by this
     /// store's own transactions.
+    ///
+    /// - Throws: The errors of the wrapped store.
     public func commits() async throws -> CommitSignals {
         if let observable = base as? any CommitObservable { return try await observable.commits() }
         return CommitSignals(signals)

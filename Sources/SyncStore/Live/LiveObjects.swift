@@ -56,6 +56,8 @@ public struct LiveObjects<Object: SyncObject>: AsyncSequence, Sendable {
         }
 
         /// Waits for the next state; nil when the task is cancelled.
+        ///
+        /// - Throws: As ``next()``.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [Object]? {
             do { return try await nextState(isolation: actor) } catch is CancellationError where Task.isCancelled {
                 return nil

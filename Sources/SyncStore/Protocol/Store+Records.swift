@@ -18,7 +18,7 @@ extension Store {
         try await readAtOnce { try await $0.values(type, query, with: relationships) }
     }
 
-    /// The number of objects that a query finds.
+    /// Returns the number of objects that a query finds; see `StoreReader.count(_:)`.
     public func count(_ query: StoreQuery) async throws -> Int {
         try await readAtOnce { try await $0.count(query) }
     }

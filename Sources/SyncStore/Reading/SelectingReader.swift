@@ -24,6 +24,8 @@ extension StoreReader {
     ///
     /// A reader that is not a `SelectingReader` reads whole objects instead. It keeps them in
     /// memory if the selection groups them or follows relationships.
+    ///
+    /// - Throws: As ``SelectingReader/selectRows(_:batchRowCount:_:)``.
     public func select(
         _ selection: StoreSelection, batchRowCount: Int = 3000, _ body: (RecordBatch) async throws -> Void
     ) async throws {
@@ -34,6 +36,8 @@ extension StoreReader {
     }
 
     /// Returns all rows of a selection, as values.
+    ///
+    /// - Throws: As ``SelectingReader/selectRows(_:batchRowCount:_:)``.
     public func rows(_ selection: StoreSelection) async throws -> [[AttributeValue]] {
         var rows: [[AttributeValue]] = []
         try await select(selection) { batch in

@@ -91,12 +91,14 @@ extension Store {
         try await readAtOnce { try await $0.all(query) }
     }
 
-    /// Returns the first object of a query; nil if there is none.
+    /// Returns the first object of a query, nil if there is none; see ``StoreReader/first(_:)``.
     public func first<Object>(_ query: ObjectQuery<Object>) async throws -> Object? {
         try await readAtOnce { try await $0.first(query) }
     }
 
     /// Returns the number of objects of a type that satisfy a condition.
+    ///
+    /// - Throws: As ``StoreReader/all(_:)``.
     public func count<Object: SyncObject>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Int {

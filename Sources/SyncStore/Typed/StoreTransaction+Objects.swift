@@ -75,12 +75,16 @@ extension StoreTransaction {
 extension Store {
     /// Inserts objects of a type, or updates the objects that have their identities, in one
     /// transaction.
+    ///
+    /// - Throws: As `StoreTransaction.insert(_:)`.
     public func insert(_ objects: [some SyncObject]) async throws {
         try await transaction { _ = try await $0.insert(objects) }
     }
 
     /// Inserts an object of a type, or updates the object that has its identity, in one
     /// transaction.
+    ///
+    /// - Throws: As `StoreTransaction.insert(_:)`.
     public func insert(_ object: some SyncObject) async throws {
         try await transaction { _ = try await $0.insert(object) }
     }
