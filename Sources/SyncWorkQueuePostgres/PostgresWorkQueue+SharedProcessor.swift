@@ -25,8 +25,8 @@ extension PostgresWorkQueue {
 
         /// Takes the queue over, and begins the pass of the base processor.
         ///
-        /// - Throws: `PostgresError`; ``PostgresWorkQueue/Failure/takenOver``; the errors of the base
-        ///   processor.
+        /// - Throws: `PostgresError`; ``PostgresWorkQueue/Failure/takenOver``; the errors of the
+        ///   base processor.
         public func owsSyncBegin() async throws {
             let offers = try await WorkOffers(queue)
             do {

@@ -1,7 +1,7 @@
 import SyncBase
 
-/// The payloads of a local sync, as the pages of a source. They are of one moment and are read
-/// once.
+/// The payloads of a sync without a remote source, as the pages of a source. They are of one moment
+/// and are read once.
 actor PayloadList: RemotePass {
     /// Nil after the last payload.
     private var payloads: ErasedSequence<JSONSource>.Iterator?

@@ -7,7 +7,7 @@ import SyncStore
 struct BookmarkPlace: Sendable {
     /// The entity and the name of the source.
     let name: String
-    /// A digest of everything that the bookmark depends on. If there is a scope, a point and a
+    /// A digest of everything that the bookmark depends on. If there is a scope, a period and a
     /// digest of the scope follow.
     let fingerprint: String
 
