@@ -22,7 +22,7 @@ struct NestedCollector {
     private var identifiers: RecordCollector?
     private var elements = NestedElements()
     /// Values that another value of the same object supersedes.
-    private var outdone: [(row: Int, bytes: [UInt8])] = []
+    private var outdone: [(row: Int, index: Int, bytes: [UInt8])] = []
     private var latest: Latest?
 
     /// Creates an empty collector.
@@ -62,10 +62,10 @@ struct NestedCollector {
             let value = RelationshipValue(
                 bytes: try cursor.rawValue().bytes, holdsIdentifiers: holdsIdentifiers)
             if latest.value.counts(ratherThan: value) {
-                outdone.append((row, Array(value.bytes)))
+                outdone.append((row, index, Array(value.bytes)))
                 return nil
             }
-            outdone.append((row, Array(latest.value.bytes)))
+            outdone.append((row, index, Array(latest.value.bytes)))
             removeElements(fromRow: row)
             cursor = before
         }
@@ -241,13 +241,13 @@ struct NestedCollector {
     /// Maps the superseded values.
     private func outdoneElements() throws -> NestedElements {
         var other = NestedCollector(relationship, RecordReader.Options(keepsRelationships: true), walk)
-        for (row, bytes) in outdone {
+        for (row, index, bytes) in outdone {
             try bytes.withUnsafeBufferPointer { buffer in
                 guard let start = buffer.baseAddress else { return }
                 var cursor = JSONCursor(start: start, end: start + buffer.count, options: walk.jsonOptions)
                 // Without this, the values of one object would supersede each other.
                 other.latest = nil
-                let error = try other.add(&cursor, row: row, index: row, holdsIdentifiers: false)
+                let error = try other.add(&cursor, row: row, index: index, holdsIdentifiers: false)
                 if let error { throw error }
             }
         }

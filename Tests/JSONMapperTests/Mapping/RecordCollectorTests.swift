@@ -101,6 +101,17 @@ import Testing
         #expect(same.identifiers?.groups.first?.elementIndices == [1])
     }
 
+    @Test func aSupersededValueThatFailsIsReportedWithItsElement() throws {
+        let mapper = try mapper(ValueContract(wrongType: .fail))
+        let reader = try mapper.reader(
+            of: "Note", bytes: Array(#"[{"id":1},{"id":2,"user":{"id":5},"user_id":"abc"}]"#.utf8),
+            options: .init(batchRowCount: 1, keepsRelationships: true))
+        _ = try reader.next()
+        let error = #expect(throws: MappingError.self) { try reader.next() }
+        guard case .unfit(let problem)? = error else { Issue.record("\(String(describing: error))"); return }
+        #expect(problem.index == 1)
+    }
+
     @Test func anInputCutAnywhereGivesTheSameNestedObjects() throws {
         let mapper = try mapper()
         let json = Array(
