@@ -1,6 +1,7 @@
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
+import SyncBase
 import SyncModel
 import SyncStore
 import Testing
@@ -63,6 +64,26 @@ import Testing
         await source.set([1: 1, 2: -1, 3: 1])
         await #expect(throws: (any Error).self) { try await Synchronizer(processor: processor(world, source)).sync() }
         #expect(try await world.column("id") == [1, 3])
+    }
+
+    /// The object that completes the batch is fetched while the pass is cancelled.
+    @Test func aBatchWhoseWriteIsCancelledIsWrittenAtTheEnd() async throws {
+        let world = try SyncWorld()
+        let synchronizer = Locked<Synchronizer<StoreProcessor>?>(nil)
+        let processor = StoreProcessor(world.json, entity: "User", batchCount: 2) {
+            .bytes(Array(usersJSON(1...3).utf8))
+        } details: { key in
+            if key == .identity(2) { await synchronizer.withLock(\.self)?.cancel() }
+            guard case .identity(let values) = key, case .int(let id)? = values.first else { return .bytes([]) }
+            return .bytes(Array(#"{"id":\#(id)}"#.utf8))
+        }
+        let pass = Synchronizer(processor: processor, options: SyncOptions(concurrency: 1))
+        synchronizer.withLock { $0 = pass }
+        let failure = await #expect(throws: SyncFailure.self) { try await pass.sync() }
+        #expect(failure?.isCancelled == true)
+        #expect(failure?.report.errors.isEmpty == true)
+        #expect(try await world.column("id") == [1, 2])
+        #expect(processor.counts.inserted == 2)
     }
 
     @Test func aListIsEnoughWhereThereAreNoDetails() async throws {

@@ -18,8 +18,8 @@ import SyncStore
 /// there is no revision to compare. If the model has gained a property, all objects are fetched
 /// again, because their revisions are unchanged.
 ///
-/// Fetched objects are written in batches. The last batch is written when the pass ends, even if it
-/// was cancelled or failed.
+/// Fetched objects are written in batches. What has not been written yet is written when the pass
+/// ends, even if it was cancelled or failed.
 public final class StoreProcessor: SyncProcessor {
     /// Lists the source.
     public typealias List = @Sendable () async throws -> JSONSource
@@ -163,9 +163,10 @@ public final class StoreProcessor: SyncProcessor {
         await write(batch)
     }
 
-    /// Writes the last batch.
+    /// Writes the objects that have been fetched and not written.
     ///
-    /// - Throws: The first error of an object that could not be written.
+    /// - Throws: The first error of an object that could not be written; `CancellationError` if the
+    ///   calling task is cancelled.
     public func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
         let batch = fetched.withLock { fetched in
             defer { fetched.waiting = [] }
@@ -173,6 +174,7 @@ public final class StoreProcessor: SyncProcessor {
         }
         await write(batch)
         if let error = fetched.withLock({ $0.errors.first }) { throw error }
+        guard fetched.withLock(\.waiting.isEmpty) else { throw CancellationError() }
         guard revision != nil, case .success(let report) = result, report.errors.isEmpty,
             try await !note.isKept(in: store.store)
         else { return }
@@ -180,7 +182,8 @@ public final class StoreProcessor: SyncProcessor {
     }
 
     /// Writes objects in one transaction. If it fails, writes each object in its own transaction,
-    /// so that a single bad object does not block the others.
+    /// so that a single bad object does not block the others. If the task is cancelled, the objects
+    /// wait for the end of the pass, whose task is not.
     private func write(_ batch: [JSONSource]) async {
         guard !batch.isEmpty else { return }
         let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
@@ -189,6 +192,7 @@ public final class StoreProcessor: SyncProcessor {
             let result = try await store.changeUnlessUndone { try await request.run(batch, in: $0, of: store.store) }
             fetched.withLock { $0.counts += result.counts }
         } catch {
+            guard !Task.isCancelled else { return fetched.withLock { $0.waiting = batch + $0.waiting } }
             guard batch.count > 1 else { return fetched.withLock { $0.errors.append(error) } }
             for source in batch { await write([source]) }
         }
