@@ -67,9 +67,9 @@ actor FolderPass: RemotePass {
         }
         let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
         let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
-        let result = try await store.sync(from: FolderSource(folder: folder), into: "User")
-        print(result.coverage, result.result.counts.inserted)
-        #expect(result.result.counts.inserted == 3)
+        let sync = try await store.sync(from: FolderSource(folder: folder), into: "User")
+        print(sync.coverage, sync.result.counts.inserted)
+        #expect(sync.result.counts.inserted == 3)
 
         #expect(try await store.sync(from: FolderSource(folder: folder), into: "User").result.isUnchanged)
         try FileManager.default.removeItem(at: folder.appending(path: "b.json"))

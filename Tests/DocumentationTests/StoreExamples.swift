@@ -52,15 +52,16 @@ struct Company: SyncObject {
         let file = folder.url.appending(path: "users.sqlite").path
         try await withAPI { url in
             let mapper = try RecordMapper(DataModel(User.self).adding([SyncBookmark.entity]))
-            let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(file)), mapper: mapper)
-            let result = try await store.sync(from: HTTPJSONSource(url, pages: .link), into: "User")
-            print(result.result.counts.inserted, result.result.drift)
+            let database = try await SQLiteStore(mapper.model, at: .file(file))
+            let store = try JSONStore(database, mapper: mapper)
+            let sync = try await store.sync(from: HTTPJSONSource(url, pages: .link), into: "User")
+            print(sync.result.counts.inserted, sync.result.drift)
 
-            let users = try await store.store.all(
+            let users = try await database.all(
                 User.self, where: \.company.name == "Apple", orderedBy: \.name, limit: 50, including: \.company)
             #expect(users.isEmpty)
-            #expect(result.result.countsByEntity.mapValues(\.inserted) == ["User": 2, "Company": 1])
-            #expect(result.result.drift.count(of: .unknownKey) == 1)
+            #expect(sync.result.countsByEntity.mapValues(\.inserted) == ["User": 2, "Company": 1])
+            #expect(sync.result.drift.count(of: .unknownKey) == 1)
             #expect(try await store.sync(from: HTTPJSONSource(url, pages: .link), into: "User").result.isUnchanged)
         }
     }

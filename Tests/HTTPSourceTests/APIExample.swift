@@ -15,7 +15,7 @@ struct APIExample {
         ) {
             ["Authorization": "Bearer \(token)"]
         }
-        let result = try await store.sync(from: users, into: "User")
-        print(result.coverage, result.result.counts.inserted)
+        let sync = try await store.sync(from: users, into: "User")
+        print(sync.coverage, sync.result.counts.inserted)
     }
 }

@@ -105,9 +105,10 @@ import Testing
     @Test func aStoreBecomesEqualToJSON() async throws {
         let mapper = try RecordMapper(try Self.model())
         let bytes = Array(#"[{"id": 1, "first_name": "Ada", "notes": [{"id": 9, "text": "hello"}]}]"#.utf8)
-        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let memory = MemoryStore(mapper.model)
+        let store = try JSONStore(memory, mapper: mapper)
         let result = try await store.sync(.bytes(bytes), into: "User")  // nested notes are synced too
-        let ada = try await store.store.records(StoreQuery("User", where: PropertyPath("firstName") == "Ada"))
+        let ada = try await memory.records(StoreQuery("User", where: PropertyPath("firstName") == "Ada"))
         let json = try await store.export(StoreQuery("User"))
         #expect(result.countsByEntity.mapValues(\.inserted) == ["User": 1, "Note": 1])
         #expect(ada.count == 1)

@@ -42,9 +42,10 @@ struct Note: SyncObject {
               "notes": [{"id": 1, "text": "x"}]}, {"id": 2, "name": "Bob", "age": 20, "company": null, "notes": []}]
             """.utf8)
         let mapper = try RecordMapper(DataModel(User.self))  // with Company and Note
-        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
+        let database = try await SQLiteStore(mapper.model, at: .memory)
+        let store = try JSONStore(database, mapper: mapper)
         try await store.sync(.bytes(json), into: "User")
-        let users = try await store.store.all(
+        let users = try await database.all(
             User.self, where: \.age > 30 && \.company.name == "Apple", orderedBy: \.name, limit: 50,
             including: \.company, \.notes)
         #expect(users.map(\.name) == ["Ada"])

@@ -5,7 +5,7 @@ extension RecordMapper {
     ///
     ///     var transformers = RecordMapper.Transformers()
     ///     transformers.register("Cents") { (text: String) in
-    ///         Double(text).map { Int64($0 * 100) }
+    ///         Double(text).map { Int64(($0 * 100).rounded()) }
     ///     } reverse: { (cents: Int64) in String(Double(cents) / 100) }
     ///
     /// Closures run on the task that maps or exports, and must not depend on the order of calls. A
