@@ -75,10 +75,10 @@ extension HTTPError: CustomStringConvertible {
             let reason =
                 switch status {
                 case 301, 302, 303, 307, 308: ", a redirect without an address (Location)"
-                case 206: ", a part of a body of which the whole was asked for"
+                case 206: ", a part of the body, although all of it was requested"
                 case 202: ", a body that is not ready yet"
                 case 203: ", a body that was changed on its way"
-                case 201, 204, 205: ", without the body that was asked for"
+                case 201, 204, 205: ", without the requested body"
                 case 304: ", although no earlier response was named"
                 default: ""
                 }
@@ -104,7 +104,7 @@ extension HTTPError: CustomStringConvertible {
         case .unsuitableJSON(let reason, let firstLine): return "\(name): \(reason): \(firstLine)"
         case .pageLoop: return "\(name): the pages lead back to one that was read"
         case .tooManyPages(let limit): return "\(name): more than \(limit) pages"
-        case .cannotWrite(let reason): return "\(name): cannot keep the body: \(reason)"
+        case .cannotWrite(let reason): return "\(name): cannot write the body: \(reason)"
         case .unsuitableSettings(let text): return "\(name): \(text)"
         }
     }

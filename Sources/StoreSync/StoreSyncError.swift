@@ -52,7 +52,7 @@ extension StoreSyncError: CustomStringConvertible {
             "the value at \(keyPath) is not a list of deleted \(entity) objects"
         case .repeatedPages(let entity, let count):
             "\(count) pages in a row had the same \(entity) objects as pages before them; "
-                + "the source seems to ignore which page it is asked for"
+                + "the source seems to ignore the number of the requested page"
         case .unknownVersion(let entity, let attribute): "\(entity) has no attribute \(attribute)"
         }
     }

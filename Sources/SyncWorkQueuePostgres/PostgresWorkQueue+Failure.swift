@@ -66,7 +66,7 @@ extension PostgresWorkQueue.Failure: CustomStringConvertible, LocalizedError {
         case .setAside(let attempts, let worker):
             "set aside after \(attempts) workers died while downloading it, the last one \(worker)"
         case .takenOver: "another process has begun a pass with the same work queue"
-        case .noPass: "the processor of a work queue can download inside of a pass only"
+        case .noPass: "the processor of a work queue can download only during a pass"
         }
     }
 

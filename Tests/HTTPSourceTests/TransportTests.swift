@@ -102,7 +102,7 @@ import Testing
         let url = try #require(URL(string: "http://b%C3%BCcher.localhost/"))
         let error = await #expect(throws: HTTPError.self) { try await client.data(from: url) }
         #expect(error?.isRetryable == false)
-        #expect(error?.description.contains("the address cannot be asked for") == true)
+        #expect(error?.description.contains("the address cannot be requested") == true)
     }
     #endif
 

@@ -103,13 +103,12 @@ import Testing
     }
 
     @Test func anIdentityNamesAttributesThatTellObjectsApart() {
-        refuse(.unknownIdentity(entity: "A", attribute: "y"), "the identity of A names y, which is no attribute of it")
-        {
-            SyncEntity("A", identity: "x", "y") { SyncAttribute("x", .int64) }
-        }
+        refuse(
+            .unknownIdentity(entity: "A", attribute: "y"), "the identity of A names y, which is not an attribute of it"
+        ) { SyncEntity("A", identity: "x", "y") { SyncAttribute("x", .int64) } }
         refuse(
             .unsuitableIdentity(entity: "A", attribute: "x", type: .transformable),
-            "the identity of A names x, which is transformable"
+            "the identity of A names x, which has the unsuitable type transformable"
         ) { SyncEntity("A", identity: "x") { SyncAttribute("x", .transformable) } }
     }
 
@@ -121,7 +120,7 @@ import Testing
     func aDefaultIsOfTheAttributesType(type: AttributeType, value: AttributeValue) {
         refuse(
             .defaultOfWrongType(entity: "A", attribute: "x", type: type),
-            "the default of A.x is no value of type \(type.rawValue)"
+            "the default of A.x is not a value of type \(type.rawValue)"
         ) { SyncEntity("A") { SyncAttribute("x", type, default: value) } }
     }
 }

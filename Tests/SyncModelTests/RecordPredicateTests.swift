@@ -168,7 +168,7 @@ import Testing
         refuse(PropertyPath("notes.@count") == "x", .wrongType(entity: "Person", key: "notes.@count", type: .int64))
         #expect(
             RecordPredicateError.wrongType(entity: "Person", key: "age", type: .int16).description
-                == "Person.age is int16, and is compared with a value of another kind")
+                == "Person.age is int16, but is compared with a value of another type")
     }
 
     @Test func recordsAreOrderedByOneCriterionAfterTheOther() throws {

@@ -57,7 +57,7 @@ extension HTTPPages {
     /// The pointer, and the value found in its place, on a page where it leads to no next page.
     private func missingPointer(_ facts: PageFacts) -> (pointer: String, found: String) {
         switch pointer {
-        case .none: ("single", "only one page is asked for")
+        case .none: ("single", "only one page is requested")
         case .linkHeader: ("Link", "absent")
         case .field(let keyPath): (keyPath, facts.captured[keyPath]?.kindName ?? "absent")
         case .lastElement(let keyPath): (keyPath, "the page is empty")

@@ -223,7 +223,7 @@ final class CurlTransfer: Sendable {
         switch code {
         case OWC_URL_MALFORMAT.code:
             return .unreachable(
-                "the address cannot be asked for; check the name of its host (\(detail))", isLasting: true)
+                "the address cannot be requested; check the name of its host (\(detail))", isLasting: true)
         case OWC_COULDNT_RESOLVE_HOST.code, OWC_COULDNT_RESOLVE_PROXY.code:
             return .unreachable("no such host", isLasting: false)
         case OWC_COULDNT_CONNECT.code: return .unreachable("cannot connect", isLasting: false)

@@ -63,14 +63,14 @@ extension MappingProblem: CustomStringConvertible {
         let property = attribute.map { "\(entity).\($0)" } ?? entity
         let what =
             switch reason {
-            case .unknownKey: "no property of the entity claims the key"
-            case .wrongType(let type): "the value is no \(type.rawValue)"
-            case .outOfRange(let type): "the number does not fit \(type.rawValue)"
-            case .unreadableDate: "the value is no date"
-            case .missingMandatory: "there is no value"
-            case .refused(let name, let text): "\(name) refused it: \(text)"
+            case .unknownKey: "the entity has no property for the key"
+            case .wrongType(let type): "the value is not of type \(type.rawValue)"
+            case .outOfRange(let type): "the number is out of range for type \(type.rawValue)"
+            case .unreadableDate: "the value is not a date"
+            case .missingMandatory: "a mandatory value is missing"
+            case .refused(let name, let text): "the transformer \(name) refused the value: \(text)"
             case .notAnObject: "an object was expected"
-            case .noIdentity: "an identifier alone needs an identity of one attribute"
+            case .noIdentity: "a bare identifier requires an identity with one attribute"
             }
         return "\(property), \(place): \(what)"
     }
@@ -104,7 +104,7 @@ extension MappingError: CustomStringConvertible {
         case .unknownTransformer(let entity, let attribute, let name):
             "\(entity)\(attribute.map { ".\($0)" } ?? "") names \(name), which is not registered"
         case .unrelatedEntity(let entity, let answer):
-            "the mapper of \(entity) answered \(answer), which is none of its kind"
+            "the mapper of \(entity) returned \(answer), which is not \(entity) or a sub-entity of it"
         case .unfit(let problem): problem.description
         case .irreversible(let entity, let attribute, let name, let text):
             "\(entity).\(attribute) cannot be exported: \(name) refused the value: \(text)"

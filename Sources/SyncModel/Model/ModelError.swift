@@ -68,17 +68,17 @@ extension ModelError: CustomStringConvertible {
         case .orderedToOne(let entity, let relationship):
             "\(entity).\(relationship) is ordered, but relates to at most one object"
         case .unknownIdentity(let entity, let attribute):
-            "the identity of \(entity) names \(attribute), which is no attribute of it"
+            "the identity of \(entity) names \(attribute), which is not an attribute of it"
         case .unsuitableIdentity(let entity, let attribute, let type):
-            "the identity of \(entity) names \(attribute), which is \(type.rawValue)"
+            "the identity of \(entity) names \(attribute), which has the unsuitable type \(type.rawValue)"
         case .unsuitableScope(let entity, let relationship):
             "the identity of \(entity) is scoped by \(relationship), which is not a to-one relationship of it that has "
                 + "an inverse"
         case .unsuitableIndex(let entity, let attributes):
-            "the index of \(entity) by \(attributes.joined(separator: ", ")) names no attributes of it, or has a condition "
-                + "that an index cannot have"
+            "the index of \(entity) by \(attributes.joined(separator: ", ")) names a property that is not an attribute, or "
+                + "has a condition that an index cannot have"
         case .defaultOfWrongType(let entity, let attribute, let type):
-            "the default of \(entity).\(attribute) is no value of type \(type.rawValue)"
+            "the default of \(entity).\(attribute) is not a value of type \(type.rawValue)"
         case .unknownEntity(let entity):
             "there is no entity \(entity)"
         }

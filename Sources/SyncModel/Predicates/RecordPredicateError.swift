@@ -21,9 +21,9 @@ extension RecordPredicateError: CustomStringConvertible {
         case .unknownProperty(let entity, let key, let name):
             "\(entity) has no property \(name) (in the key \(key))"
         case .unsuitableProperty(let entity, let key, let name):
-            "\(entity).\(name) cannot be used so in the key \(key)"
+            "\(entity).\(name) cannot be used in this way in the key \(key)"
         case .wrongType(let entity, let key, let type):
-            "\(entity).\(key) is \(type.rawValue), and is compared with a value of another kind"
+            "\(entity).\(key) is \(type.rawValue), but is compared with a value of another type"
         case .syntax(let byteOffset, let expected):
             "not a predicate: expected \(expected) at byte \(byteOffset)"
         }

@@ -61,7 +61,7 @@ extension SQLRemoval {
         guard further > 0 else { return }
         throw .unsuitableTable(
             table: schema.table(of: layout.index),
-            reason: "a trigger or a foreign key of others deleted further rows of the model's tables: \(further)")
+            reason: "a trigger or an external foreign key deleted further rows of the model's tables: \(further)")
     }
 
     /// Fails if a trigger of another tool kept rows from being deleted.

@@ -188,7 +188,7 @@ import Testing
                 MappingProblem(
                     entity: "User", attribute: "remoteID", keyPath: "id", index: 7, reason: .missingMandatory),
             ])
-        #expect(problems[0].description == "User.remoteID, element 1 at id: the value is no int64")
+        #expect(problems[0].description == "User.remoteID, element 1 at id: the value is not of type int64")
     }
 
     @Test func anEntityMayHaveAContractOfItsOwn() throws {

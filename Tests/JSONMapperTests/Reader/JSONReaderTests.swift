@@ -226,7 +226,7 @@ import Testing
         #expect(Set(JSONError.Reason.allCases.map(\.description)).count == JSONError.Reason.allCases.count)
         #expect(
             error("[-")?.description == "malformed JSON: the text ends too early at line 1, column 3 (byte 2) at [0]")
-        #expect(error("{}")?.description == "unexpected JSON: no array at line 1, column 1 (byte 0)")
+        #expect(error("{}")?.description == "unexpected JSON: not an array at line 1, column 1 (byte 0)")
         #expect(
             error("[[1]]", .document) { $0.maximumDepth = 1 }?.description
                 == "JSON beyond a limit: too many levels at line 1, column 2 (byte 1) at [0]")
