@@ -7,7 +7,7 @@ extension PostgresWorkQueue {
     /// Why the workers of a ``PostgresWorkQueue`` did not download an item.
     public enum Failure: Error, Hashable, Sendable {
         /// The processor of a worker threw an error.
-        case failed(Failure)
+        case failed(WorkerError)
         /// The item was set aside because `attempts` workers died of it, the last of which was
         /// `worker`.
         case setAside(attempts: Int, worker: String)
@@ -17,7 +17,7 @@ extension PostgresWorkQueue {
         case noPass
 
         /// An error of a worker's processor, in a form that can be sent to another process.
-        public struct Failure: Hashable, Sendable, Codable {
+        public struct WorkerError: Hashable, Sendable, Codable {
             /// The description of the error.
             public let message: String
             /// The type of the error, such as `Foundation.URLError`.
@@ -33,8 +33,8 @@ extension PostgresWorkQueue {
     }
 }
 
-extension PostgresWorkQueue.Failure.Failure {
-    /// Creates a failure from an error of this process.
+extension PostgresWorkQueue.Failure.WorkerError {
+    /// Creates a sendable form of an error of this process.
     init(_ error: any Error, worker: String) {
         let retryable = error as? any RetryableError
         self.init(

@@ -148,7 +148,7 @@ extension PostgresWorkQueue {
                 }
                 end = .done
             } catch {
-                end = Task.isCancelled ? .cancelled : .failed(PostgresWorkQueue.Failure.Failure(error, worker: name))
+                end = Task.isCancelled ? .cancelled : .failed(Failure.WorkerError(error, worker: name))
             }
             state.withLock { $0.finished[work.claim] = end }
             waker.wake()

@@ -79,7 +79,7 @@ extension WorkQueueLink {
                         attempts: Int(result.integer(row, 4) ?? 0), worker: result.text(row, 5) ?? "unknown"))
             default:
                 let failure = result.text(row, 3).flatMap {
-                    try? JSONDecoder().decode(PostgresWorkQueue.Failure.Failure.self, from: Data($0.utf8))
+                    try? JSONDecoder().decode(PostgresWorkQueue.Failure.WorkerError.self, from: Data($0.utf8))
                 }
                 // An item without an error was withdrawn.
                 ending = .failure(failure.map(PostgresWorkQueue.Failure.failed) ?? CancellationError())

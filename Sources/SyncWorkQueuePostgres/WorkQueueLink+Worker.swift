@@ -37,7 +37,7 @@ struct ClaimedWork: Sendable {
 /// The outcome of a worker's download.
 enum WorkEnd: Sendable {
     case done
-    case failed(PostgresWorkQueue.Failure.Failure)
+    case failed(PostgresWorkQueue.Failure.WorkerError)
     /// The item was withdrawn, or the worker has lost it.
     case cancelled
     /// Another worker is to begin again.

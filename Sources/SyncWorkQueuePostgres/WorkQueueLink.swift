@@ -108,11 +108,4 @@ actor WorkQueueLink {
         _ = try await query(statements.release, [.text(queue), keys, stages])
     }
 }
-
-extension PostgresParameter {
-    /// A duration in seconds, for `make_interval`.
-    static func seconds(_ duration: Duration) -> Self {
-        .text("\(Double(duration.wholeMilliseconds) / 1000)")
-    }
-}
 #endif

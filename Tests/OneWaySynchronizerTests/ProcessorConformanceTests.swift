@@ -57,6 +57,17 @@ import Testing
         #expect(error?.description.contains("owsShouldUpdateItem(forKey:with:)") == true)
     }
 
+    @Test func anErrorOfTheLocalKeysIsOneOfTheViolations() async throws {
+        let broken = ScriptedProcessor { call in
+            if call == .localKeys { throw TestError("locked") }
+        }
+        let error = await #expect(throws: ProcessorConformance.Failure.self) {
+            try await ProcessorConformance.check(broken, steps: [.init([TestItem("a")])])
+        }
+        #expect(error?.description.contains("step 1: owsGetLocalKeys() fails") == true)
+        #expect(error?.description.contains("the empty list: owsGetLocalKeys() fails") == true)
+    }
+
     @Test func whatIsNotStoredOrNotRemovedIsFoundOut() async throws {
         let forgetful = ScriptedProcessor { if $0 == .content("b") { throw CancellationError() } }
         let error = await #expect(throws: ProcessorConformance.Failure.self) {

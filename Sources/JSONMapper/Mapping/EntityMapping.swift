@@ -124,8 +124,8 @@ package final class EntityMapping: Sendable {
         trie = KeyTrie(Self.sources(keys))
         let fields = trie.fieldOrder.map { bySlot[$0] }
         self.fields = fields
-        looseNames  // An entity with an attribute for other keys is exported with its exact keys.
-        =
+        // An entity with an attribute for other keys is exported with its exact keys.
+        looseNames =
             !keys.dialect.infersFromNames || otherKeysSlot != nil
             ? [:]
             : Dictionary(grouping: fields.indices) { Self.looseHash(layout.attributes[fields[$0].slot].name.utf8) }

@@ -1,6 +1,7 @@
 #if Postgres
 import COneWayLibpq
 package import Foundation
+import SyncBase
 
 /// The value of a statement's parameter, in the form in which it is sent.
 package struct PostgresParameter: Sendable {
@@ -22,6 +23,11 @@ package struct PostgresParameter: Sendable {
     /// An integer as text, for a parameter of any type.
     package static func integer(_ number: Int64) -> Self {
         .text(String(number))
+    }
+
+    /// A duration in seconds, as for `make_interval`.
+    package static func seconds(_ duration: Duration) -> Self {
+        .text("\(Double(duration.wholeMilliseconds) / 1000)")
     }
 
     /// A `bytea`.

@@ -163,11 +163,6 @@ actor PostgresLeaseSession: SyncLeaseGrant {
 }
 
 extension PostgresParameter {
-    /// A duration in seconds.
-    fileprivate static func seconds(_ duration: Duration) -> Self {
-        .text("\(Double(duration.wholeMilliseconds) / 1000)")
-    }
-
     /// A moment in seconds since 1970.
     fileprivate static func seconds(since moment: Date) -> Self {
         .text("\(moment.timeIntervalSince1970)")

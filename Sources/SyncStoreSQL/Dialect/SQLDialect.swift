@@ -3,7 +3,7 @@ package import SyncStore
 
 /// The SQL of one database, where it differs from that of another.
 ///
-/// Each database has its own conforming type; nothing in this module names a database.
+/// Each database has its own conforming type.
 package protocol SQLDialect: Sendable {
     // MARK: Types
 

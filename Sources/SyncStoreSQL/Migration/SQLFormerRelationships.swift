@@ -21,7 +21,7 @@ struct SQLFormerRelationships {
     /// - Throws: `SQLSchemaError.changedRelationship` if the destination differs.
     func former(
         _ relationship: RelationshipLayout, of layout: EntityLayout
-    ) throws(SQLSchemaError) -> SQLSchemaDescription.SyncRelationship? {
+    ) throws(SQLSchemaError) -> SQLSchemaDescription.Relationship? {
         guard let entity = entities[layout.index].flatMap({ old.entity($0) }) else { return nil }
         let own = layout.relationships.filter { $0.source == layout.index }
         let counterparts = SQLRenaming.counterparts(

@@ -78,7 +78,7 @@ extension SQLMigration {
     func filling(_ column: SQLSchema.AttributeColumn, oldRoot: String) throws(SQLSchemaError) -> Filling {
         let attribute = column.attribute
         let entity = schema.model.layouts[column.source]
-        var found: SQLSchemaDescription.SyncAttribute?
+        var found: SQLSchemaDescription.Attribute?
         if let stored = formerEntities[column.source].flatMap({ old.entity($0) })?.attributes {
             let wanted = entity.entity.attributes
             let counterparts = SQLRenaming.counterparts(

@@ -190,14 +190,14 @@ struct SQLRetention {
         isRecorded(column, of: table) || tables.contains { $0.name == table }
     }
 
-    private func attributes(of entity: SQLSchemaDescription.SyncEntity) -> [SQLSchemaDescription.SyncAttribute] {
+    private func attributes(of entity: SQLSchemaDescription.Entity) -> [SQLSchemaDescription.Attribute] {
         guard let table = old.families[old.root(of: entity.name)] else { return [] }
         return entity.attributes.filter { isKept($0.column, of: table) }
     }
 
     private func relationships(
-        of entity: SQLSchemaDescription.SyncEntity
-    ) -> [SQLSchemaDescription.SyncRelationship] {
+        of entity: SQLSchemaDescription.Entity
+    ) -> [SQLSchemaDescription.Relationship] {
         entity.relationships.compactMap { relationship in
             guard let destination = entityNames[relationship.destination], let storage = kept(relationship.storage)
             else { return nil }

@@ -12,7 +12,7 @@ extension SQLSchemaDescription {
             && other.tables.allSatisfy(contains)
     }
 
-    private func contains(_ other: SyncEntity) -> Bool {
+    private func contains(_ other: Entity) -> Bool {
         guard let entity = entity(other.name), entity.parent == other.parent,
             Self.isFollowed(other.formerName, entity.formerName)
         else { return false }

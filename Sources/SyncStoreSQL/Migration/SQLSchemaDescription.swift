@@ -4,16 +4,16 @@ import SyncModel
 /// The description of a database's tables, stored in the database to compare it with a later model.
 package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     /// An entity as it was stored.
-    struct SyncEntity: Hashable, Codable {
+    struct Entity: Hashable, Codable {
         var name: String
         var parent: String?
         var formerName: String?
-        var attributes: [SyncAttribute]
-        var relationships: [SyncRelationship]
+        var attributes: [Attribute]
+        var relationships: [Relationship]
     }
 
     /// An attribute that an entity declares.
-    struct SyncAttribute: Hashable, Codable {
+    struct Attribute: Hashable, Codable {
         var name: String
         var type: String
         var column: String
@@ -21,14 +21,14 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     }
 
     /// A relationship that an entity declares.
-    struct SyncRelationship: Hashable, Codable {
+    struct Relationship: Hashable, Codable {
         var name: String
         var destination: String
         var storage: SQLSchema.Storage
         var formerName: String?
     }
 
-    var entities: [SyncEntity]
+    var entities: [Entity]
     var families: [String: String]
     package var tables: [SQLSchema.Table]
     var rowColumn: String
@@ -44,15 +44,15 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         self.adopted = adopted.isEmpty ? nil : adopted.sorted()
         entities = schema.model.layouts.map { layout in
             let first = layout.attributes.count - layout.entity.attributes.count
-            return SyncEntity(
+            return Entity(
                 name: layout.name, parent: layout.entity.parent, formerName: layout.entity.formerName,
                 attributes: layout.entity.attributes.enumerated().map { index, attribute in
-                    SyncAttribute(
+                    Attribute(
                         name: attribute.name, type: attribute.type.rawValue,
                         column: schema.columns[layout.index][first + index], formerName: attribute.formerName)
                 },
                 relationships: layout.relationships.filter { $0.source == layout.index }.map {
-                    SyncRelationship(
+                    Relationship(
                         name: $0.name, destination: $0.declaration.destination,
                         storage: schema.relationships[layout.index][$0.index],
                         formerName: $0.declaration.formerName)
@@ -88,7 +88,7 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         Set(tables.flatMap { $0.indices.map(\.name) })
     }
 
-    func entity(_ name: String) -> SyncEntity? {
+    func entity(_ name: String) -> Entity? {
         entities.first { $0.name == name }
     }
 
