@@ -10,7 +10,9 @@ public import SyncStoreSQL
 /// One connection writes, on a thread of its own. Others read the last commit meanwhile
 /// (write-ahead logging). Several stores, also of several processes, can share a file; they wait
 /// for each other up to the busy timeout. A file that is moved, replaced, overwritten or removed
-/// while the store is open is an error of the next transaction (``SQLiteError/Code/fileMoved``).
+/// while the store is open is an error of the next transaction (``SQLiteError/Code/fileMoved``), and
+/// so are tables that another program changes so that they no longer suit the model
+/// (``SQLiteError/Code/schemaChanged``).
 ///
 /// **Changes of the model.** The store adapts its own tables when it opens:
 /// - It adds new entities, attributes and relationships.
@@ -144,7 +146,8 @@ public final class SQLiteStore: CommitObservable {
     /// - Throws: As `Store` describes, and `SQLiteError`: ``SQLiteError/Code/busy`` if another
     ///   process writes for longer than the busy timeout, ``SQLiteError/Code/readOnly`` for a
     ///   read-only store, ``SQLiteError/Code/full`` for a full disk,
-    ///   ``SQLiteError/Code/fileMoved``.
+    ///   ``SQLiteError/Code/fileMoved``, ``SQLiteError/Code/schemaChanged``; `SQLSchemaError` for
+    ///   tables that another program changed and that the store can no longer write into.
     public func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {

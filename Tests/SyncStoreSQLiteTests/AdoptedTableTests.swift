@@ -126,7 +126,8 @@ struct AdoptedTableTests {
         #expect(try await sync(#"[{"id":2,"name":"b"}]"#, store).isUnchanged)
     }
 
-    @Test func aColumnAddedToTheStoresTableDeletesNoObjects() async throws {
+    @Test(arguments: [true, false])
+    func aColumnAddedToTheStoresTableDeletesNoObjects(isOpenedAgain: Bool) async throws {
         let model = try DataModel.people(with: [Self.tag])
         let store = try await open(model)
         try await sync(#"[{"id":1},{"id":2}]"#, store)
@@ -136,7 +137,7 @@ struct AdoptedTableTests {
             ALTER TABLE people ADD COLUMN owner INTEGER REFERENCES Tag (_id) ON DELETE CASCADE;
             UPDATE people SET owner = _id
             """, at: path)
-        let again = try await open(model)
+        let again = isOpenedAgain ? try await open(model) : store
         #expect(try await sync(#"[{"id":2}]"#, entity: "Tag", again).counts.deleted == 1)
         #expect(try await SQLiteShell.run("SELECT id, owner FROM people", at: path) == ["1|", "2|2"])
     }

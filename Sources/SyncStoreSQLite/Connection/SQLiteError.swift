@@ -24,6 +24,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
         public static let full: Int32 = 13
         /// The file cannot be opened (`SQLITE_CANTOPEN`).
         public static let cannotOpen: Int32 = 14
+        /// Another program changed the store's tables while it was open (`SQLITE_SCHEMA`).
+        public static let schemaChanged: Int32 = 17
         /// A constraint of a table refused a change (`SQLITE_CONSTRAINT`).
         public static let constraint: Int32 = 19
         /// The primary key refused a change (`SQLITE_CONSTRAINT_PRIMARYKEY`).

@@ -32,6 +32,8 @@ struct SQLiteMigration {
         var tables: [String: SQLiteAdoptedTable] = [:]
         /// Columns of no relationship whose foreign keys would delete rows of the model's tables.
         var cascades: [SQLSchema.ColumnLink] = []
+        /// Whether there are triggers that may delete rows.
+        var hasDeletingTriggers = false
     }
 
     /// Adapts the database.
@@ -65,7 +67,30 @@ struct SQLiteMigration {
             connection.removeCachedStatements()
             try connection.execute("PRAGMA foreign_keys = ON")
         }
-        return Others(tables: plan.adopted, cascades: cascades)
+        return try others(plan, cascades)
+    }
+
+    private func others(_ plan: Plan, _ cascades: [SQLSchema.ColumnLink]) throws -> Others {
+        let count = try connection.integer(
+            """
+            SELECT count(*) FROM sqlite_master \
+            WHERE type = 'trigger' AND (sql LIKE '%DELETE%FROM%' OR sql LIKE '%REPLACE%')
+            """)
+        return Others(tables: plan.adopted, cascades: cascades, hasDeletingTriggers: count != 0)
+    }
+
+    /// Verifies that the store can go on after another program changed tables.
+    ///
+    /// - Parameter isWriting: Whether the store is about to write.
+    /// - Throws: `SQLiteError` with the code `schemaChanged` if the tables have to be adapted.
+    func verify(isWriting: Bool) throws -> Others {
+        let plan = try self.plan()
+        guard plan.isDone else {
+            throw SQLiteError(
+                code: SQLiteError.Code.schemaChanged,
+                message: "another program changed the store's tables while it was open; open the store again")
+        }
+        return try others(plan, isWriting ? check(plan) : [])
     }
 
     /// Verifies that the store can write into the tables that are not its own.

@@ -12,6 +12,8 @@ actor SQLiteWorker: SQLWorker {
     private var connection: SQLiteConnection?
     /// What others have in the database; only the writer needs it.
     private var others = SQLiteMigration.Others()
+    /// The version of the database's schema for which the tables were verified; nil if they were not.
+    private var verifiedVersion: Int64?
     private var merges: [Int: SQLiteMerge] = [:]
     private var cursors: [Int: SQLiteCursor] = [:]
     private var selections: [Int: SQLiteSelection] = [:]
@@ -49,7 +51,10 @@ actor SQLiteWorker: SQLWorker {
     func prepareSchema() throws {
         let connection = try settings.openUnchanged()
         do {
+            // Read before, so that a change by others meanwhile is noticed later.
+            let version = try schemaVersion(connection)
             others = try SQLiteMigration(connection, schema: schema, settings: settings).run()
+            verifiedVersion = version
         } catch let error as SQLiteError {
             throw settings.place.explained(error)
         }
@@ -82,6 +87,7 @@ actor SQLiteWorker: SQLWorker {
         do {
             try interruptible { try connection.execute("BEGIN IMMEDIATE") }
             try files.check(connection)
+            try interruptible { try verifyTables(try schemaVersion(connection), isWriting: true, connection) }
         } catch {
             rollback()
             throw error
@@ -95,16 +101,30 @@ actor SQLiteWorker: SQLWorker {
         let connection = try opened()
         connection.interruption.cancellation = cancellation
         do {
-            try interruptible {
+            let version = try interruptible {
                 try connection.execute("BEGIN")
                 // The state is that of the first read.
-                _ = try connection.integer("SELECT count(*) FROM sqlite_master")
+                return try schemaVersion(connection)
             }
             try files.check(connection)
+            try interruptible { try verifyTables(version, isWriting: false, connection) }
         } catch {
             rollback()
             throw error
         }
+    }
+
+    /// A number that changes with each change of tables, indices, triggers and views.
+    private func schemaVersion(_ connection: SQLiteConnection) throws -> Int64? {
+        try connection.integer("PRAGMA schema_version")
+    }
+
+    /// Verifies that the tables still suit the store, if another program changed some.
+    private func verifyTables(_ version: Int64?, isWriting: Bool, _ connection: SQLiteConnection) throws {
+        guard version != verifiedVersion else { return }
+        others = try SQLiteMigration(connection, schema: schema, settings: settings).verify(isWriting: isWriting)
+        merges.removeAll()
+        verifiedVersion = version
     }
 
     /// Has an error that came of a cancellation be one.
