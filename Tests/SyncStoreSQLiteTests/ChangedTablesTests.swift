@@ -67,4 +67,51 @@ import Testing
         #expect(try await world.rows(older) == [1, 2])
         #expect(try await newer.store.records(StoreQuery("Person", limit: 1)).first?.record["age"] == 3)
     }
+
+    // MARK: Tables of others
+
+    /// As the migrations of Django and Alembic make a table anew.
+    private static func remade(_ columns: String, _ rows: String = "SELECT * FROM people") -> String {
+        """
+        CREATE TABLE new (\(columns)); INSERT INTO new \(rows); DROP TABLE people; ALTER TABLE new RENAME TO people
+        """
+    }
+
+    private func openPeople(_ model: DataModel) async throws -> JSONStore {
+        var options = SQLiteStore.Options()
+        options.naming = SQLNaming(tables: ["Person": "people"])
+        return try await world.open(model, options)
+    }
+
+    @Test func anAdoptedTableThatIsMadeAnewGetsItsIndexBack() async throws {
+        try run("CREATE TABLE people (_id INTEGER PRIMARY KEY, id INTEGER, name TEXT)")
+        let store = try await openPeople(.people())
+        try await world.sync(#"[{"id":1},{"id":2}]"#, into: store)
+        try run(Self.remade("_id INTEGER PRIMARY KEY, id INTEGER, name TEXT NULL"))
+        await expectChange { try await world.sync(#"[{"id":1}]"#, into: store) }
+        _ = try await openPeople(.people())
+        #expect(throws: SQLiteError.self) { try run("INSERT INTO people (id) VALUES (1)") }
+        #expect(try SQLiteConnection.count("people", at: world.path) == 2)
+    }
+
+    @Test func rowsOfOneIdentityInATableThatIsMadeAnewAreRefused() async throws {
+        try run("CREATE TABLE people (_id INTEGER PRIMARY KEY, id INTEGER, name TEXT)")
+        _ = try await openPeople(.people())
+        try run(
+            Self.remade("_id INTEGER PRIMARY KEY, id INTEGER, name TEXT") + "; INSERT INTO people (id) VALUES (1), (1)")
+        let error = await #expect(throws: SQLSchemaError.self) { try await openPeople(.people()) }
+        #expect(error?.description.contains("the same identity") == true)
+    }
+
+    @Test func aColumnThatIsGoneFromATableThatIsMadeAnewIsNamed() async throws {
+        try run("CREATE TABLE people (_id INTEGER PRIMARY KEY, id INTEGER, name TEXT)")
+        _ = try await openPeople(.people())
+        let model = try DataModel.people(attributes: [SyncAttribute("age", .int64)])
+        _ = try await openPeople(model)
+        try run(
+            Self.remade("_id INTEGER PRIMARY KEY, id INTEGER, name TEXT", "SELECT _id, id, name FROM people"))
+        await #expect(throws: SQLSchemaError.missingColumn(table: "people", column: "age")) {
+            try await openPeople(model)
+        }
+    }
 }

@@ -140,8 +140,18 @@ struct SQLiteMigration {
         let wanted = SQLSchemaRecord(
             SQLSchemaDescription(schema, adopted: names), modelVersion: settings.modelVersion)
         return Plan(
-            schema: schema, stored: stored, wanted: wanted, isDone: isSuitable(stored, wanted),
-            adopted: adopted)
+            schema: schema, stored: stored, wanted: wanted,
+            isDone: try isSuitable(stored, wanted) && isComplete(schema, adopted), adopted: adopted)
+    }
+
+    /// Whether the tables of others still have the schema's columns and indices. Other programs may
+    /// have made the tables anew, as Django and Alembic do.
+    private func isComplete(_ schema: SQLSchema, _ adopted: [String: SQLiteAdoptedTable]) throws -> Bool {
+        try schema.tables.allSatisfy { table in
+            guard let found = adopted[table.name] else { return true }
+            return try table.columns.allSatisfy { found.has($0, schema) }
+                && table.indices.allSatisfy { try creation(ofIndex: $0) != nil }
+        }
     }
 
     /// Whether the tables have everything that the model needs.
@@ -281,12 +291,9 @@ struct SQLiteMigration {
             throw SQLSchemaError.missingColumn(table: table.name, column: column)
         }
         for index in table.indices {
-            let statement = try connection.prepare(
-                "SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE")
-            statement.bind([.text(index.name)])
             let creation = index.creation(on: table.name)
-            if try statement.step() {
-                guard statement.text(at: 0) == creation else {
+            if let found = try self.creation(ofIndex: index) {
+                guard found == creation else {
                     throw SQLSchemaError.unfitForeignObject(
                         name: index.name, reason: "the store needs an index of this name on \(table.name)")
                 }
@@ -298,6 +305,13 @@ struct SQLiteMigration {
                 }
             }
         }
+    }
+
+    /// The statement that made whatever has the name of an index; nil if nothing has.
+    private func creation(ofIndex index: SQLSchema.Index) throws(SQLiteError) -> String? {
+        let statement = try connection.prepare("SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE")
+        statement.bind([.text(index.name)])
+        return try statement.step() ? statement.text(at: 0) : nil
     }
 
     func exists(_ table: String) throws(SQLiteError) -> Bool {
