@@ -99,9 +99,9 @@ struct SQLiteMergeStatements: Sendable {
         return "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(conditions.joined(separator: " AND ")))"
     }
 
-    /// The highest row of the family; null where it has no objects.
+    /// Selects the highest number of an object of the family; null if there was none.
     var lastRow: String {
-        "SELECT max(\(schema.rowColumn)) FROM \(table)"
+        adopted?.lastNumber(schema) ?? "SELECT max(\(schema.rowColumn)) FROM \(table)"
     }
 
     // MARK: Writing

@@ -29,6 +29,8 @@ struct SQLiteAdoptedTable: Sendable {
     /// The column that is the number of the row (`INTEGER PRIMARY KEY`), in lower case; nil for
     /// none.
     private let alias: String?
+    /// Whether the database records the highest number that a row of any of its tables has had.
+    private let hasSequences: Bool
 
     /// Reads the description of a table.
     ///
@@ -66,6 +68,7 @@ struct SQLiteAdoptedTable: Sendable {
             "SELECT count(*) FROM pragma_index_list(?) WHERE origin = 'pk'", [.text(name)])
         let isAlias = hasRowNumber && indexCount == 0 && keys.count == 1 && keys[0].type.lowercased() == "integer"
         alias = isAlias ? keys[0].name : nil
+        hasSequences = try connection.integer("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'") != nil
     }
 
     /// Whether `SQLNaming.rowColumn` means the number of a row, as a column of the table or without
@@ -90,6 +93,14 @@ struct SQLiteAdoptedTable: Sendable {
     func keyColumn(_ schema: SQLSchema) -> String? {
         guard numbersRows(schema) else { return schema.naming.rowColumn }
         return alias.flatMap { columns[$0]?.name }
+    }
+
+    /// Selects the highest number that a row has or, as far as the database records it for an
+    /// `AUTOINCREMENT` key, has had; nil if it records nothing. Such a number is never used again.
+    func lastNumber(_ schema: SQLSchema) -> String? {
+        guard hasSequences, alias != nil, numbersRows(schema) else { return nil }
+        return "SELECT max(n) FROM (SELECT max(\(schema.rowColumn)) AS n FROM \(SQLText.name(name)) "
+            + "UNION ALL SELECT seq FROM sqlite_sequence WHERE name = \(SQLText.literal(name)))"
     }
 
     /// The slot of the attribute whose column is the number of the object; nil for none.
