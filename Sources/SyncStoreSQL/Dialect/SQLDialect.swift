@@ -23,8 +23,8 @@ package protocol SQLDialect: Sendable {
     /// Whether foreign keys are created after all tables, because each needs the table it refers
     /// to.
     var addsForeignKeysLater: Bool { get }
-    /// Whether names that differ in the case of letters mean the same.
-    var foldsNames: Bool { get }
+    /// The bytes by which the database compares names of tables and columns.
+    func folded(_ name: String) -> [UInt8]
     /// Names that no column may have.
     var reservedColumns: [String] { get }
     /// Whether a table name is needed for helper tables of the store.

@@ -86,7 +86,7 @@ struct SQLiteAdoptedTable: Sendable {
         guard let found = columns[column.lowercased()] else {
             return column == schema.naming.rowColumn && numbersRows(schema)
         }
-        return SQLText.folded(found.name) == SQLText.folded(column)
+        return schema.dialect.folded(found.name) == schema.dialect.folded(column)
     }
 
     /// The column that foreign keys can refer to for the objects' numbers; nil for none.

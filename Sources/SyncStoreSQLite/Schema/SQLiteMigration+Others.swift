@@ -257,7 +257,7 @@ extension SQLiteMigration {
     ///   - table: The table as it was described.
     ///   - name: Its present name.
     func additions(to table: SQLSchema.Table, named name: String) throws -> [SQLMigration.Found.Column] {
-        let known = Set(table.columns.map { $0.lowercased() })
+        let known = Set(table.columns.map(schema.dialect.folded))
         let creation = try connection.prepare(
             "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE")
         creation.bind([.text(name)])
@@ -269,7 +269,7 @@ extension SQLiteMigration {
         info.bind([.text(name)])
         while try info.step() {
             let column = info.text(at: 0)
-            guard !known.contains(column.lowercased()) else { continue }
+            guard !known.contains(schema.dialect.folded(column)) else { continue }
             additions.append(
                 .init(name: column, declaration: declarations[column] ?? "", isGenerated: info.integer(at: 1) != 0))
         }
