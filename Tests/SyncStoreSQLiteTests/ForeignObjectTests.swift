@@ -67,6 +67,29 @@ import Testing
         #expect(try await store.count(StoreQuery("Person")) == 3)
     }
 
+    /// A sync would report objects that are gone again.
+    @Test(arguments: [
+        "INSERT ON Person BEGIN DELETE FROM Person WHERE id < new.id - 1",
+        "INSERT ON Person WHEN new.id = 3 BEGIN DELETE FROM Person WHERE id = 3",
+        "UPDATE OF name ON Person BEGIN DELETE FROM Person WHERE id = new.id",
+        "UPDATE OF boss ON Person BEGIN REPLACE INTO Person SELECT * FROM Person WHERE id = 9; DELETE FROM Person",
+    ])
+    func aTriggerThatDeletesObjectsWhileOthersAreWrittenIsAnError(trigger: String) async throws {
+        let store = try await world.open(.people { SyncRelationship("boss", toOne: "Person") })
+        try await world.sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, into: store)
+        try run("CREATE TRIGGER along AFTER \(trigger); END")
+        let json = #"[{"id":1,"name":"a","boss_id":2},{"id":2,"name":"x"},{"id":3}]"#
+        let error = await #expect(throws: SQLSchemaError.self) { try await world.sync(json, into: store) }
+        #expect(error?.description.contains("deleted further rows") == true)
+        #expect(try texts("SELECT name FROM Person ORDER BY id") == ["a", "b"])
+        try run(
+            """
+            DROP TRIGGER along;
+            CREATE TRIGGER along AFTER INSERT ON Person BEGIN DELETE FROM Person WHERE id = 0; END
+            """)
+        #expect(try await world.sync(json, into: store).counts.inserted == 1)
+    }
+
     // MARK: Tables with another name
 
     /// Renamed alone, renamed and rebuilt, and with a new table of the former name.

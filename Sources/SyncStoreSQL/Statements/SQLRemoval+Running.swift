@@ -56,11 +56,7 @@ extension SQLRemoval {
     ///   - deletedCount: How many rows of the entities' tables were deleted meanwhile.
     /// - Throws: `SQLSchemaError.unsuitableTable`.
     package func check(_ result: RemovalResult, of layout: EntityLayout, deletedCount: Int) throws(SQLSchemaError) {
-        let further = deletedCount - result.counts.values.reduce(0, +)
-        guard further > 0 else { return }
-        throw .unsuitableTable(
-            table: schema.table(of: layout.index),
-            reason: "a trigger or a foreign key of others deleted further rows of the model's tables: \(further)")
+        try schema.check(furtherDeletedCount: deletedCount - result.counts.values.reduce(0, +), changing: layout)
     }
 
     /// Fails if a trigger of somebody else kept rows from being deleted.
@@ -112,5 +108,20 @@ extension SQLRemoval {
                     entity: row.text(at: 0) ?? rule.entity, relationship: rule.relationship)
             }
         }
+    }
+}
+
+extension SQLSchema {
+    /// Fails if a change deleted more objects than it reports.
+    ///
+    /// - Parameters:
+    ///   - count: How many more.
+    ///   - layout: The entity whose objects were changed.
+    /// - Throws: `SQLSchemaError.unsuitableTable`.
+    package func check(furtherDeletedCount count: Int, changing layout: EntityLayout) throws(SQLSchemaError) {
+        guard count > 0 else { return }
+        throw .unsuitableTable(
+            table: table(of: layout.index),
+            reason: "a trigger or a foreign key of others deleted further rows of the model's tables: \(count)")
     }
 }

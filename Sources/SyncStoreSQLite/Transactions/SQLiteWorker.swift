@@ -270,9 +270,14 @@ actor SQLiteWorker: SQLWorker {
         let layout = try schema.model.layout(of: request)
         let merge = merge(into: layout)
         return try interruptible {
-            do { return try merge.run(request, links, connection: try opened()) } catch let error as SQLiteError {
-                throw merge.valuesTaken(error) ?? error
-            }
+            let connection = try opened()
+            return try connection.watchingDeletions(
+                others, of: layout, schema, gain: { $0.rows.count { $0?.change == .inserted } },
+                {
+                    do { return try merge.run(request, links, connection: connection) } catch let error as SQLiteError {
+                        throw merge.valuesTaken(error) ?? error
+                    }
+                })
         }
     }
 
@@ -293,7 +298,9 @@ actor SQLiteWorker: SQLWorker {
             guard !batch.isFulfilled(by: links) else { return LinkResult() }
             let origins = SQLLinkPlan.origins(of: batch, schema: schema)
             if origins != batch.sources { links = try connection.links(batch.relationship, of: origins, queries) }
-            return try SQLiteLinking(batch, links: links, queries: queries, connection: connection).run()
+            return try connection.watchingDeletions(
+                others, of: schema.model.layouts[batch.relationship.source], schema, gain: { _ in 0 },
+                { try SQLiteLinking(batch, links: links, queries: queries, connection: connection).run() })
         }
     }
 
