@@ -14,7 +14,8 @@ extension SQLiteStore {
     ///
     /// Tables, indices, triggers and views of others stay. Columns that others added to the store's
     /// own tables, and all objects that the body does not insert, are deleted. All objects get new
-    /// numbers, so that foreign keys of others to the store's tables are refused.
+    /// numbers, so that foreign keys of others to the store's tables are refused, and full-text
+    /// indices of the store's tables have to be filled anew afterwards.
     ///
     ///     let store = try await SQLiteStore.rebuild(model, at: "data.sqlite") { store in
     ///         try await JSONStore(store, mapper: mapper).sync(json, into: "User")

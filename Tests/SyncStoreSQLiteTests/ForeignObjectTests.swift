@@ -282,4 +282,42 @@ import Testing
         #expect(try texts("SELECT sql FROM sqlite_master WHERE name = 'other'") == [creation])
         #expect(try texts("SELECT name FROM Person") == ["a", "b"])
     }
+
+    // MARK: Virtual tables
+
+    private static let fullText = """
+        CREATE VIRTUAL TABLE found USING fts5(name, content = 'Person', content_rowid = '_id');
+        CREATE TRIGGER added AFTER INSERT ON Person BEGIN INSERT INTO found (rowid, name) VALUES (new._id, new.name); END;
+        CREATE TRIGGER gone AFTER DELETE ON Person BEGIN
+            INSERT INTO found (found, rowid, name) VALUES ('delete', old._id, old.name); END;
+        INSERT INTO found (found) VALUES ('rebuild')
+        """
+
+    @Test func aFullTextIndexFollowsATableThatIsMadeAnew() async throws {
+        try await fill(.people(attributes: [SyncAttribute("age", .int16)]))
+        try run(Self.fullText)
+        let store = try await world.open(.people(attributes: [SyncAttribute("age", .decimal)]))
+        try await world.sync(#"[{"id":1,"name":"a"},{"id":3,"name":"c"}]"#, into: store)
+        #expect(try texts("SELECT name FROM found WHERE found MATCH 'a OR b OR c' ORDER BY 1") == ["a", "c"])
+        try run("INSERT INTO found (found, rank) VALUES ('integrity-check', 1)")
+    }
+
+    /// SQLite renames nothing in the arguments of a virtual table.
+    @Test(arguments: ["Human", "title"])
+    func aFullTextIndexOfAFormerNameIsARefusal(name: String) async throws {
+        try await fill()
+        try run("CREATE VIRTUAL TABLE other USING fts5(x); \(Self.fullText)")
+        if name == "title" { try run("DROP TRIGGER added; DROP TRIGGER gone") }
+        let reason = name == "title" ? "no such column: T.name" : "no such table: main.Person"
+        try await world.expectRefusal(.unfitForeignObject(name: "found", reason: reason)) {
+            guard name == "title" else { return try human() }
+            return try DataModel {
+                SyncEntity("Person", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("title", .string, formerName: "name")
+                }
+            }
+        }
+        #expect(try texts("SELECT name FROM found WHERE found MATCH 'b'") == ["b"])
+    }
 }

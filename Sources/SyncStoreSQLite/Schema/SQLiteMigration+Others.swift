@@ -152,6 +152,29 @@ extension SQLiteMigration {
         return objects.filter { $0.subject.map(broken.contains) ?? false }
     }
 
+    // MARK: Virtual tables
+
+    /// The virtual tables, such as full-text indices of the store's tables.
+    func virtualTables() throws(SQLiteError) -> [String] {
+        let statement = try connection.prepare(
+            "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'")
+        var names: [String] = []
+        while try statement.step() { names.append(statement.text(at: 0)) }
+        return names
+    }
+
+    /// Why a virtual table cannot be read; nil if it can. Only its module knows which tables it
+    /// needs.
+    func unreadable(_ table: String) throws(SQLiteError) -> String? {
+        do throws(SQLiteError) {
+            _ = try connection.prepare("SELECT * FROM \(SQLText.name(table)) LIMIT 1").step()
+            return nil
+        } catch {
+            guard error.primaryCode == SQLiteError.Code.error else { throw error }
+            return error.message
+        }
+    }
+
     // MARK: Tables that get other names
 
     /// Renames tables with everything that refers to them.
