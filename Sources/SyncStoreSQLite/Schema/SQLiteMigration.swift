@@ -284,8 +284,9 @@ struct SQLiteMigration {
     /// Takes a table that exists already, and creates the indices that it lacks.
     private func adopt(_ table: SQLSchema.Table) throws {
         let found = try SQLiteAdoptedTable(table.name, on: connection)
-        for column in table.columns where !found.has(column, schema) {
-            let row = schema.naming.rowColumn
+        let row = schema.naming.rowColumn
+        // Why the rows have no numbers is said when the table is checked.
+        for column in table.columns where column != row && !found.has(column, schema) {
             let attribute = schema.attributeColumns.joined().first { $0.name == column }?.attribute.name
             guard attribute?.lowercased() != row.lowercased() else {
                 throw SQLSchemaError.unsuitableTable(
