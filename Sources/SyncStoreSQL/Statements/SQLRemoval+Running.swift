@@ -31,9 +31,9 @@ extension SQLRemoval {
             }
             if reportsKeys { try gatherKeys(family: family, connection, &result) }
         }
-        let doomed = schema.families.indices.filter { counts[$0] > 0 }
-        for family in doomed {
-            for release in releases(family: family) {
+        let doomed = deletionOrder(schema.families.indices.filter { counts[$0] > 0 })
+        for (place, family) in doomed.enumerated() {
+            for release in releases(family: family, after: Array(doomed[..<place])) {
                 try connection.perform(release.statement)
                 // Its foreign key could delete other objects.
                 try connection.forEachRow(of: release.remaining) { _ in
