@@ -29,7 +29,8 @@ extension SQLiteStore {
     /// - Returns: The store, open.
     /// - Throws: The body's error; `SQLSchemaError.adoptedTable` if the store uses tables of
     ///   others; `SQLSchemaError.unfitForeignObject` if a foreign key of others refers to the
-    ///   store's tables, or if a view or a trigger does not fit the new ones; `SQLiteError`.
+    ///   store's tables, or if a view, a trigger or a virtual table does not fit the new ones;
+    ///   `SQLiteError`.
     public static func rebuild(
         _ model: DataModel, at path: String, options: Options = Options(),
         filling body: @Sendable (SQLiteStore) async throws -> Void

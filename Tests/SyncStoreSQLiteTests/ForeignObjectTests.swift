@@ -1,3 +1,4 @@
+import JSONMapper
 import StoreSync
 import SyncModel
 import SyncStore
@@ -319,5 +320,17 @@ import Testing
             }
         }
         #expect(try texts("SELECT name FROM found WHERE found MATCH 'b'") == ["b"])
+    }
+
+    @Test func aFullTextIndexOfATableThatARebuildTakesAwayIsARefusal() async throws {
+        try await fill()
+        try run("CREATE VIRTUAL TABLE found USING fts5(name, content = 'Person', content_rowid = '_id')")
+        let model = try RecordMapper(DataModel { SyncEntity("Human", identity: "id") { SyncAttribute("id", .int64) } })
+        await #expect(
+            throws: SQLSchemaError.unfitForeignObject(name: "found", reason: "no such table: main.Person")
+        ) {
+            try await SQLiteStore.rebuild(model.model, at: world.path) { _ in }
+        }
+        #expect(try texts("SELECT name FROM Person") == ["a", "b"])
     }
 }

@@ -154,18 +154,27 @@ extension SQLiteMigration {
 
     // MARK: Virtual tables
 
-    /// The virtual tables, such as full-text indices of the store's tables.
-    func virtualTables() throws(SQLiteError) -> [String] {
+    /// Changes tables, and verifies that the virtual tables that others could read before, such as
+    /// full-text indices of the store's tables, can still be read.
+    ///
+    /// - Throws: The body's error; `SQLSchemaError.unfitForeignObject`.
+    func keepingVirtualTables<Result>(_ body: () throws -> Result) throws -> Result {
         let statement = try connection.prepare(
             "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'")
         var names: [String] = []
         while try statement.step() { names.append(statement.text(at: 0)) }
-        return names
+        let readable = try names.filter { try unreadable($0) == nil }
+        let result = try body()
+        for name in readable {
+            guard let reason = try unreadable(name) else { continue }
+            throw SQLSchemaError.unfitForeignObject(name: name, reason: reason)
+        }
+        return result
     }
 
     /// Why a virtual table cannot be read; nil if it can. Only its module knows which tables it
     /// needs.
-    func unreadable(_ table: String) throws(SQLiteError) -> String? {
+    private func unreadable(_ table: String) throws(SQLiteError) -> String? {
         do throws(SQLiteError) {
             _ = try connection.prepare("SELECT * FROM \(SQLText.name(table)) LIMIT 1").step()
             return nil

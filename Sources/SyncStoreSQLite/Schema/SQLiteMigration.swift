@@ -191,7 +191,7 @@ struct SQLiteMigration {
         var wanted = plan.wanted
         try checkIndexNames(plan.schema.tables.filter { plan.adopted[$0.name] == nil }, plan.stored?.description)
         if let record = plan.stored {
-            wanted = wanted.with(try migrate(record, to: plan))
+            wanted = wanted.with(try keepingVirtualTables { try migrate(record, to: plan) })
             try connection.execute("DELETE FROM \(Self.record)")
         } else {
             for table in plan.schema.tables {
@@ -222,7 +222,6 @@ struct SQLiteMigration {
         for check in migration.checks where try connection.integer(check.query) != nil { throw check.error }
         let own = stored.tables.map(\.name).filter { found.adopted[$0] == nil }
         try refuseForeignKeys(to: migration.dropped, besides: own, reason: "which the model no longer has")
-        let virtualTables = try virtualTables().filter { try unreadable($0) == nil }
         var broken: [ForeignObject] = []
         if !migration.moves.isEmpty {
             // SQLite renames no table while a view cannot be compiled.
@@ -239,10 +238,6 @@ struct SQLiteMigration {
             for table in plan.schema.tables where plan.adopted[table.name] != nil { try adopt(table) }
         }
         for object in broken { try connection.execute(object.creation) }
-        for table in virtualTables {
-            guard let reason = try unreadable(table) else { continue }
-            throw SQLSchemaError.unfitForeignObject(name: table, reason: reason)
-        }
         return migration.description
     }
 
