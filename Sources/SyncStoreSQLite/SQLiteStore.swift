@@ -10,8 +10,8 @@ public import SyncStoreSQL
 /// One connection writes, on a thread of its own. Others read the last commit meanwhile
 /// (write-ahead logging). Several stores, also of several processes, can share a file; they wait
 /// for each other up to the busy timeout. A file that is moved, replaced, overwritten or removed
-/// while the store is open is an error of the next transaction (``SQLiteError/Code/fileMoved``), and
-/// so are tables that another program changes so that they no longer suit the model
+/// while the store is open is an error of the next transaction (``SQLiteError/Code/fileMoved``).
+/// So are tables that another program changes so that they no longer suit the model
 /// (``SQLiteError/Code/schemaChanged``).
 ///
 /// **Changes of the model.** The store adapts its own tables when it opens:

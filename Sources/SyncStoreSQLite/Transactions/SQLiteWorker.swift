@@ -12,7 +12,8 @@ actor SQLiteWorker: SQLWorker {
     private var connection: SQLiteConnection?
     /// What others have in the database; only the writer needs it.
     private var others = SQLiteMigration.Others()
-    /// The version of the database's schema for which the tables were verified; nil if they were not.
+    /// The version of the database's schema when the tables were last verified; nil if they never
+    /// were.
     private var verifiedVersion: Int64?
     private var merges: [Int: SQLiteMerge] = [:]
     private var cursors: [Int: SQLiteCursor] = [:]
