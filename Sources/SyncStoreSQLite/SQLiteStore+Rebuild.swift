@@ -15,7 +15,7 @@ extension SQLiteStore {
     /// Tables, indices, triggers and views of other tools stay. Columns that other tools added to
     /// the store's own tables, and all objects that the body does not insert, are deleted. All
     /// objects get new numbers, so foreign keys from other tables to the store's tables are
-    /// rejected.
+    /// rejected, and full-text indices of the store's tables must be filled again afterwards.
     ///
     ///     let store = try await SQLiteStore.rebuild(model, at: "data.sqlite") { store in
     ///         try await JSONStore(store, mapper: mapper).sync(json, into: "User")
@@ -29,7 +29,8 @@ extension SQLiteStore {
     /// - Returns: The open store.
     /// - Throws: The body's error; `SQLSchemaError.adoptedTable` if the store uses adopted tables;
     ///   `SQLSchemaError.unfitForeignObject` if a foreign key of another table refers to the
-    ///   store's tables, or if a view or a trigger does not fit the new ones; `SQLiteError`.
+    ///   store's tables, or if a view, a trigger or a virtual table does not fit the new ones;
+    ///   `SQLiteError`.
     public static func rebuild(
         _ model: DataModel, at path: String, options: Options = Options(),
         filling body: @Sendable (SQLiteStore) async throws -> Void

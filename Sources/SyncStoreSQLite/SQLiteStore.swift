@@ -10,7 +10,9 @@ public import SyncStoreSQL
 /// One connection writes, on its own thread. Other connections read the last commit in the meantime
 /// (write-ahead logging). Several stores, even in different processes, can share a file; writers
 /// wait for each other up to the busy timeout. If the file is moved, replaced, overwritten or
-/// removed while the store is open, the next transaction throws ``SQLiteError/Code/fileMoved``.
+/// removed while the store is open, the next transaction throws ``SQLiteError/Code/fileMoved``. If
+/// another program changes tables so that they no longer fit the model, it throws
+/// ``SQLiteError/Code/schemaChanged``.
 ///
 /// **Changes of the model.** The store migrates its own tables when it opens:
 /// - New entities, attributes and relationships are added.
@@ -144,7 +146,8 @@ public final class SQLiteStore: CommitObservable {
     /// - Throws: As `Store` describes, and `SQLiteError`: ``SQLiteError/Code/busy`` if another
     ///   process writes for longer than the busy timeout, ``SQLiteError/Code/readOnly`` for a
     ///   read-only store, ``SQLiteError/Code/full`` for a full disk,
-    ///   ``SQLiteError/Code/fileMoved``.
+    ///   ``SQLiteError/Code/fileMoved``, ``SQLiteError/Code/schemaChanged``; `SQLSchemaError` for
+    ///   tables that another program changed and that the store can no longer write into.
     public func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {

@@ -34,6 +34,42 @@ extension AdoptedTableTests {
         #expect(try await SQLiteShell.run("SELECT id, typeof(boss), boss FROM people", at: path) == ["3|integer|3"])
     }
 
+    /// As Rails and Django declare what belongs to an object.
+    @Test(arguments: [
+        "NOT NULL REFERENCES people", "NOT NULL REFERENCES people ON DELETE RESTRICT",
+        "NOT NULL REFERENCES people ON DELETE CASCADE", "NOT NULL REFERENCES people DEFERRABLE INITIALLY DEFERRED",
+        "NOT NULL", "REFERENCES people ON DELETE RESTRICT",
+    ])
+    func objectsThatCannotBeWithoutTheirOwnerAreDeletedBeforeIt(declaration: String) async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE posts (id INTEGER PRIMARY KEY, person_id INTEGER \(declaration));
+            CREATE TABLE notes (id INTEGER PRIMARY KEY, post_id INTEGER NOT NULL REFERENCES posts)
+            """, at: path)
+        let note = SyncEntity("Note", identity: "id") {
+            SyncAttribute("id", .int64)
+            SyncRelationship("post", toOne: "Post", inverse: "notes")
+        }
+        let post = SyncEntity("Post", identity: "id") {
+            SyncAttribute("id", .int64)
+            SyncRelationship("person", toOne: "Person", inverse: "posts")
+            SyncRelationship("notes", toMany: "Note", inverse: "post", deleteRule: .cascade)
+        }
+        let model = try DataModel.people(with: [post, note]) {
+            SyncRelationship("posts", toMany: "Post", inverse: "person", deleteRule: .cascade)
+        }
+        let store = try await open(
+            model, tables: ["Person": "people", "Post": "posts", "Note": "notes"],
+            columns: ["Post.person": "person_id", "Note.post": "post_id"], rowColumn: "rowid")
+        try await sync(
+            #"[{"id":1,"posts":[{"id":5,"notes":[{"id":9}]}]},{"id":2,"posts":[{"id":6,"notes":[{"id":8}]},{"id":7}]}]"#,
+            store)
+        #expect(try await sync(#"[{"id":1}]"#, store).counts.deleted == 1)
+        #expect(try await SQLiteShell.run("SELECT * FROM posts", at: path) == ["5|1"])
+        #expect(try await SQLiteShell.run("SELECT * FROM notes", at: path) == ["9|5"])
+    }
+
     @Test func rowsWhoseNumbersCanChangeAreNoTargets() async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INT, name TEXT, boss INTEGER)", at: path)
         for relationship in [SyncRelationship("boss", toOne: "Person"), SyncRelationship("friends", toMany: "Person")] {

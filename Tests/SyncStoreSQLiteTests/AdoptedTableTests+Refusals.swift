@@ -10,6 +10,12 @@ import Testing
 
 // What a table of others cannot hold, and what it keeps out.
 extension AdoptedTableTests {
+    @Test func aTableWithoutRowNumbersIsNamedSo() async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) WITHOUT ROWID", at: path)
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(.people(), rowColumn: "rowid") }
+        #expect(error?.description.contains("it is a WITHOUT ROWID table; name an integer column") == true)
+    }
+
     @Test(arguments: [
         "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) WITHOUT ROWID",
         "CREATE VIEW people AS SELECT 1 AS id, 'a' AS name",

@@ -65,4 +65,24 @@ import Testing
         #expect(try await store.count(StoreQuery("Person")) == 2)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["store.sqlite"])
     }
+
+    /// A copy of the files amid a transaction is what a killed process leaves.
+    @Test func aReadOnlyStoreSaysThatATransactionWasInterrupted() async throws {
+        let other = try await reader()
+        try other.execute(
+            "COMMIT; INSERT INTO Person (id) VALUES (1); PRAGMA cache_size = 1; BEGIN; UPDATE Person SET id = 2; "
+                + "CREATE TABLE other AS SELECT zeroblob(100000)")
+        let copy = folder.url.appending(path: "copy.sqlite").path
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        try FileManager.default.copyItem(atPath: path + "-journal", toPath: copy + "-journal")
+        try other.execute("ROLLBACK")
+        let error = await #expect(throws: SQLiteError.self) {
+            try await SQLiteStore(.people(), at: .readOnlyFile(copy))
+        }
+        #expect(error?.primaryCode == SQLiteError.Code.readOnly)
+        #expect(error?.message.contains("the journal of an interrupted transaction") == true)
+        let first = StoreQuery("Person", where: PropertyPath("id") == 1)
+        #expect(try await SQLiteStore(.people(), at: .file(copy)).count(first) == 1)
+        #expect(try await SQLiteStore(.people(), at: .readOnlyFile(copy)).count(first) == 1)
+    }
 }

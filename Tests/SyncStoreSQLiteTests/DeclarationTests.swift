@@ -11,13 +11,15 @@ import Testing
             """
             CREATE TABLE "a (b" ("id" INTEGER, name TEXT COLLATE NOCASE DEFAULT 'x, (y''', -- a, comment (
                 `tick``s` DECIMAL(10, 2) CHECK (id > 0 AND (name <> ')')), /* , ( */ [in [brackets] BLOB,
-                'text' TEXT, plain, "q""uote" AS (id * 2) STORED, e(5), CONSTRAINT c UNIQUE (id, name),
+                'text' TEXT, plain, near/* , */TEXT, dash--, (
+                INT, quoted"TEXT", "q""uote" AS (id * 2) STORED, e(5), CONSTRAINT c UNIQUE (id, name),
                 later TEXT) STRICT
             """)
         let expected = [
             "id": "INTEGER", "name": "TEXT COLLATE NOCASE DEFAULT 'x, (y'''",
             "tick`s": "DECIMAL(10, 2) CHECK (id > 0 AND (name <> ')'))", "in [brackets": "BLOB", "text": "TEXT",
-            "plain": "", "q\"uote": "AS (id * 2) STORED", "e": "(5)",
+            "plain": "", "near": "/* , */TEXT", "dash": "--, (\n    INT", "quoted": "\"TEXT\"",
+            "q\"uote": "AS (id * 2) STORED", "e": "(5)",
         ]
         for (name, declaration) in expected { #expect(declarations[name] == declaration, "\(name)") }
         #expect(declarations["NAME"] == declarations["name"])

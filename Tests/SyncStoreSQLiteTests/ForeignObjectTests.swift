@@ -1,3 +1,4 @@
+import JSONMapper
 import StoreSync
 import SyncModel
 import SyncStore
@@ -65,6 +66,29 @@ import Testing
         let error = await #expect(throws: SQLSchemaError.self) { try await removal.value }
         #expect(error?.description.hasSuffix("model's tables: 1") == true, "\(String(describing: error))")
         #expect(try await store.count(StoreQuery("Person")) == 3)
+    }
+
+    /// A sync would report objects that are gone again.
+    @Test(arguments: [
+        "INSERT ON Person BEGIN DELETE FROM Person WHERE id < new.id - 1",
+        "INSERT ON Person WHEN new.id = 3 BEGIN DELETE FROM Person WHERE id = 3",
+        "UPDATE OF name ON Person BEGIN DELETE FROM Person WHERE id = new.id",
+        "UPDATE OF boss ON Person BEGIN REPLACE INTO Person SELECT * FROM Person WHERE id = 9; DELETE FROM Person",
+    ])
+    func aTriggerThatDeletesObjectsWhileOthersAreWrittenIsAnError(trigger: String) async throws {
+        let store = try await world.open(.people { SyncRelationship("boss", toOne: "Person") })
+        try await world.sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, into: store)
+        try run("CREATE TRIGGER along AFTER \(trigger); END")
+        let json = #"[{"id":1,"name":"a","boss_id":2},{"id":2,"name":"x"},{"id":3}]"#
+        let error = await #expect(throws: SQLSchemaError.self) { try await world.sync(json, into: store) }
+        #expect(error?.description.contains("deleted further rows") == true)
+        #expect(try texts("SELECT name FROM Person ORDER BY id") == ["a", "b"])
+        try run(
+            """
+            DROP TRIGGER along;
+            CREATE TRIGGER along AFTER INSERT ON Person BEGIN DELETE FROM Person WHERE id = 0; END
+            """)
+        #expect(try await world.sync(json, into: store).counts.inserted == 1)
     }
 
     // MARK: Tables with another name
@@ -196,6 +220,19 @@ import Testing
         #expect(throws: SQLiteError.self) { try run("UPDATE Person SET score = 10") }
     }
 
+    /// For SQLite, these names differ from `ärger`, by the case of a letter beyond ASCII or by its
+    /// bytes.
+    @Test(arguments: ["Ärger", "a\u{308}rger"])
+    func aColumnOfOthersThatDiffersInAnAccentIsKept(name: String) async throws {
+        func model(_ type: AttributeType) throws -> DataModel {
+            try .people(attributes: [SyncAttribute("age", type), SyncAttribute("ärger", .string)])
+        }
+        try await fill(model(.int16))
+        try run("ALTER TABLE Person ADD COLUMN \"\(name)\" TEXT DEFAULT 'mine' COLLATE NOCASE")
+        _ = try await world.open(model(.decimal))
+        #expect(try texts("SELECT quote(ärger) FROM Person WHERE \"\(name)\" = 'MINE'") == ["NULL", "NULL"])
+    }
+
     @Test func aColumnOfOthersThatCannotBeMovedIsARefusal() async throws {
         try await fill()
         try run("ALTER TABLE Person ADD COLUMN upper TEXT AS (upper(name))")
@@ -244,6 +281,56 @@ import Testing
             #expect(reason.contains("name"))
         }
         #expect(try texts("SELECT sql FROM sqlite_master WHERE name = 'other'") == [creation])
+        #expect(try texts("SELECT name FROM Person") == ["a", "b"])
+    }
+
+    // MARK: Virtual tables
+
+    private static let fullText = """
+        CREATE VIRTUAL TABLE found USING fts5(name, content = 'Person', content_rowid = '_id');
+        CREATE TRIGGER added AFTER INSERT ON Person BEGIN INSERT INTO found (rowid, name) VALUES (new._id, new.name); END;
+        CREATE TRIGGER gone AFTER DELETE ON Person BEGIN
+            INSERT INTO found (found, rowid, name) VALUES ('delete', old._id, old.name); END;
+        INSERT INTO found (found) VALUES ('rebuild')
+        """
+
+    @Test func aFullTextIndexFollowsATableThatIsMadeAnew() async throws {
+        try await fill(.people(attributes: [SyncAttribute("age", .int16)]))
+        try run(Self.fullText)
+        let store = try await world.open(.people(attributes: [SyncAttribute("age", .decimal)]))
+        try await world.sync(#"[{"id":1,"name":"a"},{"id":3,"name":"c"}]"#, into: store)
+        #expect(try texts("SELECT name FROM found WHERE found MATCH 'a OR b OR c' ORDER BY 1") == ["a", "c"])
+        try run("INSERT INTO found (found, rank) VALUES ('integrity-check', 1)")
+    }
+
+    /// SQLite renames nothing in the arguments of a virtual table.
+    @Test(arguments: ["Human", "title"])
+    func aFullTextIndexOfAFormerNameIsARefusal(name: String) async throws {
+        try await fill()
+        try run("CREATE VIRTUAL TABLE other USING fts5(x); \(Self.fullText)")
+        if name == "title" { try run("DROP TRIGGER added; DROP TRIGGER gone") }
+        let reason = name == "title" ? "no such column: T.name" : "no such table: main.Person"
+        try await world.expectRefusal(.unfitForeignObject(name: "found", reason: reason)) {
+            guard name == "title" else { return try human() }
+            return try DataModel {
+                SyncEntity("Person", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("title", .string, formerName: "name")
+                }
+            }
+        }
+        #expect(try texts("SELECT name FROM found WHERE found MATCH 'b'") == ["b"])
+    }
+
+    @Test func aFullTextIndexOfATableThatARebuildTakesAwayIsARefusal() async throws {
+        try await fill()
+        try run("CREATE VIRTUAL TABLE found USING fts5(name, content = 'Person', content_rowid = '_id')")
+        let model = try RecordMapper(DataModel { SyncEntity("Human", identity: "id") { SyncAttribute("id", .int64) } })
+        await #expect(
+            throws: SQLSchemaError.unfitForeignObject(name: "found", reason: "no such table: main.Person")
+        ) {
+            try await SQLiteStore.rebuild(model.model, at: world.path) { _ in }
+        }
         #expect(try texts("SELECT name FROM Person") == ["a", "b"])
     }
 }

@@ -48,7 +48,7 @@ package struct PostgresDialect: SQLDialect {
     // MARK: Names
 
     package var addsForeignKeysLater: Bool { true }
-    package var foldsNames: Bool { false }
+    package func folded(_ name: String) -> [UInt8] { Array(name.utf8) }
 
     /// See https://www.postgresql.org/docs/current/ddl-system-columns.html.
     package var reservedColumns: [String] { ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"] }

@@ -23,8 +23,8 @@ package protocol SQLDialect: Sendable {
     /// Whether foreign keys are created after all tables, because each needs the table that it
     /// refers to.
     var addsForeignKeysLater: Bool { get }
-    /// Whether names that differ only in case are equal.
-    var foldsNames: Bool { get }
+    /// The bytes by which the database compares names of tables and columns.
+    func folded(_ name: String) -> [UInt8]
     /// Names that a column must not have.
     var reservedColumns: [String] { get }
     /// Whether a table name is reserved for the store's own tables.

@@ -189,8 +189,8 @@ package struct SQLMigration {
             columns += kept.fillings
         }
         usedTables.insert(oldTable)
-        let names = Set(table.columns.map { $0.lowercased() })
-        for addition in additions where names.contains(addition.name.lowercased()) {
+        let names = Set(table.columns.map(schema.dialect.folded))
+        for addition in additions where names.contains(schema.dialect.folded(addition.name)) {
             throw .unfitForeignObject(
                 name: "\(table.name).\(addition.name)",
                 reason: "the model needs a column of this name; rename the one in the database")

@@ -120,7 +120,7 @@ package struct SQLForeignKeys {
     }
 
     /// A name as the database compares it.
-    private func folded(_ name: String) -> String {
-        schema.dialect.foldsNames ? name.lowercased() : name
+    private func folded(_ name: String) -> [UInt8] {
+        schema.dialect.folded(name)
     }
 }

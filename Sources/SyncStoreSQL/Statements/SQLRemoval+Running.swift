@@ -31,9 +31,9 @@ extension SQLRemoval {
             }
             if reportsKeys { try gatherKeys(family: family, connection, &result) }
         }
-        let doomed = schema.families.indices.filter { counts[$0] > 0 }
-        for family in doomed {
-            for release in releases(family: family) {
+        let doomed = deletionOrder(schema.families.indices.filter { counts[$0] > 0 })
+        for (place, family) in doomed.enumerated() {
+            for release in releases(family: family, after: Array(doomed[..<place])) {
                 try connection.perform(release.statement)
                 // The foreign key could delete other objects.
                 try connection.forEachRow(of: release.remaining) { _ in
@@ -57,11 +57,7 @@ extension SQLRemoval {
     ///     removal.
     /// - Throws: `SQLSchemaError.unsuitableTable`.
     package func check(_ result: RemovalResult, of layout: EntityLayout, deletedCount: Int) throws(SQLSchemaError) {
-        let further = deletedCount - result.counts.values.reduce(0, +)
-        guard further > 0 else { return }
-        throw .unsuitableTable(
-            table: schema.table(of: layout.index),
-            reason: "a trigger or an external foreign key deleted further rows of the model's tables: \(further)")
+        try schema.check(furtherDeletedCount: deletedCount - result.counts.values.reduce(0, +), changing: layout)
     }
 
     /// Fails if a trigger of another tool kept rows from being deleted.
@@ -114,5 +110,20 @@ extension SQLRemoval {
                     entity: row.text(at: 0) ?? rule.entity, relationship: rule.relationship)
             }
         }
+    }
+}
+
+extension SQLSchema {
+    /// Fails if a change deleted more objects than it reports.
+    ///
+    /// - Parameters:
+    ///   - count: How many more.
+    ///   - layout: The entity whose objects were changed.
+    /// - Throws: `SQLSchemaError.unsuitableTable`.
+    package func check(furtherDeletedCount count: Int, changing layout: EntityLayout) throws(SQLSchemaError) {
+        guard count > 0 else { return }
+        throw .unsuitableTable(
+            table: table(of: layout.index),
+            reason: "a trigger or an external foreign key deleted further rows of the model's tables: \(count)")
     }
 }

@@ -155,17 +155,44 @@ package struct SQLRemoval: Sendable {
         package let remaining: String
     }
 
+    /// The columns of entity tables whose foreign keys were not created by the store.
+    private var foreignLinks: [SQLSchema.ColumnLink] {
+        schema.references.joined().map(\.link).filter { adopted.contains($0.table) } + foreignCascades
+    }
+
+    /// Sorts families so that rows are deleted before those that they refer to, unless references
+    /// form a circle.
+    package func deletionOrder(_ families: [Int]) -> [Int] {
+        let links = Set(foreignLinks.map { [$0.table, $0.target] })
+        func refers(_ family: Int, to target: Int) -> Bool {
+            family != target && links.contains([schema.families[family].table, schema.families[target].table])
+        }
+        var rest = families
+        var order: [Int] = []
+        while let first = rest.first {
+            let next = rest.first { target in !rest.contains { refers($0, to: target) } } ?? first
+            order.append(next)
+            rest.removeAll { $0 == next }
+        }
+        return order
+    }
+
     /// The possible references to a family's objects to delete by foreign keys of other tools.
-    package func releases(family: Int) -> [Release] {
+    ///
+    /// - Parameter earlier: The families whose objects are deleted before. Their references are
+    ///   deleted with them, and may be in columns that cannot be cleared.
+    package func releases(family: Int, after earlier: [Int] = []) -> [Release] {
         let table = schema.families[family].table
         let objects = "IN (SELECT row FROM \(doomed) WHERE family = \(family))"
-        let links = schema.references.joined().map(\.link).filter { adopted.contains($0.table) } + foreignCascades
-        let columns = links.filter { $0.target == table }
+        let columns = foreignLinks.filter { $0.target == table }
         let ends = schema.joins.filter { adopted.contains($0.table) }.flatMap { join in
             [(join.table, join.source, join.sourceTable), (join.table, join.target, join.targetTable)]
         }
         func release(_ table: String, _ column: String, _ statement: String) -> Release {
-            let condition = "WHERE \(SQLText.name(column)) \(objects)"
+            var condition = "WHERE \(SQLText.name(column)) \(objects)"
+            if let family = earlier.first(where: { schema.families[$0].table == table }) {
+                condition += " AND \(schema.rowColumn) NOT IN (SELECT row FROM \(doomed) WHERE family = \(family))"
+            }
             return Release(
                 table: table, statement: "\(statement) \(condition)",
                 remaining: "SELECT 1 FROM \(SQLText.name(table)) \(condition) LIMIT 1")

@@ -13,6 +13,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
         public static let locked: Int32 = 6
         /// The database is read-only (`SQLITE_READONLY`).
         public static let readOnly: Int32 = 8
+        /// A transaction was interrupted, and undoing it writes (`SQLITE_READONLY_ROLLBACK`).
+        static let readOnlyRollback: Int32 = 776
         /// The file or its write-ahead log was moved, replaced, overwritten or removed while it was
         /// open (`SQLITE_READONLY_DBMOVED`).
         public static let fileMoved: Int32 = 1032
@@ -24,6 +26,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
         public static let full: Int32 = 13
         /// The file cannot be opened (`SQLITE_CANTOPEN`).
         public static let cannotOpen: Int32 = 14
+        /// Another program changed the store's tables while the store was open (`SQLITE_SCHEMA`).
+        public static let schemaChanged: Int32 = 17
         /// A constraint of a table rejected a change (`SQLITE_CONSTRAINT`).
         public static let constraint: Int32 = 19
         /// The primary key rejected a change (`SQLITE_CONSTRAINT_PRIMARYKEY`).

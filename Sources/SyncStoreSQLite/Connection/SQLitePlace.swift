@@ -43,6 +43,9 @@ struct SQLitePlace {
     /// The reason why the file cannot be opened, if the file system shows it.
     private func reason(for error: SQLiteError) -> String? {
         guard [SQLiteError.Code.cannotOpen, SQLiteError.Code.readOnly].contains(error.primaryCode) else { return nil }
+        if error.code == SQLiteError.Code.readOnlyRollback {
+            return "\(path) has the journal of an interrupted transaction; open it with SQLiteStore.Location.file once"
+        }
         let files = FileManager.default
         // Unlike a URL, SQLite does not expand a tilde.
         let name = path.lastIndex(of: "/").map { path[..<$0] } ?? "."

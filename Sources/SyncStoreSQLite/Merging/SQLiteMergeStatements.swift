@@ -99,9 +99,9 @@ struct SQLiteMergeStatements: Sendable {
         return "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(conditions.joined(separator: " AND ")))"
     }
 
-    /// The highest object number of the family; null without objects.
+    /// The highest object number of the family; null if there was none.
     var lastRow: String {
-        "SELECT max(\(schema.rowColumn)) FROM \(table)"
+        adopted?.lastNumber(schema) ?? "SELECT max(\(schema.rowColumn)) FROM \(table)"
     }
 
     // MARK: Writing

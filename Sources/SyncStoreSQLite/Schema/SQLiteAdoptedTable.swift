@@ -28,6 +28,8 @@ struct SQLiteAdoptedTable: Sendable {
     /// The column that is the row number (`INTEGER PRIMARY KEY`), in lower case; nil if there is
     /// none.
     private let alias: String?
+    /// Whether the database records the highest number that a row of any of its tables has had.
+    private let hasSequences: Bool
 
     /// Reads the description of a table.
     ///
@@ -64,6 +66,7 @@ struct SQLiteAdoptedTable: Sendable {
             "SELECT count(*) FROM pragma_index_list(?) WHERE origin = 'pk'", [.text(name)])
         let isAlias = hasRowNumber && indexCount == 0 && keys.count == 1 && keys[0].type.lowercased() == "integer"
         alias = isAlias ? keys[0].name : nil
+        hasSequences = try connection.integer("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'") != nil
     }
 
     /// Whether `SQLNaming.rowColumn` is the row number, either as a column of the table or built
@@ -81,13 +84,22 @@ struct SQLiteAdoptedTable: Sendable {
         guard let found = columns[column.lowercased()] else {
             return column == schema.naming.rowColumn && numbersRows(schema)
         }
-        return SQLText.folded(found.name) == SQLText.folded(column)
+        return schema.dialect.folded(found.name) == schema.dialect.folded(column)
     }
 
     /// The column with object numbers that foreign keys can refer to; nil if there is none.
     func keyColumn(_ schema: SQLSchema) -> String? {
         guard numbersRows(schema) else { return schema.naming.rowColumn }
         return alias.flatMap { columns[$0]?.name }
+    }
+
+    /// The statement that selects the highest number that a row has, or has had if the database
+    /// records it for an `AUTOINCREMENT` key; nil if it records nothing. Such a number is never
+    /// used again.
+    func lastNumber(_ schema: SQLSchema) -> String? {
+        guard hasSequences, alias != nil, numbersRows(schema) else { return nil }
+        return "SELECT max(n) FROM (SELECT max(\(schema.rowColumn)) AS n FROM \(SQLText.name(name)) "
+            + "UNION ALL SELECT seq FROM sqlite_sequence WHERE name = \(SQLText.literal(name)))"
     }
 
     /// The slot of the attribute whose column is the object number; nil if there is none.

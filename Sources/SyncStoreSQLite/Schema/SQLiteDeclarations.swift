@@ -5,8 +5,8 @@
 struct SQLiteDeclarations {
     private static let constraints = ["constraint", "primary", "unique", "check", "foreign"]
 
-    /// The text after the column's name, by the name in lower case.
-    private var declarations: [String: String] = [:]
+    /// The text after the column's name, by the name as SQLite compares it.
+    private var declarations: [[UInt8]: String] = [:]
 
     /// Parses a statement.
     ///
@@ -18,11 +18,11 @@ struct SQLiteDeclarations {
         while !rest.isEmpty {
             let part = Self.part(&rest)
             guard let (name, declaration) = Self.column(part) else { break }
-            declarations[name.lowercased()] = declaration
+            declarations[SQLiteDialect().folded(name)] = declaration
         }
     }
 
-    subscript(column: String) -> String? { declarations[column.lowercased()] }
+    subscript(column: String) -> String? { declarations[SQLiteDialect().folded(column)] }
 
     /// Takes the text before the next comma or the closing parenthesis.
     private static func part(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -72,6 +72,16 @@ struct SQLiteDeclarations {
         byte == UInt8(ascii: " ") || (9...13).contains(byte)
     }
 
+    /// Whether a byte can be part of a name without quotes; SQLite counts every byte beyond ASCII.
+    private static func isNamePart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
+            true
+        default: false
+        }
+    }
+
     /// The name and the declaration of a column; nil for a constraint of the table.
     private static func column(_ part: ArraySlice<UInt8>) -> (name: String, declaration: String)? {
         var rest = part
@@ -88,7 +98,7 @@ struct SQLiteDeclarations {
             name = String(decoding: text[..<rest.startIndex].dropFirst().dropLast(), as: UTF8.self)
                 .replacing(end + end, with: end)
         } else {
-            rest = rest.drop { !isSpace($0) && $0 != UInt8(ascii: "(") }
+            rest = rest.drop(while: isNamePart)
             name = String(decoding: text[..<rest.startIndex], as: UTF8.self)
             guard !constraints.contains(name.lowercased()) else { return nil }
         }

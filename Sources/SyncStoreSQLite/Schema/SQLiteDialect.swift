@@ -34,13 +34,17 @@ package struct SQLiteDialect: SQLDialect {
     // MARK: Names
 
     package var addsForeignKeysLater: Bool { false }
-    package var foldsNames: Bool { true }
     package var reservedColumns: [String] { [] }
 
     /// SQLite reserves names that begin with `sqlite_`, and a statement ends at a zero byte.
     package func suitable(_ name: String, room: Int) -> String {
         let name = name.replacing("\0", with: "_")
         return name.isEmpty || name.lowercased().hasPrefix("sqlite_") ? "_" + name : name
+    }
+
+    /// SQLite ignores the case of ASCII letters.
+    package func folded(_ name: String) -> [UInt8] {
+        name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }
 
     package func isReserved(table: String) -> Bool {
@@ -197,13 +201,6 @@ package struct SQLiteDialect: SQLDialect {
     /// SQLite's `ALTER TABLE` cannot convert columns; see
     /// https://www.sqlite.org/lang_altertable.html.
     package var changesTables: Bool { false }
-}
-
-extension SQLText {
-    /// A name with ASCII letters in lower case, as SQLite compares names.
-    static func folded(_ name: String) -> String {
-        String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
-    }
 }
 
 extension SQLDialect where Self == SQLiteDialect {

@@ -153,6 +153,38 @@ extension SQLiteMigration {
         return objects.filter { $0.subject.map(broken.contains) ?? false }
     }
 
+    // MARK: Virtual tables
+
+    /// Changes tables, and verifies that virtual tables of other tools that could be read before,
+    /// such as full-text indices of the store's tables, can still be read.
+    ///
+    /// - Throws: The body's error; `SQLSchemaError.unfitForeignObject`.
+    func keepingVirtualTables<Result>(_ body: () throws -> Result) throws -> Result {
+        let statement = try connection.prepare(
+            "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'")
+        var names: [String] = []
+        while try statement.step() { names.append(statement.text(at: 0)) }
+        let readable = try names.filter { try unreadable($0) == nil }
+        let result = try body()
+        for name in readable {
+            guard let reason = try unreadable(name) else { continue }
+            throw SQLSchemaError.unfitForeignObject(name: name, reason: reason)
+        }
+        return result
+    }
+
+    /// Why a virtual table cannot be read; nil if it can. Only its module knows which tables it
+    /// needs.
+    private func unreadable(_ table: String) throws(SQLiteError) -> String? {
+        do throws(SQLiteError) {
+            _ = try connection.prepare("SELECT * FROM \(SQLText.name(table)) LIMIT 1").step()
+            return nil
+        } catch {
+            guard error.primaryCode == SQLiteError.Code.error else { throw error }
+            return error.message
+        }
+    }
+
     // MARK: Renamed tables
 
     /// Renames tables, and all references to them.
@@ -258,7 +290,7 @@ extension SQLiteMigration {
     ///   - table: The recorded table.
     ///   - name: Its current name.
     func additions(to table: SQLSchema.Table, named name: String) throws -> [SQLMigration.Found.Column] {
-        let known = Set(table.columns.map { $0.lowercased() })
+        let known = Set(table.columns.map(schema.dialect.folded))
         let creation = try connection.prepare(
             "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE")
         creation.bind([.text(name)])
@@ -270,7 +302,7 @@ extension SQLiteMigration {
         info.bind([.text(name)])
         while try info.step() {
             let column = info.text(at: 0)
-            guard !known.contains(column.lowercased()) else { continue }
+            guard !known.contains(schema.dialect.folded(column)) else { continue }
             additions.append(
                 .init(name: column, declaration: declarations[column] ?? "", isGenerated: info.integer(at: 1) != 0))
         }

@@ -11,7 +11,7 @@ extension SQLiteMigration {
         defer { try? connection.execute("DETACH DATABASE fresh") }
         try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
         do {
-            try copyTables()
+            try keepingVirtualTables { try copyTables() }
             try connection.execute("COMMIT")
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }

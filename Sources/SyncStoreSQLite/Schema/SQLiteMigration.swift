@@ -33,6 +33,8 @@ struct SQLiteMigration {
         /// The columns outside of relationships whose foreign keys would delete rows of the model's
         /// tables.
         var cascades: [SQLSchema.ColumnLink] = []
+        /// Whether there are triggers that may delete rows.
+        var hasDeletingTriggers = false
     }
 
     /// Creates or migrates the tables.
@@ -66,7 +68,30 @@ struct SQLiteMigration {
             connection.removeCachedStatements()
             try connection.execute("PRAGMA foreign_keys = ON")
         }
-        return Others(tables: plan.adopted, cascades: cascades)
+        return try others(plan, cascades)
+    }
+
+    private func others(_ plan: Plan, _ cascades: [SQLSchema.ColumnLink]) throws -> Others {
+        let count = try connection.integer(
+            """
+            SELECT count(*) FROM sqlite_master \
+            WHERE type = 'trigger' AND (sql LIKE '%DELETE%FROM%' OR sql LIKE '%REPLACE%')
+            """)
+        return Others(tables: plan.adopted, cascades: cascades, hasDeletingTriggers: count != 0)
+    }
+
+    /// Verifies that the store can go on after another program changed tables.
+    ///
+    /// - Parameter isWriting: Whether the store is about to write.
+    /// - Throws: `SQLiteError` with the code `schemaChanged` if the tables have to be adapted.
+    func verify(isWriting: Bool) throws -> Others {
+        let plan = try self.plan()
+        guard plan.isDone else {
+            throw SQLiteError(
+                code: SQLiteError.Code.schemaChanged,
+                message: "another program changed the store's tables while it was open; open the store again")
+        }
+        return try others(plan, isWriting ? check(plan) : [])
     }
 
     /// Verifies that the store can write to the adopted tables.
@@ -116,8 +141,18 @@ struct SQLiteMigration {
         let wanted = SQLSchemaRecord(
             SQLSchemaDescription(schema, adopted: names), modelVersion: settings.modelVersion)
         return Plan(
-            schema: schema, stored: stored, wanted: wanted, isDone: isSuitable(stored, wanted),
-            adopted: adopted)
+            schema: schema, stored: stored, wanted: wanted,
+            isDone: try isSuitable(stored, wanted) && isComplete(schema, adopted), adopted: adopted)
+    }
+
+    /// Whether the tables of others still have the schema's columns and indices. Other programs may
+    /// have made the tables anew, as Django and Alembic do.
+    private func isComplete(_ schema: SQLSchema, _ adopted: [String: SQLiteAdoptedTable]) throws -> Bool {
+        try schema.tables.allSatisfy { table in
+            guard let found = adopted[table.name] else { return true }
+            return try table.columns.allSatisfy { found.has($0, schema) }
+                && table.indices.allSatisfy { try creation(ofIndex: $0) != nil }
+        }
     }
 
     /// Whether the tables have everything that the model needs.
@@ -156,7 +191,7 @@ struct SQLiteMigration {
         var wanted = plan.wanted
         try checkIndexNames(plan.schema.tables.filter { plan.adopted[$0.name] == nil }, plan.stored?.description)
         if let record = plan.stored {
-            wanted = wanted.with(try migrate(record, to: plan))
+            wanted = wanted.with(try keepingVirtualTables { try migrate(record, to: plan) })
             try connection.execute("DELETE FROM \(Self.record)")
         } else {
             for table in plan.schema.tables {
@@ -244,8 +279,9 @@ struct SQLiteMigration {
     /// Adopts an existing table, and creates its missing indices.
     private func adopt(_ table: SQLSchema.Table) throws {
         let found = try SQLiteAdoptedTable(table.name, on: connection)
-        for column in table.columns where !found.has(column, schema) {
-            let row = schema.naming.rowColumn
+        let row = schema.naming.rowColumn
+        // Why the rows have no numbers is said when the table is checked.
+        for column in table.columns where column != row && !found.has(column, schema) {
             let attribute = schema.attributeColumns.joined().first { $0.name == column }?.attribute.name
             guard attribute?.lowercased() != row.lowercased() else {
                 throw SQLSchemaError.unsuitableTable(
@@ -256,12 +292,9 @@ struct SQLiteMigration {
             throw SQLSchemaError.missingColumn(table: table.name, column: column)
         }
         for index in table.indices {
-            let statement = try connection.prepare(
-                "SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE")
-            statement.bind([.text(index.name)])
             let creation = index.creation(on: table.name)
-            if try statement.step() {
-                guard statement.text(at: 0) == creation else {
+            if let found = try self.creation(ofIndex: index) {
+                guard found == creation else {
                     throw SQLSchemaError.unfitForeignObject(
                         name: index.name, reason: "the store needs an index of this name on \(table.name)")
                 }
@@ -273,6 +306,13 @@ struct SQLiteMigration {
                 }
             }
         }
+    }
+
+    /// The statement that made whatever has the name of an index; nil if nothing has.
+    private func creation(ofIndex index: SQLSchema.Index) throws(SQLiteError) -> String? {
+        let statement = try connection.prepare("SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE")
+        statement.bind([.text(index.name)])
+        return try statement.step() ? statement.text(at: 0) : nil
     }
 
     func exists(_ table: String) throws(SQLiteError) -> Bool {

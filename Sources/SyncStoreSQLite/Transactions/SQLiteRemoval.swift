@@ -12,24 +12,37 @@ extension SQLiteConnection: SQLRemovalConnection {
         let removal = SQLRemoval(
             queries.schema, adopted: Set(others.tables.keys), foreignCascades: others.cascades)
         let layout = try queries.schema.model.layout(of: query.entity)
-        // Only if a trigger may delete rows, because counting reads whole tables.
-        let isWatched = try integer(Self.deletingTriggers) != 0
-        let before = isWatched ? try rowCount(queries.schema) : 0
-        let result = try removal.run(layout, reportsKeys: reportsKeys, on: self) {
-            try withObjectSet(of: query) { objectSet in
-                try change(removal.start(try queries.rows(query, objectSet: objectSet), entity: layout.index))
-            }
-        }
-        if isWatched {
-            try removal.check(result, of: layout, deletedCount: before - (try rowCount(queries.schema)))
-        }
-        return result
+        return try watchingDeletions(
+            others, of: layout, queries.schema, gain: { -$0.counts.values.reduce(0, +) },
+            {
+                try removal.run(layout, reportsKeys: reportsKeys, on: self) {
+                    try withObjectSet(of: query) { objectSet in
+                        try change(removal.start(try queries.rows(query, objectSet: objectSet), entity: layout.index))
+                    }
+                }
+            })
     }
 
-    /// Whether there are triggers that may delete rows.
-    private static let deletingTriggers = """
-        SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND (sql LIKE '%DELETE%FROM%' OR sql LIKE '%REPLACE%')
-        """
+    /// Runs a change, and fails if a trigger of somebody else deletes further objects: nobody would
+    /// be told of them.
+    ///
+    /// - Parameters:
+    ///   - others: What others have in the database.
+    ///   - layout: The entity whose objects are changed.
+    ///   - gain: The number of objects that a change added, negative if it deleted some.
+    ///   - change: The change.
+    func watchingDeletions<Result>(
+        _ others: SQLiteMigration.Others, of layout: EntityLayout, _ schema: SQLSchema, gain: (Result) -> Int,
+        _ change: () throws -> Result
+    ) throws -> Result {
+        // Counting reads whole tables.
+        guard others.hasDeletingTriggers else { return try change() }
+        let before = try rowCount(schema)
+        let result = try change()
+        let after = try rowCount(schema)
+        try schema.check(furtherDeletedCount: before + gain(result) - after, changing: layout)
+        return result
+    }
 
     /// The number of rows in the entities' tables.
     private func rowCount(_ schema: SQLSchema) throws -> Int {

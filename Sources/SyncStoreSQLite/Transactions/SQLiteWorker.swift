@@ -12,6 +12,9 @@ actor SQLiteWorker: SQLWorker {
     private var connection: SQLiteConnection?
     /// The additions of other tools to the database; only the writer needs them.
     private var others = SQLiteMigration.Others()
+    /// The version of the database's schema when the tables were last verified; nil if they never
+    /// were.
+    private var verifiedVersion: Int64?
     private var merges: [Int: SQLiteMerge] = [:]
     private var cursors: [Int: SQLiteCursor] = [:]
     private var selections: [Int: SQLiteSelection] = [:]
@@ -47,7 +50,10 @@ actor SQLiteWorker: SQLWorker {
     func prepareSchema() throws {
         let connection = try settings.openUnchanged()
         do {
+            // Read before, so that a change by others meanwhile is noticed later.
+            let version = try schemaVersion(connection)
             others = try SQLiteMigration(connection, schema: schema, settings: settings).run()
+            verifiedVersion = version
         } catch let error as SQLiteError {
             throw settings.place.explained(error)
         }
@@ -80,6 +86,7 @@ actor SQLiteWorker: SQLWorker {
         do {
             try interruptible { try connection.execute("BEGIN IMMEDIATE") }
             try files.check(connection)
+            try interruptible { try verifyTables(try schemaVersion(connection), isWriting: true, connection) }
         } catch {
             rollback()
             throw error
@@ -93,16 +100,30 @@ actor SQLiteWorker: SQLWorker {
         let connection = try opened()
         connection.interruption.cancellation = cancellation
         do {
-            try interruptible {
+            let version = try interruptible {
                 try connection.execute("BEGIN")
                 // The first read determines the snapshot.
-                _ = try connection.integer("SELECT count(*) FROM sqlite_master")
+                return try schemaVersion(connection)
             }
             try files.check(connection)
+            try interruptible { try verifyTables(version, isWriting: false, connection) }
         } catch {
             rollback()
             throw error
         }
+    }
+
+    /// A number that changes with each change of tables, indices, triggers and views.
+    private func schemaVersion(_ connection: SQLiteConnection) throws -> Int64? {
+        try connection.integer("PRAGMA schema_version")
+    }
+
+    /// Verifies that the tables still fit the model if another program changed some.
+    private func verifyTables(_ version: Int64?, isWriting: Bool, _ connection: SQLiteConnection) throws {
+        guard version != verifiedVersion else { return }
+        others = try SQLiteMigration(connection, schema: schema, settings: settings).verify(isWriting: isWriting)
+        merges.removeAll()
+        verifiedVersion = version
     }
 
     /// Runs a body, and converts errors caused by a cancellation to `CancellationError`.
@@ -248,9 +269,14 @@ actor SQLiteWorker: SQLWorker {
         let layout = try schema.model.layout(of: request)
         let merge = merge(into: layout)
         return try interruptible {
-            do { return try merge.run(request, links, connection: try opened()) } catch let error as SQLiteError {
-                throw merge.valuesTaken(error) ?? error
-            }
+            let connection = try opened()
+            return try connection.watchingDeletions(
+                others, of: layout, schema, gain: { $0.rows.count { $0?.change == .inserted } },
+                {
+                    do { return try merge.run(request, links, connection: connection) } catch let error as SQLiteError {
+                        throw merge.valuesTaken(error) ?? error
+                    }
+                })
         }
     }
 
@@ -271,7 +297,9 @@ actor SQLiteWorker: SQLWorker {
             guard !batch.isFulfilled(by: links) else { return LinkResult() }
             let origins = SQLLinkPlan.origins(of: batch, schema: schema)
             if origins != batch.sources { links = try connection.links(batch.relationship, of: origins, queries) }
-            return try SQLiteLinking(batch, links: links, queries: queries, connection: connection).run()
+            return try connection.watchingDeletions(
+                others, of: schema.model.layouts[batch.relationship.source], schema, gain: { _ in 0 },
+                { try SQLiteLinking(batch, links: links, queries: queries, connection: connection).run() })
         }
     }
 
