@@ -73,7 +73,7 @@ import Testing
         let processor = StoreProcessor(world.json, entity: "User", batchCount: 2) {
             .bytes(Array(usersJSON(1...3).utf8))
         } details: { key in
-            if key == .identity(2) { await synchronizer.withLock(\.self)?.cancel() }
+            if key == .identity(2) { synchronizer.withLock(\.self)?.cancel() }
             guard case .identity(let values) = key, case .int(let id)? = values.first else { return .bytes([]) }
             return .bytes(Array(#"{"id":\#(id)}"#.utf8))
         }
