@@ -111,9 +111,7 @@ struct BatchCuts {
             // If all mentions are in one place, only the order of nested objects matters.
             guard !slots.isEmpty, repeated.contains(root) || group.hasNested else { continue }
             group.records.withReader { reader in
-                guard repeated.contains(root) || slots.count > 1 || !reader.isAscending(slot: slots[0]) else {
-                    return
-                }
+                guard repeated.contains(root) || !reader.isAscending(slot: slots[0]) else { return }
                 for row in 0..<reader.count {
                     guard let element = places[place].elements[row], reader.isIdentified(row, by: slots) else {
                         continue

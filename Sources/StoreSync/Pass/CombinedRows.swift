@@ -34,7 +34,8 @@ struct CombinedRows {
         // For each record, its first row and the rows that add or change a value.
         var several: [Int: [Int]] = [:]
         group.records.withReader { reader in
-            guard !isPlain || !reader.isAscending(slot: slots[0]) else { return }
+            // Ascending numbers differ, alone and within a parent.
+            guard !reader.isAscending(slot: slots[0]) else { return }
             var integers: [Int64: Int] = [:]
             var others: [[AttributeValue]: Int] = [:]
             recordOfRow.reserveCapacity(reader.count)

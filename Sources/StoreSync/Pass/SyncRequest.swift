@@ -186,7 +186,7 @@ struct SyncRequest: Sendable {
         let layout = stored.record.layout
         // The JSON may hold only a part of the object.
         var rules = rules
-        rules.clearsAbsent = options.absentKeys == .clear
+        rules.clearsAbsent = false
         var collector = try RecordCollector(mapper, entity: layout.name, options: rules.readerOptions)
         var writer = JSONWriter()
         try writer.value(json)
