@@ -1,6 +1,7 @@
 import JSONMapper
 import OneWayStoreTestSupport
 import StoreSync
+import SyncBase
 import SyncModel
 import SyncStore
 import Testing
@@ -10,7 +11,11 @@ import Testing
     private let world: SyncWorld
 
     init() throws {
-        world = try SyncWorld(model: UserModel.withEverything().adding([SyncBookmark.entity]))
+        world = try SyncWorld(model: Self.model())
+    }
+
+    private static func model() throws -> DataModel {
+        try UserModel.withEverything().adding([SyncBookmark.entity])
     }
 
     @discardableResult
@@ -58,15 +63,64 @@ import Testing
         #expect(try await world.column("name", of: "Company") == [.string("Apple")])
     }
 
-    @Test func objectsThatAreInsertedOrUpdatedTakeTagsBackButNoCursors() async throws {
+    /// What brings objects without replacing the list of all.
+    enum Delivery: CaseIterable {
+        case insertion, push, delta
+    }
+
+    @Test(arguments: Delivery.allCases)
+    func objectsThatAreInsertedOrUpdatedTakeTagsBackButNoCursors(delivery: Delivery) async throws {
         let tagged = Listing("a", .tagged, #"[{"id":1,"name":"Ada"}]"#)
         let changes = Listing("b", .changes, #"[{"id":1,"name":"Ada"}]"#)
         try await sync(tagged)
         try await sync(changes)
-        try await world.json.insertOrUpdate(.bytes(Array(#"[{"id":1,"name":"Bob"}]"#.utf8)), into: "User")
+        let text = #"[{"id":1,"name":"Bob"}]"#
+        let json = JSONSource.bytes(Array(text.utf8))
+        switch delivery {
+        case .insertion: try await world.json.insertOrUpdate(json, into: "User")
+        case .push: try await world.json.apply([.objects(json)], into: "User")
+        case .delta: #expect(try await sync(Listing("c", .delta, text)).coverage == .changes)
+        }
+        #expect(try await world.column("name") == [.string("Bob")])
         #expect(try await sync(changes).coverage == .unchanged)
         try await sync(tagged)
         #expect(try await world.column("name") == [.string("Ada")])
+    }
+
+    /// The same list, from a source that reads it in another way, or in another dialect.
+    @Test func aBookmarkIsForOneSourceAndDialect() async throws {
+        var source = Listing("a", .tagged, #"[{"id":1}]"#)
+        try await sync(source)
+        source.fingerprint = "with other fields"
+        #expect(try await sync(source).coverage == .everything)
+        #expect(try await sync(source).coverage == .unchanged)
+        var dialect = JSONDialect.sync
+        dialect.acceptsIdentifiers.toggle()
+        let other = try JSONStore(world.store, mapper: RecordMapper(Self.model(), dialect: dialect))
+        #expect(try await other.sync(from: source, into: "User").coverage == .everything)
+        #expect(try await other.sync(from: source, into: "User").coverage == .unchanged)
+    }
+
+    /// Counts the transactions of a store.
+    private struct CountedTransactions: StoreHook {
+        let count = Locked(0)
+
+        func willMake(_ call: StoreCall) {
+            if call == .transaction { count.withLock { $0 += 1 } }
+        }
+    }
+
+    /// A source may report no change, and a new cursor with it.
+    @Test func aBookmarkIsWrittenOnlyIfItChanges() async throws {
+        let hook = CountedTransactions()
+        let world = try SyncWorld.users { HookedStore($0, hook) }
+        let source = Unchanged()
+        for (cursor, transactionCount) in [("a", 1), ("a", 1), ("b", 2), ("b", 2)] {
+            source.cursor.withLock { $0 = cursor }
+            try await world.json.sync(from: source, into: "User")
+            #expect(hook.count.withLock(\.self) == transactionCount)
+        }
+        #expect(source.known.withLock(\.self) == [nil, "a", "a", "b"])
     }
 
     @Test func listsOfDifferentScopesKeepTheirBookmarks() async throws {
@@ -86,6 +140,20 @@ import Testing
     }
 }
 
+/// A source that has no objects to report, but a cursor.
+private struct Unchanged: RemoteSource {
+    let name = "unchanged"
+    let fingerprint = ""
+    let cursor = Locked("")
+    /// The cursors of the bookmarks that syncs began after.
+    let known = Locked<[String?]>([])
+
+    func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
+        known.withLock { $0.append(bookmark?.cursor) }
+        return .unchanged(SyncBookmark(cursor: cursor.withLock(\.self)))
+    }
+}
+
 /// A list that never changes, and that its source reports as unchanged once it was read.
 struct Listing: RemoteSource {
     /// How the source knows that the list was read.
@@ -94,10 +162,12 @@ struct Listing: RemoteSource {
         case tagged
         /// By a cursor of changes.
         case changes
+        /// The same; the list has only changes.
+        case delta
     }
 
     let name: String
-    let fingerprint = ""
+    var fingerprint = ""
     let kind: Kind
     let json: String
 
@@ -132,7 +202,7 @@ struct Listing: RemoteSource {
             let bookmark =
                 kind == .tagged
                 ? SyncBookmark(pages: [SyncBookmark.Page(token: nil, entityTag: "t")]) : SyncBookmark(cursor: "c")
-            return RemoteEnd(.everything, isSnapshot: true, bookmark: bookmark)
+            return RemoteEnd(kind == .delta ? .changes : .everything, isSnapshot: true, bookmark: bookmark)
         }
     }
 }
