@@ -9,41 +9,6 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// A feed of a test: hands over its events one by one.
-private final class ScriptedFeed: RemoteFeed {
-    private let stream: AsyncStream<RemoteFeedEvent>
-    private let continuation: AsyncStream<RemoteFeedEvent>.Continuation
-    private let failure: (any Error)?
-    /// How many events have been received in full, and how often the feed was begun.
-    let receivedCount = Watched(0)
-    let runCount = Watched(0)
-
-    /// - Parameter failure: Ends every run but the first one at once.
-    init(failing failure: (any Error)? = nil) {
-        (stream, continuation) = AsyncStream.makeStream()
-        self.failure = failure
-    }
-
-    func send(_ event: RemoteFeedEvent) { continuation.yield(event) }
-
-    /// Ends the feed for good.
-    func finish() { continuation.finish() }
-
-    func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws {
-        let count = runCount.update { count in
-            count += 1
-            return count
-        }
-        if let failure, count > 1 { throw failure }
-        for await event in stream {
-            try await receive(event)
-            receivedCount.update { $0 += 1 }
-            if let failure { throw failure }
-        }
-        try Task.checkCancellation()
-    }
-}
-
 @Suite(.timeLimit(.minutes(30))) struct LiveSyncTests {
     private let clock = ManualClock()
     private static let hourly = SyncSchedule(interval: .seconds(3600), jitter: 0)
@@ -78,6 +43,7 @@ private final class ScriptedFeed: RemoteFeed {
         let source = ScriptedList { _ in usersJSON(1...3) }
         let feed = ScriptedFeed()
         let live = try live(world, source, feed)
+        #expect(!live.health.isConnected && !live.health.hasEnded)
         try await running(live) {
             // The first pass has ended.
             try await clock.waitForSleepers()
@@ -223,6 +189,7 @@ private final class ScriptedFeed: RemoteFeed {
             live.service.trigger()
             try await feed.runCount.wait { $0 == 2 }
             #expect(live.health.lastError as? TestError == TestError("the token has expired"))
+            #expect(!live.health.isConnected)
             live.service.trigger()
             try await feed.runCount.wait { $0 == 3 }
         }
@@ -272,6 +239,67 @@ private final class ScriptedFeed: RemoteFeed {
         }
     }
 
+    /// The first pass fails, and one after a gap was made up for.
+    @Test func aPassThatFailsWithoutAGapIsNotRepeatedEarly() async throws {
+        let world = try SyncWorld.users()
+        let source = ScriptedList { index in
+            if index != 1 { throw TestError("no list") }
+            return usersJSON([1])
+        }
+        let feed = ScriptedFeed()
+        let live = try live(world, source, feed)
+        func expectNoPass(after count: Int) async throws {
+            clock.advance(by: .seconds(60))
+            for _ in 0..<100 { await Task.yield() }
+            #expect(source.readCount == count)
+        }
+        try await running(live) {
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            try await expectNoPass(after: 1)
+            feed.send(.gap(TestError("missed")))
+            try await feed.receivedCount.wait { $0 == 1 }
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            #expect(source.readCount == 2)
+            clock.advance(by: .seconds(3600))
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            #expect(source.readCount == 3)
+            try await expectNoPass(after: 3)
+        }
+    }
+
+    /// A server that sends webhooks faster than they can be applied has to send some again.
+    @Test func onlySoManyChangesWait() async throws {
+        let hook = GatedTransactions()
+        let world = try SyncWorld.users { HookedStore($0, hook) }
+        let live = try live(world, ScriptedList { _ in usersJSON([]) })
+        try await running(live) {
+            // The first pass has ended.
+            try await clock.waitForSleepers()
+            hook.isArmed.withLock { $0 = true }
+            let first = Task { try await live.apply([change(0, "first")]) }
+            try await hook.gate.waitForArrivals()
+            // One is being applied, a thousand wait, and one is too many.
+            let refusals = await withTaskGroup(of: LiveSync.Refusal?.self) { group in
+                for id in 1...1001 {
+                    group.addTask {
+                        do {
+                            try await live.apply([change(id, "waiting")])
+                            return nil
+                        } catch {
+                            return error as? LiveSync.Refusal
+                        }
+                    }
+                }
+                let refused = await group.next() ?? nil
+                hook.gate.open()
+                return await group.reduce(into: [refused]) { $0.append($1) }.compactMap(\.self)
+            }
+            #expect(refusals == [.tooManyWaiting(limit: 1_000)])
+            _ = try await first.value
+            #expect(try await world.names().count == 1001)
+        }
+    }
+
     @Test func onlyTheHolderOfTheLeaseTakesChanges() async throws {
         let world = try SyncWorld.users()
         let source = ScriptedList { _ in usersJSON([1]) }
@@ -302,48 +330,5 @@ private final class ScriptedFeed: RemoteFeed {
         let source = ScriptedList { _ in usersJSON([1]) }
         let feed = ScriptedFeed()
         try await running(try live(world, source, feed)) { try await feed.runCount.wait { $0 == 1 } }
-    }
-}
-
-/// A source of one page, which a script writes when it is read.
-private struct ScriptedList: RemoteSource {
-    let name = "scripted"
-    let fingerprint = ""
-    /// The JSON of the page by the number of pages that were read before.
-    let page: @Sendable (_ index: Int) async throws -> String
-    private let count = Locked(0)
-
-    init(_ page: @escaping @Sendable (_ index: Int) async throws -> String) {
-        self.page = page
-    }
-
-    /// How many pages have been asked for.
-    var readCount: Int { count.withLock(\.self) }
-
-    func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
-        .changed(Pass(list: self))
-    }
-
-    private actor Pass: RemotePass {
-        private let list: ScriptedList
-        private var isRead = false
-
-        init(list: ScriptedList) { self.list = list }
-
-        func next() async throws -> RemotePage? {
-            guard !isRead else { return nil }
-            isRead = true
-            let index = list.count.withLock { count in
-                defer { count += 1 }
-                return count
-            }
-            return RemotePage(.bytes(Array(try await list.page(index).utf8)))
-        }
-
-        func rewind() async throws { isRead = false }
-
-        func end() async throws -> RemoteEnd {
-            RemoteEnd(.everything, isSnapshot: true, bookmark: SyncBookmark())
-        }
     }
 }
