@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayStoreTestSupport
 import OneWaySynchronizer
 import StoreSync
 import SyncBase
@@ -84,6 +85,75 @@ import Testing
         #expect(failure?.report.errors.isEmpty == true)
         #expect(try await world.column("id") == [1, 2])
         #expect(processor.counts.inserted == 2)
+    }
+
+    /// Counts the transactions of a store.
+    private struct CountedTransactions: StoreHook {
+        let count = Locked(0)
+
+        func willMake(_ call: StoreCall) {
+            if call == .transaction { count.withLock { $0 += 1 } }
+        }
+    }
+
+    @Test(arguments: [(100, 1), (5, 1), (2, 3), (1, 5), (0, 5)])
+    func objectsAreWrittenInBatches(batchCount: Int, transactionCount: Int) async throws {
+        let hook = CountedTransactions()
+        let world = try SyncWorld { HookedStore($0, hook) }
+        let processor = StoreProcessor(world.json, entity: "User", batchCount: batchCount) {
+            .bytes(Array(usersJSON(1...5).utf8))
+        }
+        let pass = Synchronizer(processor: processor, options: SyncOptions(concurrency: 1))
+        _ = try await pass.sync()
+        #expect(processor.counts.inserted == 5)
+        #expect(hook.count.withLock(\.self) == transactionCount)
+    }
+
+    /// Nothing is fetched then, so no other write would forget it.
+    @Test func removedObjectsWaitForNoOthers() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"company_id":7}]"#)
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 1)
+        let processor = StoreProcessor(world.json, entity: "User") { .bytes(Array("[]".utf8)) }
+        #expect(try await Synchronizer(processor: processor).sync().removed == 1)
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
+    }
+
+    /// Another tool stored the objects, so that nobody knows what was fetched of them.
+    @Test func eachScopeIsFetchedOnce() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"age":1},{"id":2,"age":1}]"#)
+        let source = Source()
+        for (id, fetched) in [(1, [1]), (1, []), (2, [2]), (2, []), (1, [])] {
+            await source.set([id: 1])
+            let processor = StoreProcessor(
+                world.json, entity: "User", revision: "age", scope: PropertyPath("id") == AttributeValue.int(Int64(id))
+            ) {
+                await source.list()
+            } details: { key in
+                try await source.details(key)
+            }
+            _ = try await Synchronizer(processor: processor).sync()
+            #expect(await source.fetched == fetched)
+        }
+    }
+
+    /// The bookkeeping of syncs is no part of a model, and a store may do without it.
+    @Test func aStoreWithoutBookkeepingFetchesOnlyWhatChanged() async throws {
+        let model = try UserModel.withEverything()
+        let json = try JSONStore(MemoryStore(model), mapper: RecordMapper(model))
+        #expect(json.store.model["SyncPendingLink"] == nil)
+        let source = Source()
+        let processor = StoreProcessor(json, entity: "User", revision: "age") {
+            await source.list()
+        } details: { key in
+            try await source.details(key)
+        }
+        for (ages, fetched) in [([1: 1, 2: 1], [1, 2]), ([1: 1, 2: 1], []), ([1: 1, 2: 5], [2])] {
+            await source.set(ages)
+            _ = try await Synchronizer(processor: processor).sync()
+            #expect(await source.fetched.sorted() == fetched)
+        }
     }
 
     @Test func aListIsEnoughWhereThereAreNoDetails() async throws {
