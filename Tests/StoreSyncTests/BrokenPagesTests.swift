@@ -48,6 +48,7 @@ import Testing
             progress.withLock { $0.append(latest.elementCount) }
         }
         #expect(once.result.rejectedCount == 1)
+        #expect(once.result.rejected.map(\.keyPath) == ["id"])
         #expect(once.result.drift.entries.map(\.count) == [1, 1])
         #expect(progress.value.max() == 3)
         // Without a problem in the end, what is absent is gone.

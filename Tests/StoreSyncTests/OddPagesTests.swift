@@ -1,6 +1,8 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestSupport
 import StoreSync
+import SyncBase
 import SyncModel
 import SyncStore
 import Testing
@@ -15,6 +17,8 @@ import Testing
         let page: @Sendable (_ reading: Int, _ index: Int) -> RemotePage?
         /// Whether the pages are of one moment, so that they are read once.
         let isSnapshot: Bool
+        /// How often a page was asked for after the last one.
+        let endCount = Locked(0)
 
         init(_ page: @escaping @Sendable (_ index: Int) -> RemotePage?) {
             self.page = { page($1) }
@@ -47,7 +51,9 @@ import Testing
 
             func next() async throws -> RemotePage? {
                 defer { index += 1 }
-                return source.page(reading, index)
+                let page = source.page(reading, index)
+                if page == nil { source.endCount.withLock { $0 += 1 } }
+                return page
             }
 
             func rewind() async throws {
@@ -89,6 +95,61 @@ import Testing
         let result = try await world.json.sync(from: source, into: "User")
         #expect(result.result.counts.all == [2, 0, 0, 0])
         #expect(result.pageCount == 200)
+    }
+
+    /// The elements of each page count in full, null too.
+    @Test(arguments: [(1, [1, 2, 3]), (2, [2, 3]), (1000, [3])], [nil, RemoteTombstones.flag(keyPath: "gone")])
+    func theProgressIsThatOfEachBatchAndPage(
+        row: (rowCount: Int, batches: [Int]), tombstones: RemoteTombstones?
+    ) async throws {
+        let world = try SyncWorld { HookedStore($0, SmallBatches(row.rowCount)) }
+        let pages = [#"[{"id":1},{"id":2},{"id":3}]"#, "[null]", #"[{"id":4}]"#]
+        let source = Source { index in
+            pages.indices.contains(index)
+                ? RemotePage(.bytes(Array(pages[index].utf8)), tombstones: tombstones) : nil
+        }
+        let progress = Locked<[[Int]]>([])
+        try await world.json.sync(from: source, into: "User") { latest in
+            progress.withLock { progress in
+                let counts = [latest.elementCount, latest.pageCount]
+                if progress.last != counts { progress.append(counts) }
+            }
+        }
+        let expected = row.batches.map { [$0, 0] } + [[3, 1], [4, 1], [4, 2], [5, 2], [5, 3]]
+        #expect(progress.withLock(\.self) == expected)
+        #expect(source.endCount.withLock(\.self) == 1)
+    }
+
+    /// Cancels the task of a sync while it merges its first batch, when the next one is ready.
+    private struct CancellingHook: StoreHook {
+        let isReady = Gate()
+        let mergeCount = Locked(0)
+
+        func willMake(_ call: StoreCall) {
+            if call == .merge { mergeCount.withLock { $0 += 1 } }
+        }
+
+        func leaving<Value>(_ call: () async throws -> Value) async rethrows -> Value {
+            if mergeCount.withLock(\.self) == 1 {
+                await isReady.passUncancelled()
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+            return try await call()
+        }
+    }
+
+    @Test func aCancelledSyncMergesNoFurtherBatch() async throws {
+        let hook = CancellingHook()
+        let world = try SyncWorld { HookedStore($0, hook) }
+        let source = Source { index in
+            // The second page has been mapped.
+            if index == 2 { hook.isReady.open() }
+            return index < 9 ? RemotePage(.bytes(Array(usersJSON([index]).utf8))) : nil
+        }
+        let sync = Task { try await world.json.sync(from: source, into: "User") }
+        await #expect(throws: CancellationError.self) { try await sync.value }
+        #expect(hook.mergeCount.withLock(\.self) == 1)
+        #expect(try await world.store.count(StoreQuery("User")) == 0)
     }
 
     // MARK: Errors in place of objects
@@ -140,6 +201,21 @@ import Testing
         #expect(result.result.counts.withheld == 0)
         #expect(result.result.rejected.map(\.index) == [1, 2])
         #expect(result.result.rejected.map(\.keyPath) == ["age", "id"])
+    }
+
+    /// A page can have nothing but what is gone, or objects beside it.
+    @Test(arguments: [
+        (#"[{"id":1,"gone":true}]"#, 3, 0), (#"[{"id":1,"gone":true},{"id":2}]"#, 2, 0),
+        (#"[{"gone":true}]"#, 0, 3),
+    ])
+    func whatIsGoneIsNoError(json: String, deletedCount: Int, withheldCount: Int) async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1},{"id":2},{"id":3}]"#)
+        let source = Source { index in
+            index == 0 ? RemotePage(.bytes(Array(json.utf8)), tombstones: .flag(keyPath: "gone")) : nil
+        }
+        let counts = try await world.json.sync(from: source, into: "User").result.counts
+        #expect(counts.deleted == deletedCount && counts.withheld == withheldCount)
     }
 
     // MARK: Contradictions

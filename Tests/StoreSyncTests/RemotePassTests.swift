@@ -68,6 +68,7 @@ import Testing
         var cursor: String? = "sure"
         var warning: String?
         var operations = StoreSyncOptions.Operations.all
+        var scope = RecordPredicate.constant(true)
     }
 
     static let cases: [Case] = [
@@ -83,6 +84,9 @@ import Testing
         Case(
             testDescription: "nothing is absent", source: Source(readings: [[[1, 2], [3, 4, 5]]]),
             stored: [1, 2, 3, 4, 5], readCount: 1, cursor: "cautious"),
+        Case(
+            testDescription: "nothing of the scope is absent", source: Source(readings: [[[1], [2]]]),
+            stored: [1, 2, 3, 4], readCount: 1, cursor: "cautious", scope: PropertyPath("id") < 3),
         Case(testDescription: "one page", source: Source(readings: [[[1]]]), stored: [1], readCount: 1),
         Case(
             testDescription: "a snapshot", source: Source(readings: [[[1], [2]]], isSnapshot: true), stored: [1, 2],
@@ -127,7 +131,8 @@ import Testing
         let world = try SyncWorld.users()
         try await world.sync(usersJSON(1...4))
         let result = try await world.json.sync(
-            from: example.source, into: "User", options: StoreSyncOptions(operations: example.operations))
+            from: example.source, into: "User",
+            options: StoreSyncOptions(operations: example.operations, scope: example.scope))
         #expect(try await world.names().keys.sorted() == example.stored)
         #expect(example.source.readCount.withLock(\.self) == example.readCount)
         #expect(result.result.counts.withheld == example.withheld)
