@@ -1,6 +1,7 @@
 import JSONMapper
 import OneWayStoreTestSupport
 import StoreSync
+import SyncBase
 import SyncModel
 import SyncStore
 import Testing
@@ -184,5 +185,40 @@ import Testing
         try await world.sync(#"[{"name":"new"}]"#, into: "Tag")
         let tag = try world.store.model.layout(of: "Tag").root
         #expect(await commits?.next() == CommitSignal(roots: [tag]))
+    }
+
+    /// An import writes at once. The report is taken from one manager, who then takes it back.
+    @Test func anImportThatTakesEverythingBackWritesNothing() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"reports":[{"id":2}]},{"id":3}]"#)
+        let commits = (world.store as? MemoryStore)?.commits()
+        let json = #"[{"id":2,"manager":{"id":3}},{"id":1,"reports":[{"id":2}]}]"#
+        try await world.json.importObjects(.bytes(Array(json.utf8)), into: "User")
+        #expect(try await world.column("id", where: "manager.id = 1") == [2])
+        try await world.sync(#"[{"name":"new"}]"#, into: "Tag")
+        let tag = try world.store.model.layout(of: "Tag").root
+        #expect(await commits?.next() == CommitSignal(roots: [tag]))
+    }
+
+    private struct CountedReads: StoreHook {
+        let count = Locked(0)
+
+        func willMake(_ call: StoreCall) {
+            if call == .read { count.withLock { $0 += 1 } }
+        }
+    }
+
+    /// Only a payload that may have taken something back is compared with the store as it was.
+    @Test(arguments: [
+        #"[{"id":1,"name":"a","company_id":7}]"#, #"[{"id":1,"name":"b","company_id":7}]"#,
+        #"[{"id":1,"name":"a","company_id":8}]"#, #"[{"id":1,"name":"b"},{"id":2,"company":{"id":7}}]"#,
+    ])
+    func aPayloadThatTakesNothingBackReadsNothingAgain(json: String) async throws {
+        let hook = CountedReads()
+        let world = try SyncWorld { HookedStore($0, hook) }
+        try await world.sync(#"[{"id":7},{"id":8}]"#, into: "Company")
+        try await world.sync(#"[{"id":1,"name":"a","company_id":7}]"#)
+        try await world.sync(json)
+        #expect(hook.count.withLock(\.self) == 0)
     }
 }
