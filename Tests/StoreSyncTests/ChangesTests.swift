@@ -267,5 +267,7 @@ import Testing
         try await world.json.apply(
             [objects(#"{"id":1}"#)], into: "User", options: StoreSyncOptions(absentKeys: absentKeys))
         #expect(try await world.names()[1] == (absentKeys == .clear ? nil : "user 1"))
+        try await world.json.update(.identity(2), in: "User", with: JSONValue(parsing: #"{"id":2}"#))
+        #expect(try await world.names()[2] == "user 2")
     }
 }

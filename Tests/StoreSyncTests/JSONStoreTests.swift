@@ -159,6 +159,11 @@ import Testing
         try await world.sync(Self.family)
         let state = try await world.state()
         await #expect(throws: JSONError.self) { try await world.sync(text) }
+        let pieces = AsyncStream<[UInt8]> { continuation in
+            for byte in text.utf8 { continuation.yield([byte]) }
+            continuation.finish()
+        }
+        await #expect(throws: JSONError.self) { try await world.json.sync(.chunks(pieces), into: "User") }
         #expect(try await world.state() == state)
     }
 
@@ -205,6 +210,33 @@ import Testing
             }
         }
         #expect(try await world.column("id", of: "Player") == [7])
+    }
+
+    /// The relationship leads to the entity of the list, to one that it inherits from, or to one of
+    /// its sub-entities.
+    @Test(arguments: [("Player", 2), ("Member", 2), ("Guest", 0)])
+    func childrenMayBeOfASubEntity(entity: String, count: Int) async throws {
+        let world = try SyncWorld(
+            model: DataModel {
+                SyncEntity("Game", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncRelationship("players", toMany: "Player")
+                }
+                SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) }
+                SyncEntity("Player", parent: "Person") { SyncAttribute("level", .int64) }
+                SyncEntity("Member", parent: "Player") { SyncAttribute("since", .int64) }
+                SyncEntity("Guest", parent: "Person") { SyncAttribute("host", .string) }
+            })
+        try await world.sync(#"[{"id":1}]"#, into: "Game")
+        let game = JSONStore.Parent("Game", where: PropertyPath("id") == 1)
+        do {
+            try await world.sync(#"[{"id":7},{"id":8}]"#, into: entity, childrenOf: game)
+        } catch {
+            #expect(error as? StoreSyncError == .noRelationship(entity: "Game", destination: entity))
+        }
+        let games = try await world.store.records(StoreQuery("Game"), with: ["players"])
+        #expect(games.first?.record[related: "players"]?.keys.count == count)
+        #expect(try await world.store.count(StoreQuery(entity)) == count)
     }
 
     @Test func theHookSeesWhatIsNewAtEveryDepth() async throws {
