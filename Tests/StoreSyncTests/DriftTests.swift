@@ -54,6 +54,22 @@ import Testing
         }
     }
 
+    /// Three places are named, the others are counted.
+    @Test(arguments: [(3, ""), (4, "; 1 more place"), (5, "; 2 more places")])
+    func anErrorNamesTheFirstPlaces(count: Int, end: String) async throws {
+        let mapper = try RecordMapper(try RealJSONModel.things())
+        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let keys = (0..<count).map { #""key\#($0)":1"# }.joined(separator: ",")
+        let error = await #expect(throws: StoreSyncError.self) {
+            try await store.sync(
+                .bytes(Array("[{\"id\":1,\(keys)}]".utf8)), into: "Thing",
+                options: StoreSyncOptions(failsOnDrift: true))
+        }
+        guard case .payloadDiffers(let report, _)? = error else { return }
+        let places = report.entries.prefix(3).map { "\($0)" }.joined(separator: "; ")
+        #expect(error?.description == "the payload differs from the model: \(places)\(end)")
+    }
+
     @Test(arguments: StoreKind.all)
     func aRelationshipThatBecameAStringStaysAsItIsAndIsReported(kind: StoreKind) async throws {
         try await RealJSONWorld.with(kind, try RealJSONModel.things()) { world in

@@ -127,12 +127,13 @@ import Testing
     }
 
     /// A relationship that the model has no more leaves nothing to wait for.
-    @Test func anIdentifierOfAnUnknownRelationshipIsForgotten() async throws {
+    @Test(arguments: ["User.former", .null] as [AttributeValue])
+    func anIdentifierOfAnUnknownRelationshipIsForgotten(relationship: AttributeValue) async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1,"company_id":7}]"#)
         for stored in try await world.store.records(StoreQuery("SyncPendingLink")) {
             var record = stored.record
-            record["relationship"] = "User.former"
+            record["relationship"] = relationship
             try await world.store.transaction { [record] in _ = try await $0.update(stored.object, to: record) }
         }
         try await world.sync(#"[{"id":1}]"#)

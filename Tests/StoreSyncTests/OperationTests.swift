@@ -1,6 +1,7 @@
 import JSONMapper
 import OneWayTestSupport
 import StoreSync
+import SyncBase
 import SyncModel
 import SyncStore
 import Testing
@@ -130,6 +131,26 @@ import Testing
         _ = try await world.json.sync(.bytes(Array(json.utf8)), into: "User", options: options)
         #expect(try await world.column("name") == ["new User", "new User"])
         #expect(try await lines(world, "Company", "name", []) == ["7 new Company", "8 known"])
+    }
+
+    /// The objects that a hook receives of a new and a stored user, each with a new company.
+    @Test(
+        arguments: [
+            (.all, ["User 2", "Company 7", "Company 8"]),
+            ([.update, .insertRelationships], ["Company 7"]),
+            ([.insert, .update], ["User 2"]), ([.update], []), ([.insert], ["User 2"]),
+        ] as [(StoreSyncOptions.Operations, [String])])
+    func aHookSeesOnlyWhatMayBeInserted(operations: StoreSyncOptions.Operations, expected: [String]) async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1}]"#)
+        let seen = Locked<[String]>([])
+        let options = StoreSyncOptions(operations: operations) { object, entity in
+            if case .integer(let id)? = object["id"] { seen.withLock { $0.append("\(entity) \(id)") } }
+            return object
+        }
+        let json = #"[{"id":1,"company":{"id":7}},{"id":2,"company":{"id":8}}]"#
+        _ = try await world.json.sync(.bytes(Array(json.utf8)), into: "User", options: options)
+        #expect(Set(seen.withLock(\.self)) == Set(expected))
     }
 
     private func keys(_ world: SyncWorld) async throws -> [String: Set<RecordKey>] {

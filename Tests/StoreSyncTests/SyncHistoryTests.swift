@@ -82,6 +82,21 @@ import Testing
         #expect(try await SyncHistory.passes(in: store.store, limit: 2).map(\.number) == [5, 4])
     }
 
+    /// The clock of a device may stand still, or go back.
+    @Test func ofRunsThatBeganAtOneMomentTheLatestIsFirst() async throws {
+        let store = try store()
+        for id in 1...3 { try await store.sync(json(#"[{"id": \#(id)}]"#), into: "User") }
+        try await store.store.transaction { transaction in
+            for stored in try await transaction.records(StoreQuery(SyncHistory.entity.name)) {
+                var record = stored.record
+                record["started"] = .date(Timestamp(microseconds: 0))
+                _ = try await transaction.update(stored.object, to: record)
+            }
+        }
+        #expect(try await SyncHistory.passes(in: store.store).map(\.number) == [3, 2, 1])
+        #expect(try await SyncHistory.passes(in: store.store, limit: 1).map(\.number) == [3])
+    }
+
     @Test func syncsWithNothingToWriteCanBeLeftOut() async throws {
         let store = try store(SyncHistory(recordsUnchanged: false))
         try await store.sync(json(#"[{"id": 1}]"#), into: "User")
