@@ -18,6 +18,8 @@ struct DeferredLinks {
         let relationship: RelationshipLayout
         let source: ObjectID
         let targets: [Target]
+        /// Whether a part of the value could not be read. In this case, nothing is unlinked.
+        let isIncomplete: Bool
         /// The name of the source's entity.
         let entity: String
         /// The index of the element in the payload.
@@ -87,11 +89,12 @@ struct DeferredLinks {
     /// - Parameters:
     ///   - targets: The objects, and the rows of `batch` for those that are not stored.
     ///   - batch: The identifiers; nil if all targets are stored.
+    ///   - isIncomplete: Whether a part of the value could not be read.
     ///   - entity: The name of the source's entity.
     ///   - elementIndex: The index of the element in the payload.
     mutating func add(
         _ source: ObjectID, _ relationship: RelationshipLayout, to targets: [Target], of batch: RecordBatch?,
-        entity: String, elementIndex: Int
+        isIncomplete: Bool, entity: String, elementIndex: Int
     ) {
         forget(source, relationship)
         var targets = targets
@@ -107,8 +110,8 @@ struct DeferredLinks {
         indices[Place(relationship: relationship.id, source: source)] = statements.count
         statements.append(
             Statement(
-                relationship: relationship, source: source, targets: targets, entity: entity,
-                elementIndex: elementIndex))
+                relationship: relationship, source: source, targets: targets, isIncomplete: isIncomplete,
+                entity: entity, elementIndex: elementIndex))
     }
 }
 

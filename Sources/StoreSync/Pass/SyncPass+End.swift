@@ -73,11 +73,16 @@ extension SyncPass {
             let pair = model.inverse(of: relationship).map { min($0.id, relationship.id) } ?? relationship.id
             if isNew { repeated.insert(pair) }
             guard repeated.contains(pair) else { continue }
-            if let open = batch, open.relationship.id != relationship.id {
+            var mode = rules.mode(of: relationship)
+            if statement.isIncomplete {
+                guard mode != .retain else { continue }
+                mode = .add
+            }
+            if let open = batch, open.relationship.id != relationship.id || open.mode != mode {
                 try await link(open)
                 batch = nil
             }
-            var next = batch ?? LinkBatch(relationship, mode: rules.mode(of: relationship))
+            var next = batch ?? LinkBatch(relationship, mode: mode)
             next.append(statement.source, to: targets)
             batch = next
         }

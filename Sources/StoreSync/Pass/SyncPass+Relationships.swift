@@ -319,7 +319,7 @@ extension SyncPass {
             let hasUnknown = source.ordinals.contains { unknown.rows[$0] != nil }
             deferred.add(
                 object, relationship, to: wanted, of: hasUnknown ? unknown.batch : nil,
-                entity: group.mapping.layout.name, elementIndex: index)
+                isIncomplete: source.isIncomplete, entity: group.mapping.layout.name, elementIndex: index)
         }
     }
 
