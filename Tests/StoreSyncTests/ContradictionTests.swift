@@ -169,6 +169,25 @@ import Testing
         }
     }
 
+    /// Only a value that fits says what an object leads to.
+    @Test(
+        arguments: StoreKind.all,
+        [
+            (#"{"id":1,"customer":{"id":5}}"#, #"{"id":1,"customer":[7]}"#),
+            (#"{"id":1,"customer":[7]}"#, #"{"id":1,"customer":{"id":5}}"#),
+            (#"{"id":1,"partner":{"id":2,"customer":{"id":5}}}"#, #"{"id":1,"partner":true}"#),
+        ])
+    func aValueThatFitsNoRelationshipContradictsNone(kind: StoreKind, row: (first: String, second: String)) async throws
+    {
+        try await withBatches(kind) { world, rowCount in
+            for _ in 0..<2 {
+                let result = try await world.sync(#"[\#(row.first),{"id":3},\#(row.second)]"#, into: "Order")
+                #expect(try await world.count("Order", where: PropertyPath("customer.id") == 5) == 1, "\(rowCount)")
+                #expect(result.drift.count(of: .changedShape) == 1, "\(rowCount): \(result.drift.entries)")
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.all)
     func aSymmetricRelationshipStaysSymmetric(kind: StoreKind) async throws {
         try await withBatches(kind) { world, rowCount in

@@ -38,7 +38,7 @@ package struct NestedElements: Sendable {
     /// The row of each ordinal's source; -1 if the source was removed.
     package internal(set) var owners: [Int] = []
     /// The values that do not fit. A value of another shape leaves its relationship unchanged.
-    package internal(set) var misfits: [Misfit] = []
+    package var misfits: [Misfit] = []
     /// The JSON of each ordinal, if the options request it; empty for identifiers.
     package internal(set) var json: [[UInt8]] = []
     /// The objects; their element indices are ordinals.

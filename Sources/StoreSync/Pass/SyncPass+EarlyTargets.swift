@@ -137,20 +137,22 @@ extension SyncPass {
     }
 
     /// The elements to merge. If several rows are combined into one record, only the elements of
-    /// the last row remain.
+    /// the last row remain, and the values of all rows that do not fit.
     private func counting(
         _ nested: NestedElements, _ combined: CombinedRows?, rowCount: Int
     ) -> NestedElements? {
         guard let combined else { return nested }
-        var rows = nested.sources.map(\.row)
-        if !nested.misfits.isEmpty { rows = Set(rows + nested.misfits.map(\.row)).sorted() }
+        let rows = nested.sources.map(\.row)
         var isKnown = [Bool](repeating: false, count: combined.records.count)
         var isCounting = [Bool](repeating: false, count: rowCount)
         for row in rows.reversed() where !isKnown[combined.record(of: row)] {
             isKnown[combined.record(of: row)] = true
             isCounting[row] = true
         }
-        return rows.allSatisfy { isCounting[$0] } ? nested : nested.restricted { isCounting[$0] ? $0 : nil }
+        guard !rows.allSatisfy({ isCounting[$0] }) else { return nested }
+        var counting = nested.restricted { isCounting[$0] ? $0 : nil }
+        counting.misfits = nested.misfits
+        return counting
     }
 }
 

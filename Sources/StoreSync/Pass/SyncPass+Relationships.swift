@@ -75,24 +75,30 @@ extension SyncPass {
 
     /// The elements whose links count; nil if there are none.
     ///
-    /// If several rows are of one object, only the elements of the last row count.
+    /// If several rows are of one object, only the elements of the last row count. Values that do
+    /// not fit are reported for each row.
     ///
     /// - Parameter beaten: Objects whose links the list decides.
     private func counting(
         _ nested: NestedElements, _ result: MergeResult, _ origin: Origin, beaten: ObjectSet?
     ) -> NestedElements? {
-        var rows = nested.sources.map(\.row)
-        if !nested.misfits.isEmpty { rows = Set(rows + nested.misfits.map(\.row)).sorted() }
-        var known = ObjectSet()
-        var isCounting = [Bool](repeating: false, count: result.rows.count)
-        for row in rows.reversed() {
+        func object(_ row: Int) -> ObjectID? {
             guard let merged = result.rows[row], origin.policy.updates || merged.change == .inserted,
                 beaten?.contains(merged.object) != true
-            else { continue }
-            isCounting[row] = known.insert(merged.object)
+            else { return nil }
+            return merged.object
         }
-        guard !known.isEmpty else { return nil }
-        return known.count == rows.count ? nested : nested.restricted { isCounting[$0] ? $0 : nil }
+        let misfits = nested.misfits.filter { object($0.row) != nil }
+        var known = ObjectSet()
+        var isCounting = [Bool](repeating: false, count: result.rows.count)
+        for source in nested.sources.reversed() {
+            if let object = object(source.row) { isCounting[source.row] = known.insert(object) }
+        }
+        guard !known.isEmpty || !misfits.isEmpty else { return nil }
+        var counting = nested
+        if known.count < nested.sources.count { counting = nested.restricted { isCounting[$0] ? $0 : nil } }
+        counting.misfits = misfits
+        return counting
     }
 
     /// Reports values that do not fit the relationship.
