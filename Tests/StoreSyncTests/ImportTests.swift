@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayStoreTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
@@ -120,6 +121,21 @@ import Testing
             ) { try await imported(text, store) }
         }
         #expect(try await store.store.count(StoreQuery("Book")) == 0)
+    }
+
+    /// The object is in the list itself and in another object of the list.
+    @Test(arguments: [1, 1000])
+    func theLaterOfTwoStatementsCounts(rowCount: Int) async throws {
+        let world = try SyncWorld { HookedStore($0, SmallBatches(rowCount)) }
+        for (text, name) in [
+            (#"[{"id":1,"name":"a"},{"id":2},{"id":1,"name":"b"}]"#, "b"),
+            (#"[{"id":2,"manager":{"id":1,"name":"c"}},{"id":1,"name":"d"}]"#, "d"),
+            (#"[{"id":1,"name":"e"},{"id":2,"manager":{"id":1,"name":"f"}}]"#, "f"),
+        ] {
+            let result = try await world.json.importObjects(.bytes(Array(text.utf8)), into: "User")
+            #expect(try await world.column("name", where: "id = 1") == [.string(name)])
+            #expect(result.drift.entries.map(\.kind) == [.conflict])
+        }
     }
 
     /// The lenient dialect demands nothing, and its identifiers insert objects as well.

@@ -151,7 +151,7 @@ final class SyncPass {
     ///
     /// - Parameter collect: Receives each merged object.
     func mergeListed(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
-        let cuts = rules.isImport || !rules.relates ? [] : BatchCuts.cuts(of: batch, in: model)
+        let cuts = rules.relates ? BatchCuts.cuts(of: batch, in: model) : []
         for part in batch.parts(beginningAt: cuts) { try await merge(part, origin, collect) }
     }
 
