@@ -20,7 +20,9 @@ import Testing
             SyncEntity("Owner", identity: "id") {
                 SyncAttribute("id", .int64, optional: false)
                 SyncRelationship("vehicles", toMany: "Vehicle", inverse: "owner")
+                SyncRelationship("homes", toMany: "Home")
             }
+            SyncEntity("Home", identity: "name") { SyncAttribute("name", .string) }
             SyncEntity("Car", parent: "Vehicle") { SyncAttribute("doors", .int64) }
             SyncEntity("Lorry", parent: "Vehicle") { SyncAttribute("load", .int64) }
             SyncEntity("Wheel") {
@@ -150,6 +152,35 @@ import Testing
             #expect(result.countsByEntity["Vehicle"]?.inserted == 1, "\(result.countsByEntity)")
             #expect(result.countsByEntity["Car"]?.updated == 1, "\(result.countsByEntity)")
             #expect(try await world.values("name", of: "Vehicle") == ["c", "d"])
+        }
+    }
+
+    /// A change of the vehicle of garage 1 was held as one of its sub-entity.
+    @Test(arguments: StoreKind.all)
+    func anObjectWithoutAKeyIsInsertedOnceBesideAHeldChangeOfAnotherEntity(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(#"[{"id":1,"newest":{"id":1,"type":"Car","name":"a"}},{"id":2}]"#, into: "Garage")
+            try await world.sync(
+                #"""
+                [{"id":1,"favourite":{"id":1,"name":"b"},"newest":{"id":1,"type":"Vehicle","name":"c"}},
+                 {"id":2,"newest":{"type":"Vehicle","name":"d"}}]
+                """#, into: "Garage")
+            #expect(try await world.values("name", of: "Vehicle") == ["c", "d"])
+        }
+    }
+
+    /// The name waits for the end of the pass when the vehicle becomes one of another class.
+    @Test(arguments: StoreKind.all)
+    func anObjectThatChangesItsClassHasTheChangesBefore(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(
+                #"[{"id":1,"newest":{"id":1,"type":"Car","name":"a","doors":4}},{"id":2}]"#, into: "Garage")
+            try await world.sync(
+                #"[{"id":1,"newest":{"id":1,"name":"b"}},{"id":2,"vehicles":[{"id":1,"type":"Lorry"}]}]"#,
+                into: "Garage")
+            #expect(try await world.values("name", of: "Lorry") == ["b"])
+            // An attribute of the former class is none of the new one.
+            #expect(try await world.values("load", of: "Lorry") == [.null])
         }
     }
 

@@ -42,17 +42,16 @@ extension SyncPass {
         }
         let found = try await transaction.find(identities)
         guard found.contains(where: { $0 != nil }) else { return [:] }
-        var others: [ObjectID: Record] = [:]
         let query = StoreQuery(base.name, objects: .only(Array(Set(found.compactMap(\.self))).sorted()))
-        try await transaction.fetch(query, batchRowCount: 1000) { stored in
-            for stored in stored where !layout.family.contains(stored.record.layout.index) {
-                others[stored.object] = stored.record
-            }
-        }
+        var others = try await objects(of: query, outside: layout)
         guard !others.isEmpty else { return [:] }
         // If an object of the new entity exists too, it is the object of this record.
         let own = try await transaction.find(records)
-        try await writeHeld()
+        if isHolding {
+            // The new objects take over the held changes too.
+            try await writeHeld()
+            others = try await objects(of: query, outside: layout)
+        }
         var changes: [Int: ClassChange] = [:]
         var filled = RecordBatch(of: layout)
         var replaced: [(row: Int, record: Record)] = []
@@ -77,6 +76,17 @@ extension SyncPass {
         }
         records = filled
         return changes
+    }
+
+    /// The objects of a query that are neither of an entity nor of one of its sub-entities.
+    private func objects(of query: StoreQuery, outside layout: EntityLayout) async throws -> [ObjectID: Record] {
+        var objects: [ObjectID: Record] = [:]
+        try await transaction.fetch(query, batchRowCount: 1000) { stored in
+            for stored in stored where !layout.family.contains(stored.record.layout.index) {
+                objects[stored.object] = stored.record
+            }
+        }
+        return objects
     }
 
     /// The closest common ancestor of two entities.
