@@ -194,21 +194,8 @@ extension SyncPass {
             guard let source = current(source, relationship.source),
                 restored[relationship.id, default: []].insert(source).inserted
             else { continue }
-            let inverse = model.inverse(of: relationship)
-            let present = try await transaction.links(relationship, of: [source]).map(\.target)
-            let linked = Set(present)
-            var list = targets.compactMap { target -> ObjectID? in
-                guard let object = current(target, relationship.destination) else { return nil }
-                guard let inverse, let row = row(of: target, relationship.destination), isStated(row, inverse),
-                    !linked.contains(object)
-                else { return object }
-                return nil
-            }
-            // The list may contain new objects of the batch already.
-            let listed = Set(list)
-            list += present.filter { !listed.contains($0) }
             var batch = LinkBatch(relationship, mode: .replace)
-            batch.append(source, to: list)
+            batch.append(source, to: targets.compactMap { current($0, relationship.destination) })
             _ = try await transaction.link(batch)
         }
     }
