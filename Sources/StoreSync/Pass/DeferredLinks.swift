@@ -84,7 +84,7 @@ struct DeferredLinks {
         statements[index] = nil
     }
 
-    /// Defers the links of a source, in place of an earlier statement.
+    /// Defers the links of a source. An earlier statement must have been forgotten.
     ///
     /// - Parameters:
     ///   - targets: The objects, and the rows of `batch` for those that are not stored.
@@ -96,7 +96,6 @@ struct DeferredLinks {
         _ source: ObjectID, _ relationship: RelationshipLayout, to targets: [Target], of batch: RecordBatch?,
         isIncomplete: Bool, entity: String, elementIndex: Int
     ) {
-        forget(source, relationship)
         var targets = targets
         if let batch {
             var unknown = self.unknown.removeValue(forKey: relationship.id) ?? batch.emptied

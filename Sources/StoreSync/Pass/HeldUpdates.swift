@@ -63,7 +63,7 @@ extension SyncPass {
             }
             if !applied.isEmpty {
                 let result = try await transaction.merge(
-                    MergeRequest(records, matches: applied.map { .object($0) }, policy: MergePolicy(inserts: false)))
+                    MergeRequest(records, matches: applied.map { .object($0) }))
                 _ = tally.count(result, of: updates.layout)
             }
             try await compare(updates, order.filter { listed.contains($0) }, rowsOfObjects)

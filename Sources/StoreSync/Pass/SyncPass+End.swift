@@ -177,14 +177,15 @@ extension SyncPass {
         let isDoubtful = tally.mayLackObjects && !isCertain
         if limit != nil || isDoubtful {
             let removals = try await transaction.count(absent)
-            let isAllowed = limit.map { $0.limit.allows(removals: removals, of: $0.localCount) } ?? true
-            if let (limit, localCount) = limit, !isAllowed, limit.action == .abort {
-                throw StoreSyncError.removalLimitExceeded(
-                    entity: layout.name, removals: removals, localCount: localCount, limit: limit)
+            var isWithheld = isDoubtful
+            if let (limit, localCount) = limit, !limit.allows(removals: removals, of: localCount) {
+                guard limit.action != .abort else {
+                    throw StoreSyncError.removalLimitExceeded(
+                        entity: layout.name, removals: removals, localCount: localCount, limit: limit)
+                }
+                isWithheld = true
             }
-            if !isAllowed || isDoubtful {
-                return tally.countWithheld(removals, of: layout)
-            }
+            if isWithheld { return tally.countWithheld(removals, of: layout) }
         }
         try await keepShared(absent)
         try await remove(absent)

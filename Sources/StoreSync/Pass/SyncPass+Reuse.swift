@@ -14,8 +14,7 @@ extension SyncPass {
             let gone = former.filter { !targets.contains($0) }
             // If a source gets all its objects back, its entry stays: the end of the pass checks
             // its links.
-            guard !gone.isEmpty || lost[relationship.id]?[object] != nil else { continue }
-            lost[relationship.id, default: [:]][object] = gone
+            if !gone.isEmpty { lost[relationship.id, default: [:]][object] = gone }
         }
     }
 
