@@ -1,0 +1,79 @@
+import JSONMapper
+import OneWayStoreTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// Objects of the list that other objects contain once more: the list decides what they lead to.
+@Suite struct ListPrecedenceTests {
+    private func world(_ rowCount: Int, _ model: DataModel? = nil) throws -> SyncWorld {
+        try SyncWorld(model: model) { HookedStore($0, SmallBatches(rowCount)) }
+    }
+
+    /// The list states a relationship of user 2, and user 1 contains user 2 with another value.
+    private func users(_ listed: String, _ nested: String) -> String {
+        #"[{"id":2,\#(listed)},{"id":1,"manager":{"id":2,\#(nested)}}]"#
+    }
+
+    @Test(
+        arguments: [1, 1000],
+        [
+            // An object that only user 2 could have is not inserted.
+            (#""notes":[]"#, #""notes":[{"id":9}]"#, "Note", "id", []),
+            (#""address":{"city":"A"}"#, #""address":{"city":"B"}"#, "Address", "city", ["A"]),
+            (#""address":null"#, #""address":{"city":"B"}"#, "Address", "city", []),
+            // Others are, but are not linked.
+            (#""tags":[]"#, #""tags":[{"name":"t"}]"#, "Tag", "name", ["t"]),
+            (#""reports":[]"#, #""reports":[{"id":9}]"#, "User", "id", [1, 2, 9]),
+        ] as [(String, String, String, String, [AttributeValue])])
+    func theListDecidesTheLinks(
+        rowCount: Int, row: (listed: String, nested: String, entity: String, key: String, objects: [AttributeValue])
+    ) async throws {
+        let world = try world(rowCount)
+        let json = users(row.listed, row.nested)
+        for round in 0..<2 {
+            let result = try await world.sync(json)
+            #expect(try await world.column(row.key, of: row.entity) == row.objects)
+            #expect(result.isUnchanged == (round == 1))
+        }
+        #expect(try await world.store.count(StoreQuery("Tag", where: PropertyPath("users.@count") > 0)) == 0)
+        #expect(try await world.column("id", where: "manager.id = 2") == [1])
+    }
+
+    @Test(arguments: [1, 1000])
+    func aValueThatFitsNoRelationshipIsReportedWhereTheListDecides(rowCount: Int) async throws {
+        let world = try world(rowCount)
+        let result = try await world.sync(users(#""tags":[{"name":"a"}]"#, #""tags":true"#))
+        let drift = result.drift.entries.map { "\($0.kind) \($0.keyPath) \($0.count) \($0.firstIndex)" }
+        #expect(drift == ["changedShape tags 1 1"])
+    }
+
+    /// Lines are identified within their order.
+    @Test(arguments: [1, 1000])
+    func aLineThatALaterPlaceHasAgainIsNotLeftOut(rowCount: Int) async throws {
+        let world = try world(rowCount, RealJSONModel.orders())
+        let result = try await world.sync(
+            #"[{"id":2,"lines":[{"id":1}]},{"id":1,"replaces":{"id":2,"lines":[{"id":1,"text":"x"}]}}]"#,
+            into: "Order")
+        #expect(result.rejectedCount == 0 && result.countsByEntity["Line"]?.inserted == 1)
+    }
+
+    /// No relationship leads to another entity than that of the list.
+    @Test(arguments: [1, 1000])
+    func anEntityThatLeadsOnlyToItselfHasWhatTheListLacks(rowCount: Int) async throws {
+        let model = try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("boss", toOne: "Person", inverse: "staff")
+                SyncRelationship("staff", toMany: "Person", inverse: "boss")
+            }
+        }
+        let world = try world(rowCount, model)
+        try await world.sync(
+            #"[{"id":2,"boss":null},{"id":1,"boss":{"id":2,"name":"x","boss":{"id":3}}}]"#, into: "Person")
+        #expect(try await world.column("name", of: "Person") == [.null, "x", .null])
+        #expect(try await world.column("id", of: "Person", where: "boss != null") == [1])
+    }
+}
