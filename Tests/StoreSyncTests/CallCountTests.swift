@@ -1,0 +1,55 @@
+import JSONMapper
+import OneWayStoreTestSupport
+import StoreSync
+import SyncBase
+import SyncModel
+import SyncStore
+import Testing
+
+/// The calls of the store that a sync saves.
+@Suite struct CallCountTests {
+    private struct Calls: StoreHook {
+        var batchRowCount: Int?
+        private let calls = Locked<[StoreCall]>([])
+
+        init(batchRowCount: Int? = nil) { self.batchRowCount = batchRowCount }
+
+        func willMake(_ call: StoreCall) { calls.withLock { $0.append(call) } }
+
+        func count(of call: StoreCall) -> Int { calls.withLock { calls in calls.count { $0 == call } } }
+    }
+
+    /// Objects of a list are inserted with the one object that they lead to, nested objects with
+    /// the object that contains them.
+    @Test(arguments: [
+        #"[{"id":1,"company":{"id":7}},{"id":2,"company":{"id":8}}]"#,
+        #"[{"id":1,"notes":[{"id":1}]},{"id":2,"notes":[{"id":2},{"id":3}]}]"#,
+    ])
+    func newObjectsAreInsertedWithTheirLinks(json: String) async throws {
+        let calls = Calls()
+        let world = try SyncWorld { HookedStore($0, calls) }
+        #expect(try await world.sync(json).counts.inserted == 2)
+        #expect(calls.count(of: .link) == 0)
+        #expect(try await world.sync(json).isUnchanged)
+    }
+
+    /// Nothing leads back from a place to its orders.
+    @Test func anObjectThatManyContainIsMergedOnce() async throws {
+        let calls = Calls(batchRowCount: 1)
+        let model = try DataModel {
+            SyncEntity("Order", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("place", toOne: "Place")
+            }
+            SyncEntity("Place", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+            }
+        }
+        let world = try SyncWorld(model: model) { HookedStore($0, calls) }
+        let orders = (1...3).map { #"{"id":\#($0),"place":{"id":5,"name":"here"}}"# }
+        try await world.sync("[\(orders.joined(separator: ","))]", into: "Order")
+        #expect(try await world.column("id", of: "Order", where: "place.id = 5") == [1, 2, 3])
+        #expect(calls.count(of: .merge) == 4)
+    }
+}
