@@ -88,6 +88,23 @@ import Testing
         #expect(try await world.column("number", of: "Line", where: "order.id = 5") == [1])
     }
 
+    /// A rule of the model denies that a box goes while it has tools.
+    @Test func anAbsentObjectWhoseDeletionIsDeniedStopsTheSync() async throws {
+        let model = try DataModel {
+            SyncEntity("Box", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("tools", toMany: "Tool", deleteRule: .deny)
+            }
+            SyncEntity("Tool", identity: "id") { SyncAttribute("id", .int64) }
+        }
+        let world = try SyncWorld(model: model)
+        try await world.sync(#"[{"id":1,"tools":[{"id":5}]}]"#, into: "Box")
+        await #expect(throws: StoreError.self) {
+            try await world.sync(#"[{"id":2,"tools":[{"id":5}]}]"#, into: "Box")
+        }
+        #expect(try await world.column("id", of: "Box") == [1])
+    }
+
     /// The store has no object without a key, so that none of them is kept for it.
     @Test func objectsThatAreLeftOutAreCountedWithoutEnd() async throws {
         let world = try SyncWorld()

@@ -48,6 +48,40 @@ import Testing
         }
     }
 
+    /// The new place ends the time in which the pass holds changes back.
+    @Test(arguments: StoreKind.all, ["[]", #"[{"v":1}]"#])
+    func ownedChildrenThatALaterStatementHasAgainStay(kind: StoreKind, first: String) async throws {
+        for inverse in [true, false] {
+            try await RealJSONWorld.withBatches(kind, RecordMapper(try Self.places(inverse: inverse))) {
+                world, rowCount in
+                let all = #"{"id":1,"xs":[{"v":1},{"v":2},{"v":3}]}"#
+                try await world.sync("[\(all)]", into: "Place")
+                let result = try await world.sync(
+                    #"[{"id":9},{"id":1,"xs":\#(first)},\#(all),{"id":2}]"#, into: "Place")
+                #expect(result.countsByEntity["Xs"].map { $0.inserted + $0.deleted } == 0, "\(rowCount)")
+                #expect(try await world.values("v", of: "Xs") == [1, 2, 3], "\(rowCount)")
+            }
+        }
+    }
+
+    /// The object with the unsuitable key may contain the part, which belongs to another one.
+    @Test(arguments: StoreKind.all)
+    func anOwnedChildIsDeletedBesideAnObjectThatIsLeftOut(kind: StoreKind) async throws {
+        let model = try DataModel {
+            SyncEntity("A", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("parts", toMany: "Part", owns: true)
+            }
+            SyncEntity("Part", identity: "id") { SyncAttribute("id", .int64) }
+        }
+        try await RealJSONWorld.with(kind, model) { world in
+            try await world.sync(#"[{"id":1,"parts":[{"id":5},{"id":6}]},{"id":2}]"#, into: "A")
+            let result = try await world.sync(#"[{"id":1,"parts":[{"id":5}]},{"id":"two"}]"#, into: "A")
+            #expect(result.counts.withheld == 1)
+            #expect(try await world.values("id", of: "Part") == [5])
+        }
+    }
+
     @Test func aModelCanSayWhatIsOwned() throws {
         let model = try DataModel {
             SyncEntity("A", identity: "id") {
