@@ -137,6 +137,20 @@ import Testing
         }
     }
 
+    /// Only an identity that does not fit may hide an object.
+    @Test func anIdentityThatIsConvertedHidesNoObject() async throws {
+        let model = try DataModel {
+            SyncEntity("Thing", identity: "id", userInfo: [SyncEntity.inferredAnnotation: "true"]) {
+                SyncAttribute("id", .int64)
+            }
+        }
+        let world = try SyncWorld(model: model)
+        try await world.sync(#"[{"id":1},{"id":2}]"#, into: "Thing")
+        let result = try await world.sync(#"[{"id":"1"}]"#, into: "Thing")
+        #expect(result.drift.entries.map(\.kind) == [.converted])
+        #expect(result.counts.all == [0, 0, 1, 1])
+    }
+
     @Test(arguments: StoreKind.all)
     func aConversionIsKeptAsItIsWhereThereIsRoom(kind: StoreKind) async throws {
         let model = try DataModel {

@@ -7,6 +7,17 @@ import SyncStore
 import Testing
 
 @Suite struct NestedSyncTests {
+    @Test(arguments: [3, 40])
+    func anObjectThatAListHasTwiceIsReported(count: Int) async throws {
+        let world = try SyncWorld()
+        let tags = (1...count).map { #"{"name":"\#($0)"}"# }
+        for (list, duplicateCount) in [(tags, 0), (tags + [tags[1]], 1)] {
+            let result = try await world.sync(#"[{"id":1,"tags":[\#(list.joined(separator: ","))]}]"#)
+            #expect(result.drift.count(of: .duplicate) == duplicateCount)
+            #expect(try await world.store.count(StoreQuery("Tag")) == count)
+        }
+    }
+
     @Test func aParentThatGetsANewChildIsUpdated() async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1,"notes":[{"id":1}]},{"id":2,"notes":[]}]"#)

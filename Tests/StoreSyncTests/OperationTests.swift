@@ -153,6 +153,24 @@ import Testing
         #expect(Set(seen.withLock(\.self)) == Set(expected))
     }
 
+    /// A double does not have that many digits.
+    @Test func aNumberKeepsAllItsDigitsThroughAHook() async throws {
+        let model = try DataModel {
+            SyncEntity("Account", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("balance", .decimal)
+            }
+        }
+        let world = try SyncWorld(model: model)
+        let number = "12345678901234567890.0123456789"
+        let options = StoreSyncOptions { object, _ in object }
+        _ = try await world.json.sync(
+            .bytes(Array(#"[{"id":1,"balance":\#(number)}]"#.utf8)), into: "Account", options: options)
+        let stored = try await world.column("balance", of: "Account")
+        try await world.sync(#"[{"id":1,"balance":\#(number)}]"#, into: "Account")
+        #expect(try await world.column("balance", of: "Account") == stored)
+    }
+
     private func keys(_ world: SyncWorld) async throws -> [String: Set<RecordKey>] {
         var keys: [String: Set<RecordKey>] = [:]
         for entity in ["User", "Note", "Tag", "Company"] {
