@@ -38,6 +38,20 @@ import Testing
         }
     }
 
+    /// User 2 is in two lists: beside an unknown user, then beside an unsuitable element.
+    @Test(arguments: [1, 1000])
+    func anObjectBelongsToALaterListThatCannotBeReadInWhole(rowCount: Int) async throws {
+        let world = try SyncWorld { HookedStore($0, SmallBatches(rowCount)) }
+        try await world.sync(#"[{"id":1},{"id":2},{"id":3,"reports_ids":[5]},{"id":5}]"#)
+        let json = #"[{"id":1,"reports_ids":[4,2]},{"id":3,"reports_ids":[2,"x"]},{"id":2},{"id":5},{"id":4}]"#
+        for round in 0..<2 {
+            let result = try await world.sync(json)
+            #expect(try await world.column("id", where: "manager.id = 1") == [4])
+            #expect(try await world.column("id", where: "manager.id = 3") == [2, 5])
+            #expect(result.isUnchanged == (round == 1))
+        }
+    }
+
     /// The list of user 1 names an unknown user, that of user 3 cannot be read in whole.
     @Test(arguments: [1, 1000])
     func aListThatCannotBeReadInWholeUnlinksNothingBesideOneWhoseObjectsComeLate(rowCount: Int) async throws {

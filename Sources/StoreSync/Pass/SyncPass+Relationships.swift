@@ -313,7 +313,7 @@ extension SyncPass {
         guard isRestated || lacksObjects else { return }
         let unknown = merged.unknown ?? (nil, [:])
         for source in merged.elements.sources
-        where source.ordinals.contains(where: { unknown.rows[$0] != nil }) || isRestated && !source.isIncomplete {
+        where isRestated || source.ordinals.contains(where: { unknown.rows[$0] != nil }) {
             let wanted = source.ordinals.compactMap { ordinal -> DeferredLinks.Target? in
                 if let target = merged.targets[ordinal] { return .object(target) }
                 return unknown.rows[ordinal].map { .unknown($0) }
