@@ -89,10 +89,16 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the location is an SQLite file that exists.
+    var isExistingFile: Bool {
+        guard case .sqlite(let path) = self else { return false }
+        return FileManager.default.fileExists(atPath: path)
+    }
+
     /// The files of a new SQLite database; empty for a database that exists, and for any other
     /// store.
     var newFiles: [URL] {
-        guard case .sqlite(let path) = self, !FileManager.default.fileExists(atPath: path) else { return [] }
+        guard case .sqlite(let path) = self, !isExistingFile else { return [] }
         return ["", "-wal", "-shm"].map { URL(filePath: path + $0) }
     }
 

@@ -11,7 +11,8 @@ extension StoreLocation {
     /// - Parameters:
     ///   - model: The model file; nil for the model that is kept with the database.
     ///   - warn: Called with each part of the model file that cannot be used.
-    /// - Throws: ``StoreLocationError/missing`` if there is no store; errors of the model and the
+    /// - Throws: ``StoreLocationError/missing`` if there is no store;
+    ///   ``StoreLocationError/noModel`` for a file without a model; errors of the model and the
     ///   store.
     func openForReading(
         model: URL?, dialect: JSONDialect = .sync, warn: (String) -> Void = { _ in }
@@ -19,7 +20,9 @@ extension StoreLocation {
         if let model {
             return try await openForReading(ModelChoice.given(model, warn: warn).model, dialect, warn)
         }
-        guard let kept = try await keptModel() else { throw StoreLocationError.missing(description) }
+        guard let kept = try await keptModel() else {
+            throw isExistingFile ? StoreLocationError.noModel : .missing(description)
+        }
         // What cannot be used of a kept model was reported when it was given.
         return try await openForReading(kept, dialect) { _ in }
     }

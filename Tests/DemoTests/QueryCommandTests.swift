@@ -115,6 +115,15 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: "\(folder.url.path)/none.db"))
     }
 
+    @Test func aFileOfAnotherProgramIsNoMissingDatabase() async throws {
+        let other = try folder.write("", to: "other.db")
+        for command in [["query"], ["history"], ["export", "--entity", "Film"]] {
+            let run = await CommandRun(command + ["--store", "sqlite:\(other)"])
+            #expect(run.code == 1)
+            #expect(run.errors == "failed: no model is kept with the database; name one with --model\n")
+        }
+    }
+
     // MARK: export
 
     @Test func exportsHaveThreeLayouts() async throws {
