@@ -1,5 +1,6 @@
 import OneWayStoreKinds
 import JSONMapper
+import ModelInference
 import StoreSync
 import SyncModel
 import SyncStore
@@ -25,6 +26,17 @@ import Testing
             #expect(try await world.values("name", of: "Employee") == [.null])
             #expect(try await world.count("Employee", where: PropertyPath("company").isNull) == 1)
         }
+    }
+
+    /// Objects of an inferred model are complete, unless the options say otherwise.
+    @Test(arguments: [(.automatic, []), (.clear, []), (.keep, ["a"])] as [(StoreSyncOptions.AbsentKeys, [String])])
+    func absentKeysOfAnInferredModelClear(absentKeys: StoreSyncOptions.AbsentKeys, names: [String]) async throws {
+        let model = try DataModel.inferred(from: #"[{"id":1,"name":"a"},{"id":2}]"#, entity: "User")
+        let world = try SyncWorld(model: model)
+        let options = StoreSyncOptions(absentKeys: absentKeys)
+        try await world.sync(#"[{"id":1,"name":"a"}]"#)
+        _ = try await world.json.sync(.bytes(Array(#"[{"id":1}]"#.utf8)), into: "User", options: options)
+        #expect(try await world.column("name").filter { !$0.isNull } == names.map(AttributeValue.string))
     }
 
     // MARK: Keys
