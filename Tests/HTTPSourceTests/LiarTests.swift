@@ -171,7 +171,8 @@ import Testing
         Lie("a circle of redirects", .status(307, headers: [("Location", "/bad")]), says: "more than 5 redirects"),
         Lie("unchanged since never", .status(304), says: "status 304, although no earlier response was named"),
         Lie(
-            "a part", .text(list, status: 206), says: "status 206, a part of the body, although all of it was requested"),
+            "a part", .text(list, status: 206), says: "status 206, a part of the body, although all of it was requested"
+        ),
         Lie(
             "a wait of a year", .status(503, headers: [("Retry-After", "31536000")]),
             says: "status 503, asks to wait 31536000 s"),
