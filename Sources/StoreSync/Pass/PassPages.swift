@@ -18,7 +18,7 @@ final class PassPages {
     /// page of a source that is not remote.
     private(set) var digests: [UInt64] = []
     /// The objects of the current page, and the digest of them.
-    private var there = ObjectSet()
+    private var pageObjects = ObjectSet()
     private var digest: UInt64 = 0
     /// The number of elements of the current page that were mapped or rejected; the others are
     /// null.
@@ -113,7 +113,7 @@ final class PassPages {
             pass.tally.beginPage()
             pass.statedInPage = [:]
         }
-        there = ObjectSet()
+        pageObjects = ObjectSet()
         (digest, readCount) = (0, 0)
         return Beginning(progress: progress, problems: pass.tally.problems)
     }
@@ -129,18 +129,18 @@ final class PassPages {
         if isRemote {
             return { [self] found in
                 // Taken out during the change, because a second reference would copy the whole set.
-                var (there, digest) = (self.there, self.digest)
-                self.there = ObjectSet()
+                var (pageObjects, digest) = (self.pageObjects, self.digest)
+                self.pageObjects = ObjectSet()
                 for (object, isGone) in found {
                     guard !isGone else {
                         gone.insert(object)
                         continue
                     }
                     if !gone.isEmpty { gone.remove(object) }
-                    there.insert(object)
+                    pageObjects.insert(object)
                     digest &+= Self.mixed(object)
                 }
-                (self.there, self.digest) = (there, digest)
+                (self.pageObjects, self.digest) = (pageObjects, digest)
             }
         }
         return request.parent == nil ? nil : { [self] in objects += $0.map(\.object) }
@@ -161,7 +161,7 @@ final class PassPages {
         guard isRemote, read.elementCount > 0 else { return }
         let nullCount = read.elementCount - readCount
         let leftOutCount = pass.tally.rejectedCount - before.problems.rejectedCount + nullCount
-        let hasNone = there.isEmpty && leftOutCount >= read.elementCount
+        let hasNone = pageObjects.isEmpty && leftOutCount >= read.elementCount
         let endsInError = page.isOpenEnded && pass.tally.lastRejectedIndex == read.elementCount - 1
         if hasNone || endsInError { pass.tally.mayLackObjects = true }
     }
@@ -169,7 +169,7 @@ final class PassPages {
     /// Ends the current page after its last batch.
     private func finish(_ page: RemotePage, _ read: PayloadReader.Progress) async throws {
         if let list = Self.tombstones(of: page).list, let tombstones = read.captured[list] {
-            gone.formUnion(try await find(tombstones, at: list).subtracting(there.objects))
+            gone.formUnion(try await find(tombstones, at: list).subtracting(pageObjects.objects))
         }
         digests.append(digest)
         try checkForRepetition()
@@ -185,7 +185,7 @@ final class PassPages {
     ///
     /// - Throws: `StoreSyncError.repeatedPages` at the limit.
     private func checkForRepetition() throws {
-        guard !there.isEmpty, !(source is ChangePages) else { return }
+        guard !pageObjects.isEmpty, !(source is ChangePages) else { return }
         repeatedPageCount = known.insert(digest).inserted ? 0 : repeatedPageCount + 1
         guard repeatedPageCount < Self.repeatedPageLimit else {
             throw StoreSyncError.repeatedPages(entity: request.entity, count: repeatedPageCount)

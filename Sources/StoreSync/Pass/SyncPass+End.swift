@@ -8,7 +8,7 @@ extension SyncPass {
     /// deletes objects that lost their source.
     func finish() async throws {
         try await writeHeld()
-        try await applyHeldUpdates()
+        try await applyNestedUpdates()
         unresolved = try await linkDeferred()
         for (relationship, objects) in detached.sorted(by: { $0.key.id < $1.key.id }) {
             let destination = model.layouts[relationship.destination]

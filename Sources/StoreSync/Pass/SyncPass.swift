@@ -57,7 +57,7 @@ final class SyncPass {
     var heldLinks = HeldLinks()
     /// Updates by nested objects to entities of the list. `finish()` applies those that the list
     /// does not decide.
-    var held = HeldUpdates()
+    var nestedUpdates = NestedUpdates()
     /// The index of the root entity of the payload's list; nil in an import, and if there is no
     /// list.
     let listRoot: Int?
@@ -230,8 +230,8 @@ final class SyncPass {
         let matches = self.matches(of: records, ordinals, group.mapping, origin, skipping: skipped)
         let relatingsBefore = relatings
         var policy = origin.policy
-        let isHeld = origin.isNested && policy.updates && layout.root == listRoot
-        if isHeld { policy.updates = false }
+        let isDeferred = origin.isNested && policy.updates && layout.root == listRoot
+        if isDeferred { policy.updates = false }
         if !origin.areRelated, !layout.hasIdentity { policy.inserts = false }
         if origin.known != nil { try await writeHeld() }
         var early = try await mergeEarlyTargets(
@@ -274,8 +274,8 @@ final class SyncPass {
         if !origin.isNested, reportsDuplicates, result.rows.contains(where: { $0?.change == .inserted }) {
             ledger.hasCertainInsertion = true
         }
-        if isHeld {
-            held.add(records, result, layout) { origin.elementIndex(ordinals[$0]) }
+        if isDeferred {
+            nestedUpdates.add(records, result, layout) { origin.elementIndex(ordinals[$0]) }
         } else if !origin.isNested, layout.root == listRoot {
             if nestsItself { noteLacking(records, result, layout) }
             noteListed(result, layout) { origin.elementIndex(ordinals[$0]) }

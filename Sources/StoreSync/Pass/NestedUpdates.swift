@@ -6,7 +6,7 @@ import SyncStore
 ///
 /// They wait for the end of the pass, because an object of the list takes precedence over a nested
 /// one. Memory grows with the number of such nested objects.
-struct HeldUpdates {
+struct NestedUpdates {
     /// The updates of the objects of one entity, in the order of the payload.
     struct Updates {
         let layout: EntityLayout
@@ -42,8 +42,8 @@ struct HeldUpdates {
 extension SyncPass {
     /// Applies the values of nested objects that the list does not have, and reports those that
     /// differ from the list.
-    func applyHeldUpdates() async throws {
-        for updates in held.updates {
+    func applyNestedUpdates() async throws {
+        for updates in nestedUpdates.updates {
             var rowsOfObjects: [ObjectID: [Int]] = [:]
             var order: [ObjectID] = []
             for (row, object) in updates.objects.enumerated() {
@@ -68,14 +68,14 @@ extension SyncPass {
             }
             try await compare(updates, order.filter { listed.contains($0) }, rowsOfObjects)
         }
-        held = HeldUpdates()
+        nestedUpdates = NestedUpdates()
     }
 
     /// Appends the values that the list lacks for one of its objects.
     ///
     /// - Returns: Whether there are any.
     private func appendLacking(
-        _ object: ObjectID, _ rows: [Int], of updates: HeldUpdates.Updates, to records: inout RecordBatch
+        _ object: ObjectID, _ rows: [Int], of updates: NestedUpdates.Updates, to records: inout RecordBatch
     ) -> Bool {
         guard !lacking.isEmpty else { return false }
         let values = (0..<records.columnCount).compactMap { slot -> (slot: Int, value: AttributeValue)? in
@@ -94,7 +94,7 @@ extension SyncPass {
 
     /// Reports values of nested objects that differ from the objects of the list.
     private func compare(
-        _ updates: HeldUpdates.Updates, _ objects: [ObjectID], _ rowsOfObjects: [ObjectID: [Int]]
+        _ updates: NestedUpdates.Updates, _ objects: [ObjectID], _ rowsOfObjects: [ObjectID: [Int]]
     ) async throws {
         guard !objects.isEmpty else { return }
         let keys = try mapper.mapping(of: updates.layout.name).keys
