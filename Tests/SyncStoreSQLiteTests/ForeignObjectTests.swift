@@ -220,6 +220,16 @@ import Testing
         #expect(throws: SQLiteError.self) { try run("UPDATE Person SET score = 10") }
     }
 
+    /// For SQLite, names that differ in the case of ASCII letters are equal.
+    @Test func aColumnOfOthersThatDiffersInCaseIsARefusal() async throws {
+        try await fill(.people())
+        try run("ALTER TABLE Person ADD COLUMN nick TEXT")
+        let error = await #expect(throws: SQLSchemaError.self) {
+            try await world.open(.people(attributes: [SyncAttribute("Nick", .string)]))
+        }
+        #expect(error?.description.contains("Person.Nick") == true, "\(String(describing: error))")
+    }
+
     /// For SQLite, these names differ from `ärger`, by the case of a letter beyond ASCII or by its
     /// bytes.
     @Test(arguments: ["Ärger", "a\u{308}rger"])

@@ -242,7 +242,7 @@ import Testing
             _ = try await database.run(#"UPDATE "User" SET b = 'theirs'"#)
             for version in 0..<2 {
                 let error = await #expect(throws: SQLSchemaError.self) {
-                    try await database.open(try model("a", "B"), version)
+                    try await database.open(try model("a", "b"), version)
                 }
                 #expect(error?.description.contains("User.b") == true, "\(String(describing: error))")
             }
