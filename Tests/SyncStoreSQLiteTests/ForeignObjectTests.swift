@@ -227,7 +227,7 @@ import Testing
         let error = await #expect(throws: SQLSchemaError.self) {
             try await world.open(.people(attributes: [SyncAttribute("Nick", .string)]))
         }
-        #expect(error?.description.contains("Person.Nick") == true, "\(String(describing: error))")
+        #expect(error?.description.contains("Person.nick") == true, "\(String(describing: error))")
     }
 
     /// For SQLite, these names differ from `ärger`, by the case of a letter beyond ASCII or by its
