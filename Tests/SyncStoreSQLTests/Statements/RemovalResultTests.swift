@@ -1,6 +1,8 @@
 import OneWayStoreKinds
 import SyncModel
 import SyncStore
+import SyncStoreSQL
+import SyncStoreSQLite
 import Testing
 
 /// What a removal reports, in every kind of store.
@@ -24,6 +26,13 @@ import Testing
                 SyncRelationship("people", toMany: "Person", inverse: "team", deleteRule: .deny)
             }
         }
+    }
+
+    @Test(arguments: [("Person", ["Person", "Note"]), ("Guest", ["Person", "Note"]), ("Note", ["Note"])])
+    func deleteRulesReachTheseTables(entity: String, tables: [String]) throws {
+        let schema = SQLSchema(try Self.model(), dialect: .sqlite)
+        let index = try schema.model.layout(of: entity).index
+        #expect(SQLRemoval.tables(deleting: index, schema: schema) == tables)
     }
 
     @Test(arguments: StoreKind.all) func deletedObjectsAreCountedAndNamed(kind: StoreKind) async throws {
