@@ -248,4 +248,49 @@ import Testing
             #expect(try await store.count(Person.self) == 0)
         }
     }
+
+    /// A type that reads a property only if it is there.
+    private struct Titled: SyncObject {
+        var id: Int
+        var name: String
+        var isNamed: Bool
+
+        enum CodingKeys: String, CodingKey { case id, name, motto }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            id = try container.decode(Int.self, forKey: .id)
+            isNamed = container.contains(.name) && !container.contains(.motto)
+            name = try container.decode(String.self, forKey: .name)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(id, forKey: .id)
+            try container.encode(name, forKey: .name)
+        }
+
+        static let declaration = SyncDeclaration<Titled>(.identity(\.id))
+    }
+
+    private func titled(_ type: AttributeType, _ name: AttributeValue) async throws -> [Titled] {
+        let attributes = [SyncAttribute("id", .int64, optional: false), SyncAttribute("name", type)]
+        let store = MemoryStore(
+            try DataModel([SyncEntity("Titled", identity: ["id"], attributes: attributes, relationships: [])]))
+        try await store.transaction { transaction in
+            var record = Record(of: try transaction.model.layout(of: "Titled"))
+            record["id"] = 1
+            record["name"] = name
+            _ = try await transaction.insert(record)
+        }
+        return try await store.all(Titled.self)
+    }
+
+    @Test func aDecoderKnowsWhichPropertiesThereAre() async throws {
+        #expect(try await titled(.string, "a").map(\.isNamed) == [true])
+    }
+
+    @Test func aTextIsNotReadFromANumber() async throws {
+        await #expect(throws: (any Error).self) { try await titled(.int64, 7) }
+    }
 }
