@@ -41,8 +41,8 @@ extension HTTPClient {
     /// apply to each attempt, not to the download as a whole.
     ///
     /// - Parameters:
+    ///   - url: The address, http or https.
     ///   - file: The file, which must not exist yet.
-    ///   - file: The file, which does not exist yet.
     ///   - headers: Header fields that only the origin of the address may see; none by default.
     /// - Returns: The size of the body in bytes.
     /// - Throws: ``HTTPError``; `CancellationError` as soon as the caller's task is cancelled.
