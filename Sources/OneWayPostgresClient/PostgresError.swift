@@ -7,7 +7,7 @@ public import OneWaySynchronizer
 /// ``description`` does not include the values bound to a statement. ``debugDescription`` includes
 /// what the server reported about them. Neither contains a password.
 public struct PostgresError: Error, Hashable, Sendable {
-    /// An SQLSTATE: five characters, of which the first two are the class.
+    /// An SQLSTATE: five characters; the first two are the class.
     ///
     /// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
     public struct Code: RawRepresentable, Hashable, Sendable {

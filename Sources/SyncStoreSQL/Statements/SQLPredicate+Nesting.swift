@@ -79,7 +79,7 @@ extension PredicateTree where Path == BoundKey {
         joint.map { $0.parts.reduce(0) { $0 + $1.size } } ?? 1
     }
 
-    /// The attribute and the values, of which it must equal one; nil for any other condition.
+    /// An attribute and the values that it may equal; nil for any other condition.
     fileprivate var equalities: (key: BoundKey, values: [AttributeValue])? {
         switch self {
         case .comparison(let key, .equal, let value) where !value.isNull && key.isAttribute: (key, [value])
