@@ -19,6 +19,11 @@ package final class TestProxy: Sendable {
         /// The sockets from which nothing is passed on.
         var silentSockets: Set<Int32> = []
         var posesAsPooler = false
+        /// What each client sent first, by the socket to the server.
+        var startups: [Int32: [UInt8]] = [:]
+        /// How often the session behind a socket was replaced, and whether it is being replaced.
+        var replacements: [Int32: Int] = [:]
+        var isReplacing = false
         var sockets: Set<Int32> = []
         var acceptedCount = 0
     }
@@ -105,6 +110,34 @@ package final class TestProxy: Sendable {
         state.withLock { $0.posesAsPooler = true }
     }
 
+    /// Gives each client another session of the server, as a pooler that shares sessions does.
+    ///
+    /// No client may be waiting for an answer.
+    package func replaceSessions() throws {
+        let startups = state.withLock { state in
+            state.isReplacing = true
+            return state.startups
+        }
+        defer { state.withLock { $0.isReplacing = false } }
+        for (descriptor, startup) in startups {
+            guard let new = connectToServer() else { throw PostgresServerError("the server refuses a session") }
+            _ = startup.withUnsafeBytes { send(new, $0.baseAddress, $0.count, 0) }
+            // ReadyForQuery ends the answer: its type, its length, idle.
+            var answer: [UInt8] = []
+            var bytes = [UInt8](repeating: 0, count: 1 << 12)
+            while !answer.suffix(6).elementsEqual([0x5A, 0, 0, 0, 5, 0x49]) {
+                let count = recv(new, &bytes, bytes.count, 0)
+                guard count > 0 else { throw PostgresServerError("the server ended a session") }
+                answer += bytes[..<count]
+            }
+            // Wakes the thread that reads from the former session.
+            _ = shutdown(descriptor, Int32(SHUT_RDWR))
+            _ = dup2(new, descriptor)
+            _ = Self.closeOne(new)
+            state.withLock { $0.replacements[descriptor, default: 0] += 1 }
+        }
+    }
+
     /// How many connections were made through the proxy.
     package var acceptedCount: Int { state.withLock(\.acceptedCount) }
 
@@ -142,6 +175,7 @@ package final class TestProxy: Sendable {
                     guard pair.leave() else { return }
                     state.withLock { state in
                         state.sockets.subtract([client, server])
+                        state.startups[server] = nil
                         state.silentSockets.subtract([client, server])
                     }
                     _ = Self.closeOne(client)
@@ -174,9 +208,21 @@ package final class TestProxy: Sendable {
     /// Passes bytes on until one end closes. What comes during silence is lost.
     private func pass(from source: Int32, to destination: Int32, isClient: Bool) {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        var replacementCount = state.withLock { $0.replacements[source, default: 0] }
         while true {
             let count = recv(source, &bytes, bytes.count, 0)
-            guard count > 0 else { return }
+            guard count > 0 else {
+                while state.withLock(\.isReplacing) { sched_yield() }
+                let newCount = state.withLock { $0.replacements[source, default: 0] }
+                guard newCount != replacementCount else { return }
+                replacementCount = newCount
+                continue
+            }
+            if isClient {
+                state.withLock { state in
+                    if state.startups[destination] == nil { state.startups[destination] = Array(bytes[..<count]) }
+                }
+            }
             let (isLost, posesAsPooler) = state.withLock { state in
                 var isLost = state.isSilent || state.silentSockets.contains(source)
                 if isClient, !isLost, let silencing = state.silencing, bytes[..<count].contains(silencing.text) {

@@ -172,7 +172,7 @@ struct PostgresFaultTests {
                 server.url(),
                 """
                 CREATE SEQUENCE tries;
-                CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+                CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql SET search_path TO public, pg_temp AS $$
                     BEGIN
                         IF nextval('tries') < 3 THEN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END IF;
                         RETURN NULL;

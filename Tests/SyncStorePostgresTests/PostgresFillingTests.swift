@@ -146,10 +146,11 @@ struct PostgresFillingTests {
             let model = try model()
             let store = try await PostgresStore(model, at: schemas.url, options: options)
             try await schemas.run(addition, in: options)
-            let index = SQLSchema(model, dialect: .postgres).identityIndex(of: 0)
+            let schema = SQLSchema(model, dialect: .postgres(schema: options.schema))
+            let index = schema.identityIndex(of: 0)
             #expect(index == "Person_identity")
             let answers = try await store.writer.connected { connection in
-                let filling = PostgresFilling(rowMinimum: 2, adopted: [])
+                let filling = PostgresFilling(schema, rowMinimum: 2, adopted: [])
                 try connection.execute("BEGIN")
                 let answers = [
                     try filling.fills("Person", count: 1, index: index, connection),

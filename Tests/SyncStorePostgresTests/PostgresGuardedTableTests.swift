@@ -159,7 +159,7 @@ struct PostgresGuardedTableTests {
             try await database.run(
                 """
                 CREATE TABLE notes (id bigint); INSERT INTO notes VALUES (2); \
-                CREATE FUNCTION along() RETURNS trigger LANGUAGE plpgsql AS \
+                CREATE FUNCTION along() RETURNS trigger LANGUAGE plpgsql SET search_path TO public, pg_temp AS \
                 'BEGIN DELETE FROM \(table) WHERE id = OLD.id + 1; RETURN OLD; END'; \
                 CREATE TRIGGER along \(trigger) EXECUTE FUNCTION along()
                 """)

@@ -213,6 +213,29 @@ struct PostgresOutageTests {
         }
     }
 
+    /// As if an administrator set `pool_mode = transaction` while stores are open.
+    @Test func aPoolerThatSharesSessionsIsRefusedBeforeAnythingIsWritten() async throws {
+        try await withProxy { server, proxy in
+            proxy.poseAsPooler()
+            var options = PostgresStore.Options()
+            options.isBehindSessionPooler = true
+            options.schema = "app"
+            let store = try await PostgresStore(try PostgresWorld.model(), at: proxy.url(), options: options)
+            try await store.put([1])
+            #expect(try await store.names() == [#""a""#])
+            try proxy.replaceSessions()
+            let written = await #expect(throws: PostgresError.self) { try await store.put([2]) }
+            #expect(written?.code == .featureNotSupported)
+            #expect(written?.message.contains("pool_mode") == true)
+            let read = await #expect(throws: PostgresError.self) { try await store.names() }
+            #expect(read?.code == .featureNotSupported)
+            #expect(try await PostgresSession.run(server.url(), #"SELECT id FROM app."User""#) == [["1"]])
+            // Nothing is left open in the sessions that other clients use next.
+            let open = "SELECT 1 FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'"
+            #expect(try await PostgresSession.run(server.url(), open).isEmpty)
+        }
+    }
+
     @Test func aStandbyGrantsNothingAndAFailoverIsARetry() async throws {
         try await withProxy { server, _ in
             let store = try await store(server.url())
@@ -292,29 +315,20 @@ struct PostgresOutageTests {
 
     // MARK: Attackers
 
-    @Test func functionsOfOthersAreNotCalled() async throws {
+    @Test func rolesThatCanCreateInTheSchemaAreAWarning() async throws {
         try await withProxy { server, _ in
-            try await PostgresSession.run(server.url(), FunctionTraps.creation(in: "public"))
-            let store = try await store(server.url())
-            let objects = try await store.put(1...3).objects
-            var batch = RecordBatch(of: try store.model.layout(of: "User"))
-            for id in 1...4 {
-                batch.beginRecord()
-                batch.setInt(Int64(id), at: 0)
-                if id > 2 { batch.setValue(.string("b"), at: 1) }
-                batch.endRecord()
-            }
-            let records = batch
-            try await store.transaction { transaction in
-                _ = try await transaction.merge(MergeRequest(records))
-                guard let staff = try transaction.model.layout(of: "User").relationship("staff") else { return }
-                var links = LinkBatch(staff, mode: .replace)
-                if let first = objects[0], let second = objects[1] { links.append(first, to: [second]) }
-                _ = try await transaction.link(links)
-                _ = try await transaction.remove(StoreQuery("User", where: PropertyPath("id") == 1))
-            }
-            #expect(try await store.names() == [#""a""#, #""b""#, #""b""#])
-            try await PostgresLease("name", at: server.url()).withLease(waiting: .forever) {}
+            #expect(try await store(server.url()).warnings == [])
+            try await PostgresSession.run(
+                server.url(),
+                """
+                CREATE ROLE "a b"; CREATE ROLE reader; GRANT USAGE ON SCHEMA public TO reader; \
+                GRANT CREATE ON SCHEMA public TO "a b", PUBLIC
+                """)
+            #expect(
+                try await store(server.url()).warnings == [
+                    #"other roles can create objects in the schema "public": PUBLIC, a b; revoke it, as in: "#
+                        + #"REVOKE CREATE ON SCHEMA "public" FROM PUBLIC, "a b""#
+                ])
         }
     }
 

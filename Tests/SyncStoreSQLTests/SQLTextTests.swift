@@ -26,12 +26,12 @@ import Testing
         }
         let naming = SQLNaming(tables: ["Tag": "labels"], columns: ["Person.name": "full name"])
         schema = SQLSchema(model, naming: naming, dialect: .sqlite)
-        postgresSchema = SQLSchema(model, naming: naming, dialect: .postgres)
+        postgresSchema = SQLSchema(model, naming: naming, dialect: .postgres(schema: "public"))
     }
 
     @Test func tablesAreNatural() {
         let lines = schema.tables.flatMap { table in
-            [table.creation()] + table.indices.map { $0.creation(on: table.name) }
+            [table.creation(.sqlite)] + table.indices.map { $0.creation(on: table.name, .sqlite) }
         }
         #expect(
             lines == [
@@ -89,7 +89,7 @@ import Testing
         let query = StoreQuery("Person", where: try RecordPredicate(parsing: text))
         let statement = try SQLQueries(schema).rows(query, objectSet: nil)
         #expect(
-            statement.text
+            statement.text.withoutSchema
                 == #"SELECT t."_id" FROM "Person" t WHERE (\#(sql)) AND t."_entity" IN ('Person', 'Employee')"#)
         #expect(statement.bindings == bindings)
     }
@@ -150,8 +150,9 @@ import Testing
 
     @Test func tablesOfPostgresHaveItsTypes() {
         let lines = postgresSchema.tables.flatMap { table in
-            [table.creation()] + (table.foreignKeys ?? []).map { $0.creation(on: table.name) }
-                + table.indices.map { $0.creation(on: table.name) }
+            ([table.creation(postgresSchema.dialect)]
+                + (table.foreignKeys ?? []).map { $0.creation(on: table.name, postgresSchema.dialect) }
+                + table.indices.map { $0.creation(on: table.name, postgresSchema.dialect) }).withoutSchema
         }
         #expect(
             lines == [
@@ -200,12 +201,33 @@ import Testing
         try expect(text, sql, bindings, postgresSchema)
     }
 
+    @Test func statementsOfPostgresNameTheSchemaOfTheirTables() throws {
+        let schema = SQLSchema(postgresSchema.model, dialect: .postgres(schema: #"a "b""#))
+        let query = StoreQuery("Tag", where: PropertyPath("name") == "a")
+        #expect(
+            try SQLQueries(schema).rows(query, objectSet: nil).text
+                .hasPrefix(#"SELECT t."_id" FROM "a ""b"""."Tag" t WHERE "#))
+        let table = schema.tables[0]
+        #expect(table.creation(schema.dialect).hasPrefix(#"CREATE TABLE "a ""b"""."Person" ("#))
+        #expect(
+            table.indices[0].creation(on: table.name, schema.dialect)
+                == #"CREATE UNIQUE INDEX "Person_identity" ON "a ""b"""."Person" ("id", "_entity")"#)
+        // The definition of a foreign key is stored, and stays valid if the schema is renamed.
+        #expect(
+            table.foreignKeys?[0].creation(on: table.name, schema.dialect)
+                == #"SET LOCAL search_path TO "a ""b""", pg_temp; "#
+                + #"ALTER TABLE "Person" ADD CONSTRAINT "Person_boss_fkey" FOREIGN KEY ("boss") REFERENCES "Person"("_id") "#
+                + "ON DELETE NO ACTION DEFERRABLE INITIALLY DEFERRED; SET LOCAL search_path TO pg_catalog, pg_temp")
+    }
+
     @Test func queriesOfPostgresAreOrderedAndCut() throws {
         let query = StoreQuery(
             "Employee", objects: .only([1, 2]),
             orderedBy: [Ordering("salary", ascending: false, nulls: .last), Ordering("boss.name")], limit: 5, offset: 2)
+        var statement = try SQLQueries(postgresSchema).records(query, objectSet: nil)
+        statement.text = statement.text.withoutSchema
         #expect(
-            try SQLQueries(postgresSchema).records(query, objectSet: nil)
+            statement
                 == SQLStatementText(
                     #"SELECT t."_id", t."_entity", t."id"::bigint, t."full name"::text, t."born"::timestamptz, "#
                         + #"t."salary"::numeric::text FROM "Person" t WHERE t."_entity" IN ('Employee') "#
@@ -214,7 +236,7 @@ import Testing
                         + #"t."_id" LIMIT $2::bigint OFFSET $3::bigint"#,
                     [.objects([1, 2]), .integer(5), .integer(2)]))
         #expect(
-            SQLRemoval(postgresSchema).cascades.map(\.statement) == [
+            SQLRemoval(postgresSchema).cascades.map(\.statement.withoutSchema) == [
                 "INSERT INTO pg_temp.sync_doomed (family, row, round) SELECT 1, p.target, $1::bigint + 1 "
                     + #"FROM pg_temp.sync_doomed d JOIN (SELECT "Person" AS source, "Tag" AS target FROM "Person_tags") p "#
                     + "ON p.source = d.row WHERE d.family = 0 AND d.round = $1::bigint ON CONFLICT DO NOTHING"

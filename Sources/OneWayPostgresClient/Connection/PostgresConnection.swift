@@ -35,6 +35,8 @@ package final class PostgresConnection {
     package internal(set) var serverProcess: Int32 = 0
     /// Whether there is a pooler between this program and the server.
     package internal(set) var isPooled = false
+    /// The mark that the session got with its settings; nil without a pooler. See ``marking()``.
+    var session: String?
     /// The identifier of the database cluster and its timeline, which a failover changes; empty if
     /// unknown.
     package internal(set) var cluster = ""

@@ -3,28 +3,36 @@ package import SyncModel
 package import SyncStore
 package import SyncStoreSQL
 
-/// The SQL of PostgreSQL 15 or later. The connection's `search_path` finds the tables.
+/// The SQL of PostgreSQL 15 or later.
 ///
-/// A user who can create functions in the store's schema must not be able to have the store call
-/// them. PostgreSQL prefers the system's functions and operators if the types of all arguments
-/// match exactly. Every call therefore matches exactly, by a cast if necessary, or is qualified
-/// with `pg_catalog`. Calls of polymorphic functions are always qualified.
+/// Statements find functions, operators and types only in `pg_catalog`, see ``searchPath``, and
+/// name tables with their schema. Nothing that another role creates in the store's schema can take
+/// the place of a function or an operator of the system. Source:
+/// https://www.postgresql.org/docs/current/typeconv-func.html
 package struct PostgresDialect: SQLDialect {
     /// The maximum number of bytes of a name in PostgreSQL.
     private static let nameLimit = 63
 
-    package init() {}
+    /// The search path of a session. Only `pg_catalog` is searched for functions and operators.
+    package static let searchPath = "pg_catalog, pg_temp"
+
+    /// The schema of the tables.
+    private let schemaName: String
+
+    package init(schemaName: String) {
+        self.schemaName = schemaName
+    }
 
     /// The type of a column. Texts compare and sort by their bytes, as in every other store.
     package func columnType(_ type: AttributeType, dates: DateStorage) -> String {
         switch type {
         case .string, .uri: "text COLLATE \"C\""
-        default: valueType(type)
+        default: Self.valueType(type)
         }
     }
 
     /// The type to which an attribute's values are cast.
-    package func valueType(_ type: AttributeType) -> String {
+    package static func valueType(_ type: AttributeType) -> String {
         switch type {
         case .int16: "smallint"
         case .int32: "integer"
@@ -48,6 +56,14 @@ package struct PostgresDialect: SQLDialect {
     // MARK: Names
 
     package var addsForeignKeysLater: Bool { true }
+    package func relation(_ name: String) -> String { "\(SQLText.name(schemaName)).\(SQLText.name(name))" }
+
+    /// Definitions of foreign keys do not name the schema, which can be renamed.
+    package func findingTables(_ statement: String) -> String {
+        "SET LOCAL search_path TO \(SQLText.name(schemaName)), pg_temp; \(statement); "
+            + "SET LOCAL search_path TO \(Self.searchPath)"
+    }
+
     package func folded(_ name: String) -> [UInt8] { Array(name.utf8) }
 
     /// See https://www.postgresql.org/docs/current/ddl-system-columns.html.
@@ -153,7 +169,7 @@ package struct PostgresDialect: SQLDialect {
         case .double, .float: "\(column)::double precision"
         case .decimal: "\(column)::numeric::text"
         case .json: "\(column)::jsonb::text"
-        case .string, .uri, .bool, .date, .binary, .transformable, .uuid: "\(column)::\(valueType(type))"
+        case .string, .uri, .bool, .date, .binary, .transformable, .uuid: "\(column)::\(Self.valueType(type))"
         }
     }
 
@@ -229,7 +245,7 @@ package struct PostgresDialect: SQLDialect {
     package func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String {
         guard type != wider else { return column }
         if wider == .json { return "pg_catalog.to_jsonb(\(column))" }
-        let converted = "CAST(\(column) AS \(valueType(wider)))"
+        let converted = "CAST(\(column) AS \(Self.valueType(wider)))"
         // UUIDs as text are in upper case in every store.
         return type == .uuid ? "upper(\(converted))" : converted
     }
@@ -238,6 +254,6 @@ package struct PostgresDialect: SQLDialect {
 }
 
 extension SQLDialect where Self == PostgresDialect {
-    /// The SQL of PostgreSQL.
-    package static var postgres: PostgresDialect { PostgresDialect() }
+    /// The SQL of PostgreSQL for a store's tables in a schema.
+    package static func postgres(schema: String) -> PostgresDialect { PostgresDialect(schemaName: schema) }
 }

@@ -61,7 +61,7 @@ struct PostgresBatch {
         var columns = ["\(Self.place) integer", "\(Self.object) bigint", "\(Self.target) bigint"]
         columns += (0..<markCount).map { "m\($0) bigint" }
         columns += layout.attributes.enumerated().map { slot, attribute in
-            "\(Self.cell(slot)) \(PostgresDialect().valueType(attribute.type))"
+            "\(Self.cell(slot)) \(PostgresDialect.valueType(attribute.type))"
         }
         return "CREATE TEMPORARY TABLE IF NOT EXISTS \(tableName) (\(columns.joined(separator: ", "))) "
             + "ON COMMIT DELETE ROWS; TRUNCATE \(name)"

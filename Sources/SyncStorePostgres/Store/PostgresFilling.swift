@@ -13,6 +13,7 @@ final class PostgresFilling {
     /// The maximum size of a table in bytes for which rows are searched.
     private static let searchedByteCount = Int64(1) << 30
 
+    private let schema: SQLSchema
     /// The minimum number of rows for which to check whether a table is empty.
     private let rowMinimum: Int
     /// The adopted tables, whose columns can have other types.
@@ -21,7 +22,8 @@ final class PostgresFilling {
     /// The tables that are not checked again, because they are not empty or not suitable.
     private var others: Set<String> = []
 
-    init(rowMinimum: Int, adopted: Set<String>) {
+    init(_ schema: SQLSchema, rowMinimum: Int, adopted: Set<String>) {
+        self.schema = schema
         self.rowMinimum = rowMinimum
         self.adopted = adopted
     }
@@ -38,7 +40,7 @@ final class PostgresFilling {
         guard count >= rowMinimum, !adopted.contains(table), !others.contains(table), let index = index() else {
             return false
         }
-        let (name, indexName) = (SQLText.name(table), SQLText.name(index))
+        let (name, indexName) = (schema.relation(table), schema.relation(index))
         // The lock keeps other sessions from creating triggers in the meantime. `COPY` ignores
         // rules and fails on tables with policies. In a large table that begins with deleted rows,
         // the search for the first existing row could take long.

@@ -33,7 +33,7 @@ struct PostgresLinking: SQLLinkWriter {
     func release(_ link: SQLSchema.ColumnLink) throws {
         guard !plan.released.isEmpty else { return }
         let column = SQLText.name(link.column)
-        let table = SQLText.name(link.table)
+        let table = schema.relation(link.table)
         // Objects that the batch assigns anyway may keep their values.
         let condition = "\(column) = ANY($1::bigint[]) AND \(schema.rowColumn) <> ALL($2::bigint[])"
         let rows: [SQLBinding] = [.objects(plan.released), .objects(plan.assignments.map(\.object))]
@@ -43,7 +43,7 @@ struct PostgresLinking: SQLLinkWriter {
 
     func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws {
         guard !plan.assignments.isEmpty else { return }
-        let table = SQLText.name(link.table)
+        let table = schema.relation(link.table)
         let column = SQLText.name(link.column)
         var assigned = "\(column) = NULLIF(p.value, 0)"
         var differs = "t.\(column) IS DISTINCT FROM NULLIF(p.value, 0)"
@@ -85,7 +85,7 @@ struct PostgresLinking: SQLLinkWriter {
     func remove(_ link: SQLSchema.JoinLink) throws {
         guard !plan.removed.isEmpty else { return }
         let text =
-            "DELETE FROM \(SQLText.name(link.table)) t USING unnest($1::bigint[], $2::bigint[]) AS p(source, target) "
+            "DELETE FROM \(schema.relation(link.table)) t USING unnest($1::bigint[], $2::bigint[]) AS p(source, target) "
             + "WHERE t.\(SQLText.name(link.source)) = p.source AND t.\(SQLText.name(link.target)) = p.target"
         try write(
             SQLStatementText(text, pairs(plan.removed)), link.table, count: plan.removed.count,
@@ -96,7 +96,7 @@ struct PostgresLinking: SQLLinkWriter {
 
     func add(_ link: SQLSchema.JoinLink) throws {
         guard !plan.added.isEmpty else { return }
-        let table = SQLText.name(link.table)
+        let table = schema.relation(link.table)
         let source = SQLText.name(link.source)
         let target = SQLText.name(link.target)
         var names = [source, target]
@@ -127,7 +127,7 @@ struct PostgresLinking: SQLLinkWriter {
 
     /// The condition that the table has a pair.
     private func isPair(_ link: SQLSchema.JoinLink) -> String {
-        "EXISTS (SELECT 1 FROM \(SQLText.name(link.table)) t "
+        "EXISTS (SELECT 1 FROM \(schema.relation(link.table)) t "
             + "WHERE t.\(SQLText.name(link.source)) = p.source AND t.\(SQLText.name(link.target)) = p.target)"
     }
 

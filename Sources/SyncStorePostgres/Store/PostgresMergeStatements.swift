@@ -42,7 +42,7 @@ struct PostgresMergeStatements {
     }
 
     private var table: String {
-        SQLText.name(schema.table(of: layout.index))
+        schema.relation(schema.table(of: layout.index))
     }
 
     private func column(_ slot: Int) -> String {

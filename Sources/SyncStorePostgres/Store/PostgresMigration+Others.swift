@@ -16,16 +16,38 @@ extension PostgresMigration {
         var fingerprint = ""
     }
 
+    // MARK: Privileges
+
+    /// Warns of roles that can create objects in the schema, besides its owner and this role.
+    func warnings() throws -> [String] {
+        let found = try connection.run(
+            SQLStatementText(
+                """
+                SELECT CASE WHEN a.grantee = 0::oid THEN 'PUBLIC' ELSE pg_catalog.pg_get_userbyid(a.grantee)::text END \
+                FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a \
+                WHERE n.nspname = $1::text AND a.privilege_type = 'CREATE'::text AND a.grantee <> n.nspowner \
+                AND pg_catalog.pg_get_userbyid(a.grantee) <> CURRENT_USER ORDER BY 1
+                """, [.text(settings.schemaName)]))
+        let roles = (0..<found.rowCount).compactMap { found.text($0, 0) }
+        guard !roles.isEmpty else { return [] }
+        let name = SQLText.name(settings.schemaName)
+        return [
+            "other roles can create objects in the schema \(name): \(roles.joined(separator: ", ")); "
+                + "revoke it, as in: REVOKE CREATE ON SCHEMA \(name) FROM "
+                + roles.map { $0 == "PUBLIC" ? $0 : SQLText.name($0) }.joined(separator: ", ")
+        ]
+    }
+
     // MARK: Tables
 
     /// Verifies that the store can write to adopted tables.
     func checkTables(_ adopted: Set<String>) throws {
         let tables = Dictionary(schema.tables.map { ($0.name, $0) }) { first, _ in first }
         for (family, found) in schema.families.enumerated() where adopted.contains(found.table) {
-            try PostgresAdoptedTable(found.table, on: connection).check(family: family, of: schema)
+            try PostgresAdoptedTable(found.table, in: schema, on: connection).check(family: family, of: schema)
         }
         for join in schema.joins where adopted.contains(join.table) {
-            let found = try PostgresAdoptedTable(join.table, on: connection)
+            let found = try PostgresAdoptedTable(join.table, in: schema, on: connection)
             if let table = tables[join.table] { try found.checkColumns(of: table, schema) }
             try found.check(join)
         }
@@ -33,7 +55,7 @@ extension PostgresMigration {
 
     /// Adopts an existing table: makes it number its new rows, and creates its missing indices.
     func adopt(_ table: SQLSchema.Table) throws {
-        try PostgresAdoptedTable(table.name, on: connection).checkColumns(of: table, schema)
+        try PostgresAdoptedTable(table.name, in: schema, on: connection).checkColumns(of: table, schema)
         if table.columns.first == schema.naming.rowColumn { try number(table) }
         for index in table.indices {
             guard try !exists(index.name) else {
@@ -43,10 +65,12 @@ extension PostgresMigration {
                 }
                 continue
             }
-            do { try connection.execute(index.creation(on: table.name)) } catch let error as PostgresError {
+            do { try connection.execute(index.creation(on: table.name, schema.dialect)) } catch let error
+                as PostgresError
+            {
                 switch error.code {
                 case .uniqueViolation:
-                    throw schema.equalValues(creating: index.creation(on: table.name)).flatMap {
+                    throw schema.equalValues(creating: index.creation(on: table.name, schema.dialect)).flatMap {
                         index.attributes == nil ? nil : $0
                     }
                         ?? SQLSchemaError.unsuitableTable(
@@ -67,19 +91,19 @@ extension PostgresMigration {
             SELECT 1 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid \
             WHERE i.indrelid = to_regclass($1::text) AND o.relname = $2::text AND i.indisvalid \
             AND i.indisunique = \(index.isUnique)
-            """, [.text(SQLText.name(table)), .text(index.name)])
+            """, [.text(schema.relation(table)), .text(index.name)])
     }
 
     /// Makes an adopted table give new rows higher numbers than the existing rows.
     private func number(_ table: SQLSchema.Table) throws {
-        let name = SQLText.name(table.name)
+        let name = schema.relation(table.name)
         let column = schema.rowColumn
         let sequence: String
         if try numbering(of: table.name) == nil {
-            sequence = SQLText.literal(SQLText.name("_sync_rows_\(table.name)"))
+            sequence = SQLText.literal(schema.relation("_sync_rows_\(table.name)"))
             try connection.execute(
                 """
-                CREATE SEQUENCE \(SQLText.name("_sync_rows_\(table.name)")) OWNED BY \(name).\(column); \
+                CREATE SEQUENCE \(schema.relation("_sync_rows_\(table.name)")) OWNED BY \(name).\(column); \
                 ALTER TABLE \(name) ALTER COLUMN \(column) SET DEFAULT pg_catalog.nextval(\(sequence)::regclass)
                 """)
         } else {
@@ -112,8 +136,8 @@ extension PostgresMigration {
                 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY(c.conkey) \
                 WHERE c.conrelid = to_regclass($1::text) \
                 AND (c.conname = $2::text OR c.contype::text = 'f'::text AND a.attname = $3::text)
-                """, [.text(SQLText.name(table.name)), .text(key.name), .text(column)])
-            if !isThere { try connection.execute(key.creation(on: table.name)) }
+                """, [.text(schema.relation(table.name)), .text(key.name), .text(column)])
+            if !isThere { try connection.execute(key.creation(on: table.name, schema.dialect)) }
         }
     }
 
@@ -136,7 +160,8 @@ extension PostgresMigration {
         let tables = SQLRemoval.tables(deleting: entity, schema: schema)
         // The lock mode of a deletion. The creation of a foreign key waits for it.
         let found = try connection.execute(
-            "LOCK TABLE \(SQLText.names(tables)) IN ROW EXCLUSIVE MODE; \(Self.fingerprint)")
+            "LOCK TABLE \(tables.map(schema.relation).joined(separator: ", ")) IN ROW EXCLUSIVE MODE; \(Self.fingerprint)"
+        )
         return found.text(0, 0) ?? "" == others.fingerprint ? others : try checkForeignKeys(others.adopted)
     }
 

@@ -5,16 +5,17 @@ import SyncStoreSQL
 
 /// Creates or migrates the tables of a schema in one transaction.
 struct PostgresMigration {
-    private static let record = SQLSchemaRecord.table
-
     let connection: PostgresConnection
     let schema: SQLSchema
     let settings: PostgresSettings
+    /// The table of the database's record of its tables, as statements name it.
+    let record: String
 
     init(_ connection: PostgresConnection, schema: SQLSchema, settings: PostgresSettings) {
         self.connection = connection
         self.schema = schema
         self.settings = settings
+        record = schema.relation(SQLSchemaRecord.table)
     }
 
     /// The difference between the database and the schema.
@@ -51,7 +52,8 @@ struct PostgresMigration {
         } else {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             do {
-                try connection.execute(settings.beginning())
+                try connection.executeInSession(
+                    "\(settings.beginning()); SELECT \(PostgresConnection.sessionMark)")
                 // Another host may have migrated the database in the meantime.
                 let plan = try self.plan()
                 try checkTables(plan.adopted)
@@ -76,7 +78,7 @@ struct PostgresMigration {
         for table in schema.tables.map(\.name) where known.contains(table) || !own.contains(table) {
             guard try exists(table) else { continue }
             // Rejects views and other relations that are not tables.
-            adopted.insert(try PostgresAdoptedTable(table, on: connection).name)
+            adopted.insert(try PostgresAdoptedTable(table, in: schema, on: connection).name)
         }
         // Tables of removed entities stay adopted, so they are never dropped.
         let description = SQLSchemaDescription(schema, adopted: known.union(adopted))
@@ -86,13 +88,13 @@ struct PostgresMigration {
 
     /// The database's record of its tables; nil if there is no store yet.
     private func stored() throws -> SQLSchemaRecord? {
-        guard try exists(Self.record) else { return nil }
-        guard try columns(of: Self.record).isSuperset(of: ["format", "model_version", "description"]) else {
+        guard try exists(SQLSchemaRecord.table) else { return nil }
+        guard try columns(of: SQLSchemaRecord.table).isSuperset(of: ["format", "model_version", "description"]) else {
             throw SQLSchemaError.unfitForeignObject(
-                name: Self.record, reason: "the store needs a table of this name for itself; rename it")
+                name: SQLSchemaRecord.table, reason: "the store needs a table of this name for itself; rename it")
         }
         let result = try connection.query(
-            "SELECT \(SQLSchemaRecord.columns) FROM \(Self.record)", binaryResult: true)
+            "SELECT \(SQLSchemaRecord.columns) FROM \(record)", binaryResult: true)
         guard result.rowCount == 1, let format = result.integer(0, 0), let modelVersion = result.integer(0, 1),
             let text = result.text(0, 2)
         else { throw SQLSchemaError.unreadable }
@@ -101,8 +103,8 @@ struct PostgresMigration {
     }
 
     private func migrate(_ plan: Plan) throws {
-        if let record = plan.stored {
-            let stored = record.description
+        if let former = plan.stored {
+            let stored = former.description
             let others = try foreignObjects(besides: stored.indexNames)
             var found = SQLMigration.Found()
             for table in plan.adopted.union(stored.adopted ?? []) where try exists(table) {
@@ -117,7 +119,7 @@ struct PostgresMigration {
             found.names = try names()
             let migration = try SQLMigration.plan(
                 from: stored, to: schema, found: found,
-                keepsRemoved: record.modelVersion == plan.wanted.modelVersion)
+                keepsRemoved: former.modelVersion == plan.wanted.modelVersion)
             for check in migration.checks where try isFound(check.query, []) { throw check.error }
             for statement in migration.statements {
                 do { try connection.execute(statement) } catch let error as PostgresError {
@@ -133,7 +135,7 @@ struct PostgresMigration {
             }
             try verify(others)
             try write(
-                "UPDATE \(Self.record) SET format = $1::bigint, model_version = $2::bigint, description = $3::text",
+                "UPDATE \(record) SET format = $1::bigint, model_version = $2::bigint, description = $3::text",
                 plan.wanted.with(migration.description))
         } else {
             if try !isFound(
@@ -148,14 +150,16 @@ struct PostgresMigration {
                 if plan.adopted.contains(table.name) {
                     try addForeignKeys(to: table)
                 } else {
-                    for key in table.foreignKeys ?? [] { try connection.execute(key.creation(on: table.name)) }
+                    for key in table.foreignKeys ?? [] {
+                        try connection.execute(key.creation(on: table.name, schema.dialect))
+                    }
                 }
             }
             try connection.execute(
-                "CREATE TABLE \(Self.record) "
+                "CREATE TABLE \(record) "
                     + "(format bigint NOT NULL, model_version bigint NOT NULL, description text NOT NULL, note text)")
             try write(
-                "INSERT INTO \(Self.record) (\(SQLSchemaRecord.columns)) "
+                "INSERT INTO \(record) (\(SQLSchemaRecord.columns)) "
                     + "VALUES ($1::bigint, $2::bigint, $3::text)", plan.wanted)
         }
     }
@@ -166,13 +170,13 @@ struct PostgresMigration {
 
     /// Creates a table with its indices.
     private func create(_ table: SQLSchema.Table) throws {
-        try connection.execute(table.creation())
+        try connection.execute(table.creation(schema.dialect))
         for index in table.indices {
             guard try !exists(index.name) else {
                 throw SQLSchemaError.unfitForeignObject(
                     name: index.name, reason: "the store needs an index of this name on \(table.name); rename it")
             }
-            try connection.execute(index.creation(on: table.name))
+            try connection.execute(index.creation(on: table.name, schema.dialect))
         }
     }
 
@@ -185,7 +189,7 @@ struct PostgresMigration {
                 FROM pg_catalog.pg_attribute a \
                 LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
                 WHERE a.attrelid = to_regclass($1::text) AND a.attname = $2::text
-                """, [.text(SQLText.name(table)), .text(schema.naming.rowColumn)]))
+                """, [.text(schema.relation(table)), .text(schema.naming.rowColumn)]))
         guard result.rowCount > 0 else { return nil }
         return result.text(0, 0).map { "pg_catalog.nextval(\(SQLText.literal($0))::regclass)" } ?? result.text(0, 1)
     }
@@ -264,7 +268,7 @@ struct PostgresMigration {
             """
             SELECT 1 FROM pg_catalog.pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = $2::text \
             AND NOT attisdropped
-            """, [.text(SQLText.name(table)), .text(column)])
+            """, [.text(schema.relation(table)), .text(column)])
     }
 
     /// The names of a table's columns, in lower case.
@@ -274,7 +278,7 @@ struct PostgresMigration {
                 """
                 SELECT attname::text FROM pg_catalog.pg_attribute \
                 WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped
-                """, [.text(SQLText.name(table))]))
+                """, [.text(schema.relation(table))]))
         return Set((0..<result.rowCount).compactMap { result.text($0, 0)?.lowercased() })
     }
 

@@ -31,7 +31,7 @@ extension PostgresConnection: SQLRemovalConnection {
             """
             SELECT sum(pg_catalog.pg_stat_get_xact_tuples_deleted(to_regclass(t.name)::oid))::bigint \
             FROM pg_catalog.unnest($1::text[]) AS t (name)
-            """, [.texts(schema.families.map { SQLText.name($0.table) })]
+            """, [.texts(schema.families.map { schema.relation($0.table) })]
         ).integer(0, 0)
         return Int(count ?? 0)
     }

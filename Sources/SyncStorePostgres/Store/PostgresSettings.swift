@@ -29,14 +29,13 @@ struct PostgresSettings: Sendable {
         options.servers = servers
         options.pooling = isBehindSessionPooler ? .session : .none
         let connection = try await PostgresConnection.open(address, options: options, isolation: isolation)
-        // Tables are looked up in the store's schema before temporary ones. A plan for one batch is
-        // not worth JIT compilation. The server ends a transaction whose process sends nothing for
+        // A plan for one batch is not worth JIT compilation. The server ends a transaction whose process sends nothing for
         // too long; a running process sends signs of life (`PostgresWorker.sendSignOfLife`).
         let text = """
-            SET search_path TO \(SQLText.name(schemaName)), pg_temp; SET client_min_messages TO warning; \
+            SET search_path TO \(PostgresDialect.searchPath); SET client_min_messages TO warning; \
             SET timezone TO 'UTC'; SET datestyle TO 'ISO'; SET standard_conforming_strings TO on; SET jit TO off; \
             SET idle_in_transaction_session_timeout TO \(silenceLimit.milliseconds); \
-            SELECT pg_catalog.current_setting('server_encoding')
+            \(connection.marking())SELECT pg_catalog.current_setting('server_encoding')
             """
         let encoding = try await connection.interruptible { try connection.execute(text).text(0, 0) }
         guard encoding == "UTF8" else {
@@ -80,8 +79,11 @@ struct PostgresSettings: Sendable {
 
     /// Begins a reading transaction, whose snapshot is the last commit.
     static let readingBeginning = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-    /// Selects the current model version of the tables.
-    static let tableVersion = "SELECT model_version FROM \(SQLSchemaRecord.table)"
+    /// Selects the current model version of the tables, and the mark of the session.
+    var tableVersion: String {
+        let table = PostgresDialect(schemaName: schemaName).relation(SQLSchemaRecord.table)
+        return "SELECT (SELECT model_version FROM \(table)), \(PostgresConnection.sessionMark)"
+    }
 }
 
 extension Duration {

@@ -11,7 +11,7 @@ extension PostgresStore {
         let settings = PostgresSettings(
             address: PostgresAddress(connectionString), schemaName: schema, isReadOnly: true, lockTimeout: nil,
             modelVersion: 0, note: nil, silenceLimit: .seconds(10), isBehindSessionPooler: false, fillMinimum: .max)
-        let nothing = SQLSchema(try DataModel { [SyncEntity]() }, dialect: .postgres)
+        let nothing = SQLSchema(try DataModel { [SyncEntity]() }, dialect: .postgres(schema: schema))
         return try await PostgresWorker(settings, schema: nothing, label: "PostgresStore note").note()
     }
 }
@@ -19,7 +19,7 @@ extension PostgresStore {
 extension PostgresWorker {
     func note() async throws -> SQLStoreNote {
         try await connected { connection in
-            let table = SQLSchemaRecord.table
+            let table = schema.relation(SQLSchemaRecord.table)
             let isStore = try connection.query("SELECT to_regclass($1::text) IS NOT NULL", [.text(table)]).boolean(0, 0)
             guard isStore == true else { return SQLStoreNote(isStore: false, text: nil) }
             let found = try connection.query("SELECT note FROM \(table)")
@@ -32,14 +32,14 @@ extension PostgresMigration {
     /// Whether the settings have a text that differs from the stored one.
     func lacksNote() throws -> Bool {
         guard let note = settings.note, !settings.isReadOnly else { return false }
-        let found = try connection.query("SELECT note FROM \(SQLSchemaRecord.table)")
+        let found = try connection.query("SELECT note FROM \(record)")
         return found.rowCount == 0 || found.text(0, 0) != note
     }
 
     /// Stores the text of the settings.
     func writeNote() throws {
         guard let note = settings.note else { return }
-        _ = try connection.query("UPDATE \(SQLSchemaRecord.table) SET note = $1::text", [.text(note)])
+        _ = try connection.query("UPDATE \(record) SET note = $1::text", [.text(note)])
     }
 }
 #endif

@@ -77,8 +77,9 @@ public final class PostgresStore: CommitObservable {
         /// default.
         ///
         /// If false, poolers are rejected. A pooler that shares sessions among clients, such as
-        /// PgBouncer with `pool_mode = transaction`, must never be used, because a store needs the
-        /// settings and locks of its session.
+        /// PgBouncer with `pool_mode = transaction`, cannot be used, because a store needs the
+        /// settings of its session. If true, each transaction checks that it still has its session,
+        /// and fails with `0A000` before it reads or writes anything if it does not.
         public var isBehindSessionPooler = false
         /// The maximum number of connections for concurrent reads; 8 by default, at least 1.
         /// Further reads wait.
@@ -96,6 +97,12 @@ public final class PostgresStore: CommitObservable {
 
     /// The model of the objects.
     public let model: DataModel
+    /// What an administrator should change, as found when the store was opened; empty for nothing.
+    ///
+    /// There is one warning if other roles can create objects in the schema. The store does not call
+    /// their functions, but it would adopt a table that such a role creates under the name of a
+    /// missing table.
+    public let warnings: [String]
 
     let writer: PostgresWorker
     let settings: PostgresSettings
@@ -125,14 +132,14 @@ public final class PostgresStore: CommitObservable {
         self.settings = settings
         watch = PostgresCommitWatch(settings, model: model)
         readBudget = ReadBudget(options.maximumReaderCount)
-        let schema = SQLSchema(model, naming: options.naming, dialect: .postgres)
+        let schema = SQLSchema(model, naming: options.naming, dialect: .postgres(schema: options.schema))
         let writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer", writes: true)
         self.writer = writer
         // Large, because each batch costs a round trip.
         sessions = SQLSessions(model, batchRowCount: 8000, writer: writer) {
             PostgresWorker(settings, schema: schema, label: "PostgresStore reader")
         }
-        try await writer.prepareSchema()
+        warnings = try await writer.prepareSchema()
     }
 
     /// Runs a writing transaction; see `Store`.

@@ -41,16 +41,22 @@ actor PostgresWorker: SQLWorker {
         self.settings = settings
         self.schema = schema
         queries = SQLQueries(schema)
-        filling = PostgresFilling(rowMinimum: settings.fillMinimum, adopted: [])
+        filling = PostgresFilling(schema, rowMinimum: settings.fillMinimum, adopted: [])
     }
 
     /// Connects, and creates or migrates the tables.
-    func prepareSchema() async throws {
+    ///
+    /// - Returns: What an administrator should change.
+    func prepareSchema() async throws -> [String] {
         let connection = try await opened()
-        (numbering, others) = try await connection.interruptible {
-            try PostgresMigration(connection, schema: schema, settings: settings).run()
+        let warnings: [String]
+        (numbering, others, warnings) = try await connection.interruptible {
+            let migration = PostgresMigration(connection, schema: schema, settings: settings)
+            let (numbering, others) = try migration.run()
+            return (numbering, others, try migration.warnings())
         }
-        filling = PostgresFilling(rowMinimum: settings.fillMinimum, adopted: others.adopted)
+        filling = PostgresFilling(schema, rowMinimum: settings.fillMinimum, adopted: others.adopted)
+        return warnings
     }
 
     // MARK: Connection
@@ -118,7 +124,7 @@ actor PostgresWorker: SQLWorker {
         let connection = try await opened()
         do {
             let version = try await connection.interruptible {
-                try connection.execute("\(text); \(PostgresSettings.tableVersion)").integer(0, 0)
+                try connection.executeInSession("\(text); \(settings.tableVersion)").integer(0, 0)
             }
             guard let version, version > settings.modelVersion else { return }
             throw SQLSchemaError.newer(found: Int(version), known: settings.modelVersion)

@@ -25,6 +25,10 @@ package protocol SQLDialect: Sendable {
     var addsForeignKeysLater: Bool { get }
     /// The bytes by which the database compares names of tables and columns.
     func folded(_ name: String) -> [UInt8]
+    /// The name of a table or an index in statements, quoted.
+    func relation(_ name: String) -> String
+    /// A statement whose text has names of tables without a schema.
+    func findingTables(_ statement: String) -> String
     /// Names that a column must not have.
     var reservedColumns: [String] { get }
     /// Whether a table name is reserved for the store's own tables.
@@ -106,6 +110,10 @@ package protocol SQLDialect: Sendable {
 
 extension SQLDialect {
     package var longKeys: SQLLongKeys? { nil }
+
+    package func relation(_ name: String) -> String { SQLText.name(name) }
+
+    package func findingTables(_ statement: String) -> String { statement }
 
     package func strictColumnType(_ type: AttributeType, dates: DateStorage) -> String {
         columnType(type, dates: dates)

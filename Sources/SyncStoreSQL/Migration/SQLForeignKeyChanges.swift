@@ -24,12 +24,12 @@ struct SQLForeignKeyChanges {
         let oldKeys = old.tables.filter { !adopted.contains($0.name) }.flatMap { table in
             (table.foreignKeys ?? []).filter { !kept.contains([table.name, $0.name]) }.map { (table.name, $0) }
         }
-        removals = oldKeys.map { table, key in key.removal(from: table) }
+        removals = oldKeys.map { table, key in key.removal(from: table, schema.dialect) }
         creations = SQLSchemaDescription(schema).tables.filter { !adopted.contains($0.name) }.flatMap { table in
-            (table.foreignKeys ?? []).map { $0.creation(on: table.name) }
+            (table.foreignKeys ?? []).map { $0.creation(on: table.name, schema.dialect) }
         }
         cleanups = Self.cleanups(of: schema)
-        let isSame = Set(oldKeys.map { table, key in key.creation(on: table) }) == Set(creations)
+        let isSame = Set(oldKeys.map { table, key in key.creation(on: table, schema.dialect) }) == Set(creations)
         statements = isSame ? [] : removals + creations
     }
 
@@ -38,14 +38,14 @@ struct SQLForeignKeyChanges {
         let columns = schema.families.indices.flatMap { family in
             schema.references[family].map { reference in
                 let column = SQLText.name(reference.link.column)
-                return "UPDATE \(SQLText.name(reference.link.table)) SET \(column) = NULL WHERE \(column) NOT IN "
-                    + "(SELECT \(row) FROM \(SQLText.name(reference.link.target)))"
+                return "UPDATE \(schema.relation(reference.link.table)) SET \(column) = NULL WHERE \(column) NOT IN "
+                    + "(SELECT \(row) FROM \(schema.relation(reference.link.target)))"
             }
         }
         let joins = schema.joins.map { join in
-            "DELETE FROM \(SQLText.name(join.table)) WHERE \(SQLText.name(join.source)) NOT IN "
-                + "(SELECT \(row) FROM \(SQLText.name(join.sourceTable))) OR \(SQLText.name(join.target)) NOT IN "
-                + "(SELECT \(row) FROM \(SQLText.name(join.targetTable)))"
+            "DELETE FROM \(schema.relation(join.table)) WHERE \(SQLText.name(join.source)) NOT IN "
+                + "(SELECT \(row) FROM \(schema.relation(join.sourceTable))) OR \(SQLText.name(join.target)) NOT IN "
+                + "(SELECT \(row) FROM \(schema.relation(join.targetTable)))"
         }
         return columns + joins
     }

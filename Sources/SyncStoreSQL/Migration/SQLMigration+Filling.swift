@@ -69,7 +69,7 @@ extension SQLMigration {
         let condition = "\(SQLText.name(old.entityColumn)) = \(SQLText.literal(entity))"
         checks.append(
             (
-                "SELECT 1 FROM \(SQLText.name(table)) WHERE \(condition) LIMIT 1",
+                "SELECT 1 FROM \(schema.relation(table)) WHERE \(condition) LIMIT 1",
                 .removedEntity(entity: entity, table: table)
             ))
     }

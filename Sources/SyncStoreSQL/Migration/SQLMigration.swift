@@ -104,8 +104,8 @@ package struct SQLMigration {
         }
         for (temporary, table) in replaced {
             statements.append(
-                "ALTER TABLE \(SQLText.name(temporary)) RENAME TO \(SQLText.name(table.name))")
-            statements += table.indices.map { $0.creation(on: table.name) }
+                "ALTER TABLE \(schema.relation(temporary)) RENAME TO \(SQLText.name(table.name))")
+            statements += table.indices.map { $0.creation(on: table.name, schema.dialect) }
         }
         statements += addedIndices
         let keys = SQLForeignKeyChanges(
@@ -119,13 +119,13 @@ package struct SQLMigration {
         let isUsed = usedTables.contains(table.name)
         guard !isUsed, let kept = retention?.keep(table) else {
             if !isUsed { dropped.append(table.name) }
-            return statements.append("DROP TABLE IF EXISTS \(SQLText.name(present(table.name)))")
+            return statements.append("DROP TABLE IF EXISTS \(schema.relation(present(table.name)))")
         }
         statements += table.indices.filter { !kept.indices.contains($0) }.map {
-            "DROP INDEX IF EXISTS \(SQLText.name($0.name))"
+            "DROP INDEX IF EXISTS \(schema.relation($0.name))"
         }
         if kept.name != table.name, schema.dialect.changesTables {
-            statements.append("ALTER TABLE \(SQLText.name(table.name)) RENAME TO \(SQLText.name(kept.name))")
+            statements.append("ALTER TABLE \(schema.relation(table.name)) RENAME TO \(SQLText.name(kept.name))")
         }
         move(table.name, to: kept.name)
     }
@@ -221,7 +221,7 @@ package struct SQLMigration {
     private mutating func keep(_ former: SQLSchema.Table, as table: SQLSchema.Table, columns: [Filling]) {
         keptTables.insert(former.name)
         move(former.name, to: table.name)
-        let name = SQLText.name(table.name)
+        let name = schema.relation(table.name)
         for filling in columns where filling.former == nil {
             let column = SQLText.name(filling.column)
             let declaration = table.declarations?[filling.column] ?? filling.type
@@ -232,15 +232,15 @@ package struct SQLMigration {
         }
         let (old, new) = (Set(former.indices), Set(table.indices))
         statements += former.indices.filter { !new.contains($0) }.map {
-            "DROP INDEX IF EXISTS \(SQLText.name($0.name))"
+            "DROP INDEX IF EXISTS \(schema.relation($0.name))"
         }
-        addedIndices += table.indices.filter { !old.contains($0) }.map { $0.creation(on: table.name) }
+        addedIndices += table.indices.filter { !old.contains($0) }.map { $0.creation(on: table.name, schema.dialect) }
     }
 
     /// Uses an adopted table, or creates the table.
     private mutating func createUnlessAdopted(_ table: SQLSchema.Table) {
         guard found.adopted[table.name] == nil else { return _ = keptTables.insert(table.name) }
-        statements.append(table.creation(as: nextTemporary))
+        statements.append(table.creation(as: nextTemporary, schema.dialect))
         replaced.append((nextTemporary, table))
     }
 
@@ -275,7 +275,7 @@ package struct SQLMigration {
                     table: table.name,
                     advice: "rename the column \(former) to \(column) with ALTER TABLE, or map it in SQLNaming.columns")
             }
-            let name = SQLText.name(table.name)
+            let name = schema.relation(table.name)
             statements.append("ALTER TABLE \(name) ADD COLUMN \(declaration)")
             if filling.expression != "NULL", column != schema.naming.entityColumn {
                 statements.append("UPDATE \(name) SET \(SQLText.name(column)) = \(filling.expression)")
@@ -336,13 +336,16 @@ package struct SQLMigration {
         }
         guard let former = old.tables.first(where: { $0.name == oldTable }) else { throw .unreadable }
         let indices = SQLTableChange.keptIndices(of: former, in: table, columns: columns)
-        statements += SQLTableChange(former, columns: columns, condition: condition, keeping: indices).statements
+        statements +=
+            SQLTableChange(former, schema: schema, columns: columns, condition: condition, keeping: indices).statements
         if oldTable == table.name {
             keptTables.insert(oldTable)
-            addedIndices += table.indices.filter { !indices.contains($0) }.map { $0.creation(on: table.name) }
+            addedIndices += table.indices.filter { !indices.contains($0) }.map {
+                $0.creation(on: table.name, schema.dialect)
+            }
         } else {
             // Another table may have the name until all tables have been renamed.
-            statements.append("ALTER TABLE \(SQLText.name(oldTable)) RENAME TO \(SQLText.name(nextTemporary))")
+            statements.append("ALTER TABLE \(schema.relation(oldTable)) RENAME TO \(SQLText.name(nextTemporary))")
             replaced.append((nextTemporary, table))
         }
     }
@@ -352,8 +355,8 @@ package struct SQLMigration {
         _ oldTable: String, as table: SQLSchema.Table, columns: [Filling], condition: String?
     ) throws(SQLSchemaError) {
         move(oldTable, to: table.name)
-        let temporary = SQLText.name(nextTemporary)
-        statements.append(table.creation(as: nextTemporary))
+        let temporary = schema.relation(nextTemporary)
+        statements.append(table.creation(as: nextTemporary, schema.dialect))
         let others = found.additions[oldTable] ?? []
         for other in others {
             let name = "\(table.name).\(other.name)"
@@ -368,7 +371,7 @@ package struct SQLMigration {
         let source = (columns.map(\.expression) + others.map { SQLText.name($0.name) }).joined(separator: ", ")
         let filter = condition.map { " WHERE \($0)" } ?? ""
         statements.append(
-            "INSERT INTO \(temporary) (\(names)) SELECT \(source) FROM \(SQLText.name(present(oldTable)))\(filter)")
+            "INSERT INTO \(temporary) (\(names)) SELECT \(source) FROM \(schema.relation(present(oldTable)))\(filter)")
         replaced.append((nextTemporary, table))
     }
 

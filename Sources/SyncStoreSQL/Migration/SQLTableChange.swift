@@ -3,6 +3,7 @@
 /// Only for databases whose `ALTER TABLE` can rename, convert and drop columns.
 struct SQLTableChange {
     private let table: SQLSchema.Table
+    private let schema: SQLSchema
     private let name: String
     private let columns: [SQLMigration.Filling]
     private let condition: String?
@@ -15,18 +16,20 @@ struct SQLTableChange {
     ///
     /// - Parameters:
     ///   - table: The current table.
+    ///   - schema: The schema with the new table.
     ///   - columns: The columns of the new table.
     ///   - condition: The condition on the rows to keep; nil for all.
     ///   - keptIndices: The indices that stay.
     init(
-        _ table: SQLSchema.Table, columns: [SQLMigration.Filling], condition: String?,
+        _ table: SQLSchema.Table, schema: SQLSchema, columns: [SQLMigration.Filling], condition: String?,
         keeping keptIndices: [SQLSchema.Index]
     ) {
         droppedIndices = table.indices.filter { !keptIndices.contains($0) }
         self.table = table
         self.columns = columns
         self.condition = condition
-        name = SQLText.name(table.name)
+        self.schema = schema
+        name = schema.relation(table.name)
         var heirs: [String: Int] = [:]
         for (index, filling) in columns.enumerated() {
             guard let former = filling.former else { continue }
@@ -50,7 +53,7 @@ struct SQLTableChange {
 
     /// The statements, in order. They drop the indices of the table, except those that stay.
     var statements: [String] {
-        var statements = droppedIndices.map { "DROP INDEX IF EXISTS \(SQLText.name($0.name))" }
+        var statements = droppedIndices.map { "DROP INDEX IF EXISTS \(schema.relation($0.name))" }
         if let condition {
             statements.append("DELETE FROM \(name) WHERE (\(condition)) IS NOT TRUE")
             // A table cannot be altered with pending foreign-key checks.

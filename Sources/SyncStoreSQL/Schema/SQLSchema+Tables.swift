@@ -21,8 +21,8 @@ extension SQLSchema {
         }
 
         /// The statement that creates it, with its own name or another.
-        package func creation(as name: String? = nil) -> String {
-            "CREATE TABLE \(SQLText.name(name ?? self.name)) (\(definition))"
+        package func creation(as name: String? = nil, _ dialect: any SQLDialect) -> String {
+            "CREATE TABLE \(dialect.relation(name ?? self.name)) (\(definition))"
         }
     }
 
@@ -35,13 +35,14 @@ extension SQLSchema {
         package var isCascade: Bool { definition.contains(" \(SyncRelationship.DeleteRule.cascade.onDelete) ") }
 
         /// The statement that creates it.
-        package func creation(on table: String) -> String {
-            "ALTER TABLE \(SQLText.name(table)) ADD CONSTRAINT \(SQLText.name(name)) \(definition)"
+        package func creation(on table: String, _ dialect: any SQLDialect) -> String {
+            dialect.findingTables(
+                "ALTER TABLE \(SQLText.name(table)) ADD CONSTRAINT \(SQLText.name(name)) \(definition)")
         }
 
         /// The statement that drops it.
-        package func removal(from table: String) -> String {
-            "ALTER TABLE \(SQLText.name(table)) DROP CONSTRAINT IF EXISTS \(SQLText.name(name))"
+        package func removal(from table: String, _ dialect: any SQLDialect) -> String {
+            "ALTER TABLE \(dialect.relation(table)) DROP CONSTRAINT IF EXISTS \(SQLText.name(name))"
         }
     }
 
@@ -55,8 +56,8 @@ extension SQLSchema {
         package var attributes: [String]?
 
         /// The statement that creates it.
-        package func creation(on table: String) -> String {
-            "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLText.name(name)) ON \(SQLText.name(table)) \(columns)"
+        package func creation(on table: String, _ dialect: any SQLDialect) -> String {
+            "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLText.name(name)) ON \(dialect.relation(table)) \(columns)"
         }
     }
 
@@ -249,7 +250,7 @@ extension SQLSchema {
     /// The error for equal values in a unique index; nil if the statement does not create one.
     package func equalValues(creating statement: String) -> SQLSchemaError? {
         for table in tables {
-            for index in table.indices where index.isUnique && index.creation(on: table.name) == statement {
+            for index in table.indices where index.isUnique && index.creation(on: table.name, dialect) == statement {
                 return .equalValues(table: table.name, index: "\(index.name) \(index.columns)")
             }
         }

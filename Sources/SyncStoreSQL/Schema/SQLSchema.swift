@@ -150,6 +150,11 @@ package struct SQLSchema: Sendable {
         families[familyIndex[entity]].table
     }
 
+    /// The name of a table or an index in statements, quoted.
+    package func relation(_ name: String) -> String {
+        dialect.relation(name)
+    }
+
     /// Whether a condition is the condition of a partial index.
     func isIndexCondition(_ condition: BoundPredicate) -> Bool {
         indexConditions.contains(condition)

@@ -75,17 +75,17 @@ extension SQLPredicate {
         switch schema.relationships[entity][relationship.index] {
         case .column(let link):
             text =
-                "SELECT \(term) FROM \(SQLText.name(link.target)) \(next) "
+                "SELECT \(term) FROM \(schema.relation(link.target)) \(next) "
                 + "WHERE \(next).\(row) = \(alias).\(SQLText.name(link.column))"
         case .inverseColumn(let link):
             text =
-                "SELECT \(term) FROM \(SQLText.name(link.table)) \(next) "
+                "SELECT \(term) FROM \(schema.relation(link.table)) \(next) "
                 + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(row)"
         case .join(let link):
             let pair = nextAlias()
             text =
-                "SELECT \(term) FROM \(SQLText.name(link.table)) \(pair) "
-                + "JOIN \(SQLText.name(link.targetTable)) \(next) "
+                "SELECT \(term) FROM \(schema.relation(link.table)) \(pair) "
+                + "JOIN \(schema.relation(link.targetTable)) \(next) "
                 + "ON \(next).\(row) = \(pair).\(SQLText.name(link.target)) "
                 + "WHERE \(pair).\(SQLText.name(link.source)) = \(alias).\(row)"
         }
@@ -134,18 +134,18 @@ extension SQLPredicate {
             result.operand = "\(alias).\(SQLText.name(link.column))"
             result.isNullable = true
             source = "\(next).\(row)"
-            text = "SELECT \(source) FROM \(SQLText.name(link.target)) \(next)"
+            text = "SELECT \(source) FROM \(schema.relation(link.target)) \(next)"
         case .inverseColumn(let link):
             source = "\(next).\(SQLText.name(link.column))"
-            text = "SELECT \(source) FROM \(SQLText.name(link.table)) \(next)"
+            text = "SELECT \(source) FROM \(schema.relation(link.table)) \(next)"
             conditions.append("\(source) IS NOT NULL")
         case .join(let link):
             let pair = nextAlias()
             source = "\(pair).\(SQLText.name(link.source))"
-            text = "SELECT \(source) FROM \(SQLText.name(link.table)) \(pair)"
+            text = "SELECT \(source) FROM \(schema.relation(link.table)) \(pair)"
             if predicate != .constant(true) || isNotTrue {
                 text +=
-                    " JOIN \(SQLText.name(link.targetTable)) \(next) "
+                    " JOIN \(schema.relation(link.targetTable)) \(next) "
                     + "ON \(next).\(row) = \(pair).\(SQLText.name(link.target))"
             }
         }

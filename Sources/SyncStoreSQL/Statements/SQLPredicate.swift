@@ -308,10 +308,10 @@ package struct SQLPredicate {
         let rest = expression(key, step: step + 1, entity: relationship.destination, alias: next)
         switch schema.relationships[entity][relationship.index] {
         case .column(let link):
-            return "(SELECT \(rest) FROM \(SQLText.name(link.target)) \(next) "
+            return "(SELECT \(rest) FROM \(schema.relation(link.target)) \(next) "
                 + "WHERE \(next).\(schema.rowColumn) = \(alias).\(SQLText.name(link.column)))"
         case .inverseColumn(let link):
-            return "(SELECT \(rest) FROM \(SQLText.name(link.table)) \(next) "
+            return "(SELECT \(rest) FROM \(schema.relation(link.table)) \(next) "
                 + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn))"
         case .join:
             preconditionFailure("a step of a path is a to-one relationship, which has no join table")
@@ -327,7 +327,7 @@ package struct SQLPredicate {
             case .column(let link): return "\(alias).\(SQLText.name(link.column))"
             case .inverseColumn(let link):
                 let next = nextAlias()
-                return "(SELECT \(next).\(schema.rowColumn) FROM \(SQLText.name(link.table)) \(next) "
+                return "(SELECT \(next).\(schema.rowColumn) FROM \(schema.relation(link.table)) \(next) "
                     + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn))"
             case .join: preconditionFailure("a target is that of a to-one relationship, which has no join table")
             }
@@ -340,7 +340,7 @@ package struct SQLPredicate {
             case .column: preconditionFailure("a to-many relationship is no column")
             }
             let next = nextAlias()
-            return "(SELECT count(*) FROM \(SQLText.name(table)) \(next) "
+            return "(SELECT count(*) FROM \(schema.relation(table)) \(next) "
                 + "WHERE \(next).\(SQLText.name(column)) = \(alias).\(schema.rowColumn))"
         }
     }

@@ -129,7 +129,7 @@ package struct SQLQueries: Sendable {
                     schema.dialect.selected(schema.dialect.aggregate(function, expression, as: type), as: type))
             }
         }
-        var text = "SELECT \(terms.joined(separator: ", ")) FROM \(SQLText.name(schema.table(of: entity))) t"
+        var text = "SELECT \(terms.joined(separator: ", ")) FROM \(schema.relation(schema.table(of: entity))) t"
         var conditions = conditions(
             selection.predicate, selection.objects, of: selection.entity, objectSet: objectSet, &writer)
         if let after = selection.after {
@@ -183,7 +183,7 @@ package struct SQLQueries: Sendable {
         let ordering = try query.ordering.map { try $0.bound(to: layout, in: schema.model) }
         var writer = SQLPredicate(schema, after: SQLParameters(schema.dialect))
         let conditions = conditions(predicate, query.objects, of: layout, objectSet: objectSet, &writer)
-        var text = "SELECT \(terms) FROM \(SQLText.name(schema.table(of: layout.index))) t"
+        var text = "SELECT \(terms) FROM \(schema.relation(schema.table(of: layout.index))) t"
         if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
         if isOrdered { text += " ORDER BY \(writer.order(ordering, entity: layout.index, alias: "t"))" }
         text += page(limit: query.limit, offset: query.offset, &writer.parameters)
@@ -200,18 +200,18 @@ package struct SQLQueries: Sendable {
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):
             let column = SQLText.name(link.column)
-            return "SELECT \(row), \(column) FROM \(SQLText.name(link.table)) "
+            return "SELECT \(row), \(column) FROM \(schema.relation(link.table)) "
                 + "WHERE \(isRow(row)) AND \(column) IS NOT NULL"
         case .inverseColumn(let link):
             let column = SQLText.name(link.column)
             let position = isOrdered ? link.position.map { "\(SQLText.name($0)), " } ?? "" : ""
-            return "SELECT \(column), \(row) FROM \(SQLText.name(link.table)) "
+            return "SELECT \(column), \(row) FROM \(schema.relation(link.table)) "
                 + "WHERE \(isRow(column)) ORDER BY \(column), \(position)\(row)"
         case .join(let link):
             let source = SQLText.name(link.source)
             let target = SQLText.name(link.target)
             let position = link.position.map { "\(SQLText.name($0)), " } ?? ""
-            return "SELECT \(source), \(target) FROM \(SQLText.name(link.table)) "
+            return "SELECT \(source), \(target) FROM \(schema.relation(link.table)) "
                 + "WHERE \(isRow(source)) ORDER BY \(source), \(position)\(target)"
         }
     }
@@ -219,7 +219,7 @@ package struct SQLQueries: Sendable {
     /// The statement that selects the objects of an entity among the rows in its only parameter.
     package func existing(_ entity: Int) -> String {
         let condition = schema.entityCondition(entity, alias: "t").map { " AND \($0)" } ?? ""
-        return "SELECT t.\(schema.rowColumn) FROM \(SQLText.name(schema.table(of: entity))) t "
+        return "SELECT t.\(schema.rowColumn) FROM \(schema.relation(schema.table(of: entity))) t "
             + "WHERE \(isRow("t.\(schema.rowColumn)"))\(condition)"
     }
 

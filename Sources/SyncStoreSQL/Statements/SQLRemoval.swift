@@ -64,7 +64,7 @@ package struct SQLRemoval: Sendable {
                     let name = schema.families[family].namesEntity ? "o.\(schema.entityColumn)" : "NULL"
                     let statement =
                         "SELECT \(name) FROM \(doomed) d JOIN \(pairs) p ON p.source = d.row "
-                        + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
+                        + "JOIN \(schema.relation(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
                         + "WHERE d.family = \(family) AND NOT EXISTS (SELECT 1 FROM \(doomed) x "
                         + "WHERE x.family = \(targetFamily) AND x.row = p.target) LIMIT 1"
                     denials.append(Rule(entity: layout.name, relationship: relationship.name, statement: statement))
@@ -99,14 +99,15 @@ package struct SQLRemoval: Sendable {
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):
             let column = SQLText.name(link.column)
-            return "(SELECT \(row) AS source, \(column) AS target FROM \(SQLText.name(link.table)) "
+            return "(SELECT \(row) AS source, \(column) AS target FROM \(schema.relation(link.table)) "
                 + "WHERE \(column) IS NOT NULL)"
         case .inverseColumn(let link):
-            return "(SELECT \(SQLText.name(link.column)) AS source, \(row) AS target FROM \(SQLText.name(link.table)) "
+            return
+                "(SELECT \(SQLText.name(link.column)) AS source, \(row) AS target FROM \(schema.relation(link.table)) "
                 + "WHERE \(SQLText.name(link.column)) IS NOT NULL)"
         case .join(let link):
             return "(SELECT \(SQLText.name(link.source)) AS source, \(SQLText.name(link.target)) AS target "
-                + "FROM \(SQLText.name(link.table)))"
+                + "FROM \(schema.relation(link.table)))"
         }
     }
 
@@ -130,7 +131,7 @@ package struct SQLRemoval: Sendable {
             return "SELECT \(name), count(*) FROM \(doomed) WHERE family = \(family)"
         }
         return "SELECT o.\(schema.entityColumn), count(*) FROM \(doomed) d "
-            + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
+            + "JOIN \(schema.relation(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
             + "WHERE d.family = \(family) GROUP BY 1"
     }
 
@@ -142,7 +143,7 @@ package struct SQLRemoval: Sendable {
         if columns.namesEntity { terms.append("o.\(schema.entityColumn)") }
         terms += columns.terms(of: "o", schema.dialect)
         return "SELECT \(terms.joined(separator: ", ")) FROM \(doomed) d "
-            + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
+            + "JOIN \(schema.relation(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
             + "WHERE d.family = \(family) ORDER BY d.row"
     }
 
@@ -195,17 +196,17 @@ package struct SQLRemoval: Sendable {
             }
             return Release(
                 table: table, statement: "\(statement) \(condition)",
-                remaining: "SELECT 1 FROM \(SQLText.name(table)) \(condition) LIMIT 1")
+                remaining: "SELECT 1 FROM \(schema.relation(table)) \(condition) LIMIT 1")
         }
         return columns.map { link in
             let names = [link.column] + (link.position.map { [$0] } ?? [])
             return release(
                 link.table, link.column,
-                "UPDATE \(SQLText.name(link.table)) "
+                "UPDATE \(schema.relation(link.table)) "
                     + "SET \(names.map { "\(SQLText.name($0)) = NULL" }.joined(separator: ", "))")
         }
             + ends.filter { $0.2 == table }.map { join, column, _ in
-                release(join, column, "DELETE FROM \(SQLText.name(join))")
+                release(join, column, "DELETE FROM \(schema.relation(join))")
             }
     }
 
@@ -220,7 +221,7 @@ package struct SQLRemoval: Sendable {
     }
 
     private func doomedRows(family: Int) -> String {
-        "\(SQLText.name(schema.families[family].table)) WHERE \(schema.rowColumn) IN "
+        "\(schema.relation(schema.families[family].table)) WHERE \(schema.rowColumn) IN "
             + "(SELECT row FROM \(doomed) WHERE family = \(family))"
     }
 }

@@ -53,10 +53,10 @@ extension SQLiteMigration {
             throw SQLSchemaError.adoptedTable(
                 table: table.name, advice: "only a store with tables of its own can be rebuilt")
         }
-        try connection.execute(table.creation())
+        try connection.execute(table.creation(schema.dialect))
         let names = SQLText.names(table.columns)
         let name = SQLText.name(table.name)
         try connection.execute("INSERT INTO main.\(name) (\(names)) SELECT \(names) FROM fresh.\(name)")
-        for index in table.indices { try connection.execute(index.creation(on: table.name)) }
+        for index in table.indices { try connection.execute(index.creation(on: table.name, schema.dialect)) }
     }
 }

@@ -198,8 +198,10 @@ struct SQLiteMigration {
                 if plan.adopted[table.name] != nil {
                     try adopt(table)
                 } else {
-                    try connection.execute(table.creation())
-                    for index in table.indices { try connection.execute(index.creation(on: table.name)) }
+                    try connection.execute(table.creation(schema.dialect))
+                    for index in table.indices {
+                        try connection.execute(index.creation(on: table.name, schema.dialect))
+                    }
                 }
             }
             try connection.execute(
@@ -292,7 +294,7 @@ struct SQLiteMigration {
             throw SQLSchemaError.missingColumn(table: table.name, column: column)
         }
         for index in table.indices {
-            let creation = index.creation(on: table.name)
+            let creation = index.creation(on: table.name, schema.dialect)
             if let found = try self.creation(ofIndex: index) {
                 guard found == creation else {
                     throw SQLSchemaError.unfitForeignObject(

@@ -42,7 +42,7 @@ import Testing
             ])
         // Foreign keys of tables of others are theirs.
         #expect(
-            try Self.plan(to: new, dialect: .postgres).statements == [
+            try Self.plan(to: new, dialect: .postgres(schema: "public")).statements == [
                 #"ALTER TABLE "Person" ADD COLUMN "_entity" text COLLATE "C" NOT NULL DEFAULT 'Person'"#,
                 #"ALTER TABLE "Person" ADD COLUMN "room" bigint"#,
                 #"ALTER TABLE "Person" ADD COLUMN "boss" bigint"#,

@@ -162,7 +162,10 @@ import Testing
 
     @Test func objectsOfAnEntityThatAlonePartsFromItsFamilyAreAskedFor() throws {
         let plan = try MigrationText(from: Self.family(["Guest": []]), to: Self.family([:]))
-        #expect(plan.plan.checks.map(\.query) == [#"SELECT 1 FROM "Person" WHERE "_entity" = 'Guest' LIMIT 1"#])
+        #expect(
+            plan.plan.checks.map(\.query.withoutSchema) == [
+                #"SELECT 1 FROM "Person" WHERE "_entity" = 'Guest' LIMIT 1"#
+            ])
         #expect(plan.plan.checks.map(\.error) == [.removedEntity(entity: "Guest", table: "Person")])
     }
 

@@ -22,7 +22,7 @@ import Testing
         var schema = SQLSchema(model, dialect: .sqlite)
         schema.keyColumns = ["Tag": "number"]
         self.schema = schema
-        exact = SQLSchema(model, dialect: .postgres)
+        exact = SQLSchema(model, dialect: .postgres(schema: "public"))
     }
 
     private func part(

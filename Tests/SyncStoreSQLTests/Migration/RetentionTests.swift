@@ -9,7 +9,7 @@ import Testing
 @Suite struct RetentionTests {
     @Test func whatIsKeptIsRecorded() throws {
         let new = try DataModel([Self.entity("Person", SyncAttribute("id", .int64), SyncAttribute("name", .string))])
-        for dialect in [.sqlite, .postgres] as [any SQLDialect] {
+        for dialect in [.sqlite, .postgres(schema: "public")] as [any SQLDialect] {
             let plan = try MigrationText(from: Self.everything(), to: new, dialect: dialect).plan
             #expect(
                 Self.lines(plan.description) == [
@@ -70,7 +70,7 @@ import Testing
                 #"CREATE UNIQUE INDEX "Person_identity" ON "Person" ("id")"#,
             ])
         let keys = plan.plan.description.tables.flatMap { table in
-            (table.foreignKeys ?? []).map { $0.creation(on: table.name) }
+            (table.foreignKeys ?? []).map { $0.creation(on: table.name, .postgres(schema: "public")).withoutSchema }
         }
         #expect(
             keys == [

@@ -128,13 +128,14 @@ import Testing
     }
 
     @Test func foreignKeysHaveToBeThere() throws {
-        let plain = Self.description(try Self.model(), dialect: .postgres)
+        let plain = Self.description(try Self.model(), dialect: .postgres(schema: "public"))
         let cascading = Self.description(
-            try Self.model { $0[0].relationships[1].deleteRule = .cascade }, dialect: .postgres)
+            try Self.model { $0[0].relationships[1].deleteRule = .cascade }, dialect: .postgres(schema: "public"))
         #expect(!plain.contains(cascading))
         #expect(plain.contains(plain))
         let more = Self.description(
-            try Self.model { $0[0].relationships.append(SyncRelationship("likes", toOne: "Tag")) }, dialect: .postgres)
+            try Self.model { $0[0].relationships.append(SyncRelationship("likes", toOne: "Tag")) },
+            dialect: .postgres(schema: "public"))
         #expect(more.contains(plain))
     }
 

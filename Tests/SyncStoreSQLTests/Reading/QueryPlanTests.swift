@@ -71,10 +71,10 @@ import SyncStorePostgres
             let options = schemas.emptyStore()
             _ = try await PostgresStore(try Planned.model(), at: schemas.url, options: options)
             for planned in Planned.cases {
-                let statement = try Self.statement(planned, .postgres)
+                let statement = try Self.statement(planned, .postgres(schema: options.schema))
                 var text = statement.text
                 for (number, binding) in statement.bindings.enumerated().reversed() {
-                    let literal = PostgresDialect().literal(binding) ?? "NULL"
+                    let literal = PostgresDialect(schemaName: "public").literal(binding) ?? "NULL"
                     text = text.replacing("$\(number + 1)::", with: "(\(literal))::")
                 }
                 // The tables are empty, so that reading them whole would always be cheaper; and a

@@ -15,7 +15,7 @@ import Testing
 
     @Test func indicesHoldWholeValuesOrParts() {
         #expect(
-            world.sqlite.tables[0].indices.map { $0.creation(on: "Item") } == [
+            world.sqlite.tables[0].indices.map { $0.creation(on: "Item", .sqlite) } == [
                 #"CREATE UNIQUE INDEX "Item_identity" ON "Item" ("code")"#,
                 #"CREATE INDEX "Item_owner" ON "Item" ("owner") WHERE "owner" IS NOT NULL"#,
                 #"CREATE INDEX "Item_label" ON "Item" ("label") WHERE "label" IS NOT NULL"#,
@@ -24,7 +24,7 @@ import Testing
                 #"CREATE INDEX "Item_by_count" ON "Item" ("count") WHERE "isNew" = 1 AND "size" IS NOT NULL"#,
             ])
         #expect(
-            world.postgres.tables[0].indices.map { $0.creation(on: "Item") } == [
+            world.postgres.tables[0].indices.map { $0.creation(on: "Item", world.postgres.dialect).withoutSchema } == [
                 #"CREATE UNIQUE INDEX "Item_identity" ON "Item" ("code") WHERE "#
                     + #"pg_catalog.octet_length("code") <= 2000"#,
                 #"CREATE UNIQUE INDEX "Item_long_identity" ON "Item" "#
@@ -48,7 +48,9 @@ import Testing
             SyncEntity("Friend", parent: "Guest", identity: "badge") { SyncAttribute("badge", .string) },
         ])
         func creations(_ dialect: any SQLDialect) -> [String] {
-            SQLSchema(model, dialect: dialect).tables[0].indices.map { $0.creation(on: "Person") }
+            SQLSchema(model, dialect: dialect).tables[0].indices.map {
+                $0.creation(on: "Person", dialect).withoutSchema
+            }
         }
         #expect(
             creations(.sqlite) == [
@@ -60,7 +62,7 @@ import Testing
                     + #""_entity" IN ('Guest', 'Friend')"#,
             ])
         #expect(
-            creations(.postgres) == [
+            creations(.postgres(schema: "public")) == [
                 #"CREATE UNIQUE INDEX "Person_identity" ON "Person" ("id", "_entity") WHERE "_entity" IN "#
                     + "('Person', 'Guest')",
                 #"CREATE UNIQUE INDEX "Friend_identity" ON "Person" ("id", "badge", "_entity") WHERE "#
@@ -92,9 +94,9 @@ import Testing
     @Test func equalValuesAreToldByTheIndexThatIsMade() {
         let index = world.sqlite.tables[0].indices[0]
         #expect(
-            world.sqlite.equalValues(creating: index.creation(on: "Item"))
+            world.sqlite.equalValues(creating: index.creation(on: "Item", .sqlite))
                 == .equalValues(table: "Item", index: #"Item_identity ("code")"#))
-        #expect(world.sqlite.equalValues(creating: index.creation(on: "Tag")) == nil)
+        #expect(world.sqlite.equalValues(creating: index.creation(on: "Tag", .sqlite)) == nil)
         #expect(world.sqlite.equalValues(creating: #"CREATE INDEX "Item_by_title" ON "Item" ("title")"#) == nil)
     }
 
@@ -159,7 +161,7 @@ import Testing
             [long + "1", long + "2", long + "3"].map { name in
                 SyncEntity(name, identity: "id") { SyncAttribute("id", .int64) }
             })
-        let names = SQLSchema(cut, dialect: .postgres).tables.map(\.name)
+        let names = SQLSchema(cut, dialect: .postgres(schema: "public")).tables.map(\.name)
         #expect(names == [String(long.prefix(63)), long.prefix(61) + "_2", long.prefix(61) + "_3"])
     }
 }

@@ -42,7 +42,7 @@ struct StatementWorld {
         }
         model = try DataModel([item, owner, label, tag])
         sqlite = SQLSchema(model, dialect: .sqlite)
-        postgres = SQLSchema(model, dialect: .postgres)
+        postgres = SQLSchema(model, dialect: .postgres(schema: "public"))
     }
 
     // MARK: Conditions
@@ -71,13 +71,13 @@ struct StatementWorld {
 
     /// The statement that selects the rows of a query, with its values after an arrow.
     func text(of query: StoreQuery, for dialect: KeyPath<StatementWorld, SQLSchema>) throws -> String {
-        Self.text(try SQLQueries(self[keyPath: dialect]).rows(query, objectSet: nil))
+        Self.text(try SQLQueries(self[keyPath: dialect]).rows(query, objectSet: nil)).withoutSchema
     }
 
     /// The statement of a selection, with its values after an arrow.
     func text(of selection: StoreSelection, for dialect: KeyPath<StatementWorld, SQLSchema>) throws -> String {
         let bound = try BoundSelection(selection, in: model)
-        return Self.text(SQLQueries(self[keyPath: dialect]).rows(bound, objectSet: 7))
+        return Self.text(SQLQueries(self[keyPath: dialect]).rows(bound, objectSet: 7)).withoutSchema
     }
 
     private static func text(_ statement: SQLStatementText) -> String {
