@@ -13,6 +13,9 @@ extension PostgresWorkQueue {
         case setAside(attempts: Int, worker: String)
         /// Another process has begun a pass with the same queue.
         case takenOver
+        /// A worker could not decode several items in succession; the text says why. The items are
+        /// in the queue again.
+        case unreadableItems(String)
         /// The processor was asked to download an item outside a pass.
         case noPass
 
@@ -66,6 +69,9 @@ extension PostgresWorkQueue.Failure: CustomStringConvertible, LocalizedError {
         case .setAside(let attempts, let worker):
             "set aside after \(attempts) workers died while downloading it, the last one \(worker)"
         case .takenOver: "another process has begun a pass with the same work queue"
+        case .unreadableItems(let reason):
+            "the worker cannot read the items of the queue, which may be those of another version of the program "
+                + "(\(reason)); update it, or raise itemVersion with each change of the items"
         case .noPass: "the processor of a work queue can download only during a pass"
         }
     }

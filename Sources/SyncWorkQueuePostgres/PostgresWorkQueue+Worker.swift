@@ -10,6 +10,10 @@ extension PostgresWorkQueue {
         private struct State {
             var link: WorkQueueLink?
             var finished: [WorkClaim: WorkEnd] = [:]
+            /// The number of items since the last readable one that could not be decoded.
+            var unreadableCount = 0
+            /// Why the worker ends; nil while it can read enough items.
+            var unreadableReason: String?
             var isStopping = false
         }
 
@@ -20,6 +24,9 @@ extension PostgresWorkQueue {
             /// is none.
             var suspect: WorkClaim?
         }
+
+        /// The number of unreadable items in succession after which the worker ends.
+        private static var unreadableLimit: Int { 3 }
 
         private let processor: Processor
         private let queue: PostgresWorkQueue
@@ -43,7 +50,10 @@ extension PostgresWorkQueue {
         /// failure, up to 10 s. It continues to try while the server has no free connection, and
         /// after conflicts with other transactions.
         ///
-        /// - Throws: `CancellationError` if the task is cancelled. Running downloads are then
+        /// An item that cannot be decoded is returned to the queue for other workers.
+        ///
+        /// - Throws: ``PostgresWorkQueue/Failure/unreadableItems(_:)`` after three such items in
+        ///   succession; `CancellationError` if the task is cancelled. Running downloads are then
         ///   cancelled, awaited and returned to the queue. `PostgresError` if the queue cannot be
         ///   used, or if the first connection fails.
         public func run() async throws {
@@ -108,6 +118,7 @@ extension PostgresWorkQueue {
                         if downloads.suspect == claim { downloads.suspect = nil }
                     }
                 }
+                if let reason = state.withLock(\.unreadableReason) { throw Failure.unreadableItems(reason) }
                 if isStopping, downloads.tasks.isEmpty { return }
                 if isAsked || ContinuousClock.now >= nextSign {
                     let kept = try await link.prolong()
@@ -137,9 +148,14 @@ extension PostgresWorkQueue {
         }
 
         private func download(_ work: ClaimedWork, _ waker: PostgresWaker) async {
+            let item: Processor.Item
+            do {
+                item = try JSONDecoder().decode(Processor.Item.self, from: Data(work.item.utf8))
+            } catch {
+                return finish(work.claim, .unreadable("\(Processor.Item.self): \(Self.reason(error))"), waker)
+            }
             let end: WorkEnd
             do {
-                let item = try JSONDecoder().decode(Processor.Item.self, from: Data(work.item.utf8))
                 try await PostgresWorkQueue.$generation.withValue(work.claim.generation) {
                     switch work.stage {
                     case .preview: try await processor.owsDownloadItemPreview(for: item)
@@ -150,8 +166,34 @@ extension PostgresWorkQueue {
             } catch {
                 end = Task.isCancelled ? .cancelled : .failed(Failure.WorkerError(error, worker: name))
             }
-            state.withLock { $0.finished[work.claim] = end }
+            finish(work.claim, end, waker)
+        }
+
+        private func finish(_ claim: WorkClaim, _ end: WorkEnd, _ waker: PostgresWaker) {
+            state.withLock { state in
+                state.finished[claim] = end
+                guard case .unreadable(let reason) = end else {
+                    state.unreadableCount = 0
+                    return
+                }
+                state.unreadableCount += 1
+                if state.unreadableCount >= Self.unreadableLimit { state.unreadableReason = reason }
+            }
             waker.wake()
+        }
+
+        /// The reason of a decoding error with the coding path, without values of the item.
+        private static func reason(_ error: any Error) -> String {
+            let (context, reason): (DecodingError.Context, String) =
+                switch error as? DecodingError {
+                case .keyNotFound(let key, let context): (context, "\(key.stringValue) is missing")
+                case .valueNotFound(_, let context): (context, "a value is missing")
+                case .typeMismatch(let type, let context): (context, "the value is not a \(type)")
+                case .dataCorrupted(let context): (context, "the value is not valid")
+                default: (DecodingError.Context(codingPath: [], debugDescription: ""), "\(type(of: error))")
+                }
+            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            return path.isEmpty ? reason : "\(reason) at \(path)"
         }
     }
 }

@@ -32,6 +32,10 @@ public import OneWaySynchronizer
 /// item is withdrawn: either it is not begun, or its download is cancelled and awaited. After a
 /// first error, workers continue until the pass knows of it.
 ///
+/// **Rolling deployments.** Raise ``Options/itemVersion`` when the items get another form: workers
+/// leave items of a newer version to others. A worker returns an item that it cannot decode to the
+/// queue, and ends with ``Failure/unreadableItems(_:)`` after three in succession.
+///
 /// **Generations.** Each pass has a higher ``generation`` than the passes before it. A new pass
 /// takes the queue over: the server accepts no more items from an earlier holder, and the earlier
 /// holder's calls fail.
@@ -42,7 +46,7 @@ public import OneWaySynchronizer
 /// needs the notifications of its session, so a pooler that shares sessions among clients is
 /// rejected.
 public struct PostgresWorkQueue: Sendable {
-    /// Options of a queue, which must be the same for all processes.
+    /// Options of a queue, which must be the same for all processes, except for ``itemVersion``.
     public struct Options: Sendable, Hashable {
         /// The schema of the queue's tables, created if missing; `public` by default.
         public var schema: String
@@ -55,6 +59,11 @@ public struct PostgresWorkQueue: Sendable {
         public var maximumAttempts: Int
         /// The time for which an item set aside fails without being tried; one hour by default.
         public var asideDuration: Duration
+        /// The version of the items' JSON form; 0 by default.
+        ///
+        /// The holder's items have its version. A worker takes items of its own version and of
+        /// lower ones.
+        public var itemVersion: Int
         /// Whether connections go through a pooler that gives each client its own session; false by
         /// default.
         public var isBehindSessionPooler: Bool
@@ -62,12 +71,13 @@ public struct PostgresWorkQueue: Sendable {
         /// Creates options.
         public init(
             schema: String = "public", visibilityTimeout: Duration = .seconds(30), maximumAttempts: Int = 3,
-            asideDuration: Duration = .seconds(3600), isBehindSessionPooler: Bool = false
+            asideDuration: Duration = .seconds(3600), itemVersion: Int = 0, isBehindSessionPooler: Bool = false
         ) {
             self.schema = schema
             self.visibilityTimeout = visibilityTimeout
             self.maximumAttempts = maximumAttempts
             self.asideDuration = asideDuration
+            self.itemVersion = itemVersion
             self.isBehindSessionPooler = isBehindSessionPooler
         }
 

@@ -36,6 +36,7 @@ extension WorkQueueLink {
                     .text(queue), .text(token), .integer(generation), .integers(news.offers.map(\.number)),
                     .texts(news.offers.map(\.stage.rawValue)), .texts(news.offers.map(\.key)),
                     .texts(news.offers.map(\.item)), .seconds(options.asideDuration),
+                    .integer(Int64(options.itemVersion)),
                 ])
             guard offered.affectedCount == news.offers.count else { throw PostgresWorkQueue.Failure.takenOver }
             try await notify(statements.workerChannel)

@@ -42,6 +42,8 @@ enum WorkEnd: Sendable {
     case cancelled
     /// Another worker is to begin again.
     case givenBack
+    /// The worker cannot decode the item. Another worker is to begin again.
+    case unreadable(String)
 
     var isCancellation: Bool {
         if case .cancelled = self { true } else { false }
@@ -51,7 +53,7 @@ enum WorkEnd: Sendable {
         switch self {
         case .done: "done"
         case .failed, .cancelled: "failed"
-        case .givenBack: "waiting"
+        case .givenBack, .unreadable: "waiting"
         }
     }
 
@@ -72,7 +74,7 @@ extension WorkQueueLink {
             statements.claim,
             [
                 .text(queue), .text(token), .text(name), .integer(Int64(count)), .seconds(options.visibilityTimeout),
-                .text(isIdle ? "t" : "f"),
+                .text(isIdle ? "t" : "f"), .integer(Int64(options.itemVersion)),
             ])
         let claimed = (0..<result.rowCount).map { row in
             ClaimedWork(

@@ -59,6 +59,7 @@ struct WorkQueueStatements {
         ALTER TABLE \(work) ADD COLUMN IF NOT EXISTS key text NOT NULL DEFAULT '';
         ALTER TABLE \(work) ADD COLUMN IF NOT EXISTS generation bigint NOT NULL DEFAULT 0;
         ALTER TABLE \(work) ADD COLUMN IF NOT EXISTS is_suspect boolean NOT NULL DEFAULT false;
+        ALTER TABLE \(work) ADD COLUMN IF NOT EXISTS version bigint NOT NULL DEFAULT 0;
         CREATE INDEX IF NOT EXISTS sync_work_waiting ON \(work) (queue, number) WHERE state = 'waiting';
         CREATE INDEX IF NOT EXISTS sync_work_suspect ON \(work) (queue, number) WHERE state = 'waiting' AND is_suspect;
         CREATE TABLE IF NOT EXISTS \(passes) (
@@ -82,6 +83,7 @@ struct WorkQueueStatements {
         """
         SELECT to_regclass(\(Self.literal(passes))) IS NOT NULL
             AND to_regclass(\(Self.literal("\(schema).sync_work_aside_key"))) IS NOT NULL
+            AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass(\(Self.literal(work))) AND attname = 'version')
         """
     }
 
@@ -131,16 +133,16 @@ struct WorkQueueStatements {
     }
 
     /// Offers items: `queue, holder, generation, numbers, stages, keys, items, seconds for which
-    /// items are set aside`.
+    /// items are set aside, the version of their form`.
     ///
     /// Offers nothing if another pass has begun. An item that killed workers before is a suspect.
     var offer: String {
         """
         INSERT INTO \(work) (queue, holder, generation, number, stage, key, item, state, attempts, worker_name,
-            is_suspect, visible_at)
+            is_suspect, visible_at, version)
         SELECT $1, $2, p.generation, o.number, o.stage, o.key, o.item,
             CASE WHEN a.is_aside THEN 'aside' ELSE 'waiting' END, CASE WHEN a.is_aside THEN a.attempts ELSE 0 END,
-            a.worker, a.key IS NOT NULL, clock_timestamp()
+            a.worker, a.key IS NOT NULL, clock_timestamp(), $9::bigint
         FROM \(passes) p, unnest($4::bigint[], $5::text[], $6::text[], $7::text[]) AS o (number, stage, key, item)
         LEFT JOIN LATERAL (
             SELECT a.key, a.attempts, a.worker, NOT a.is_released AND a.item = o.item
@@ -233,7 +235,7 @@ struct WorkQueueStatements {
     }
 
     /// Claims items for a worker: `queue, worker, its name, how many, seconds, whether it has
-    /// none`.
+    /// none, the highest version of the items' form that it can read`.
     ///
     /// Only a worker without other items can claim a suspect, and only alone. When a suspect has
     /// waited for the visibility timeout, workers claim nothing, so that one of them becomes free
@@ -242,13 +244,13 @@ struct WorkQueueStatements {
         """
         WITH suspect AS MATERIALIZED (
             SELECT w.holder, w.number, w.visible_at FROM \(work) w JOIN \(passes) p USING (queue, generation)
-            WHERE queue = $1 AND state = 'waiting' AND is_suspect ORDER BY number LIMIT 1
+            WHERE queue = $1 AND state = 'waiting' AND is_suspect AND version <= $7::bigint ORDER BY number LIMIT 1
         ), alone AS MATERIALIZED (
             SELECT w.holder, w.number FROM \(work) w JOIN suspect s USING (holder, number)
             WHERE w.state = 'waiting' AND $6::boolean FOR UPDATE OF w SKIP LOCKED
         ), others AS MATERIALIZED (
             SELECT w.holder, w.number FROM \(work) w JOIN \(passes) p USING (queue, generation)
-            WHERE queue = $1 AND state = 'waiting' AND NOT is_suspect
+            WHERE queue = $1 AND state = 'waiting' AND NOT is_suspect AND version <= $7::bigint
                 AND NOT EXISTS (SELECT 1 FROM alone)
                 AND NOT EXISTS (SELECT 1 FROM suspect
                     WHERE suspect.visible_at < clock_timestamp() - make_interval(secs => $5::float8))

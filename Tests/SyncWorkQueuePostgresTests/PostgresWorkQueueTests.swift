@@ -32,6 +32,61 @@ struct PostgresWorkQueueTests {
         }
     }
 
+    // MARK: Versions of the items
+
+    /// A processor of another version, whose items have a value that those of the holder lack.
+    private struct OtherProcessor: SyncProcessor {
+        struct Item: SyncItem, Codable {
+            var owsPrimaryKey: String
+            var color: String
+        }
+
+        func owsFetchSourceList() async throws -> SourceList<Item> { throw TestError("no list") }
+        func owsGetLocalKeys() async throws -> Set<String> { [] }
+        func owsRemoveLocalItems(for keys: Set<String>) async throws {}
+        func owsDownloadItem(for item: Item) async throws {}
+    }
+
+    /// A rolling deployment without another version number.
+    @Test func itemsThatAWorkerCannotReadGoToOthers() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = WorkQueueWorld.queue(database)
+            let holder = ScriptedProcessor(source: WorkQueueWorld.items(100))
+            let other = queue.worker(with: OtherProcessor(), concurrency: 4)
+            let pass = Task { try await Synchronizer(processor: queue.sharing(holder)).sync() }
+            // Only the worker that cannot read them takes items, until it ends.
+            let error = await #expect(throws: PostgresWorkQueue.Failure.self) { try await other.run() }
+            guard case .unreadableItems(let reason)? = error else { throw TestError("ended by another error") }
+            #expect(reason.contains("color is missing"))
+            let downloading = ScriptedProcessor()
+            let report = try await WorkQueueWorld.withWorkers([downloading], queue) { try await pass.value }
+            #expect(report.inserted == 100 && report.errorCount == 0)
+            #expect(Set(downloading.calls).count == 100)
+        }
+    }
+
+    @Test func workersLeaveItemsOfANewerVersionToOthers() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let old = WorkQueueWorld.queue(database)
+            let new = WorkQueueWorld.queue(database) { $0.itemVersion = 2 }
+            let (oldProcessor, newProcessor) = (ScriptedProcessor(), ScriptedProcessor())
+            try await WorkQueueWorld.withWorkers([oldProcessor], old) {
+                try await WorkQueueWorld.withWorkers([newProcessor], new) {
+                    let holder = ScriptedProcessor(source: WorkQueueWorld.items(50))
+                    let report = try await Synchronizer(processor: new.sharing(holder)).sync()
+                    #expect(report.inserted == 50)
+                }
+                #expect(oldProcessor.calls.isEmpty && newProcessor.calls.count == 50)
+            }
+            // Workers of a newer version read the items of an older one.
+            try await WorkQueueWorld.withWorkers([newProcessor], new) {
+                let holder = ScriptedProcessor(source: WorkQueueWorld.items(20))
+                _ = try await Synchronizer(processor: old.sharing(holder)).sync()
+            }
+            #expect(newProcessor.calls.count == 70)
+        }
+    }
+
     @Test func functionsOfOthersAreNotCalled() async throws {
         try await SharedPostgres.withDatabase { database in
             let schema = SQLText.name(WorkQueueWorld.schema)
