@@ -72,7 +72,7 @@ let package = Package(
         .target(name: "JSONMapper", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(
             name: "ModelInference", dependencies: ["SyncBase", "JSONMapper", "SyncModel"], swiftSettings: settings),
-        .target(name: "SyncStore", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
+        .target(name: "SyncStore", dependencies: ["SyncBase", "SyncModel", "JSONMapper"], swiftSettings: settings),
         .target(
             name: "SyncStoreTesting",
             dependencies: ["SyncBase", "SyncModel", "SyncStore"], swiftSettings: settings),
@@ -113,7 +113,8 @@ let package = Package(
         .target(
             name: "SyncStoreSQLite",
             dependencies: [
-                "SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "COneWaySQLite",
+                "SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore", "SyncStoreSQL",
+                "COneWaySQLite",
             ],
             swiftSettings: settings),
         libpqInterface,
@@ -123,7 +124,8 @@ let package = Package(
         .target(
             name: "SyncStorePostgres",
             dependencies: [
-                "SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "OneWayPostgresClient",
+                "SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore", "SyncStoreSQL",
+                "OneWayPostgresClient",
             ],
             swiftSettings: settings),
         .target(

@@ -49,7 +49,7 @@ struct DiffCommand: Command {
             let model = try arguments.model.map { try ModelChoice.given($0, warn: console.printWarning).model }
             let mapper = try ModelChoice.mapper(
                 try model ?? self.model(of: one, and: other), dialect: arguments.dialect, warn: console.printWarning)
-            let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+            let store = try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
             let options = StoreSyncOptions(keyPath: arguments.keyPath)
             try await store.sync(.document(one, at: arguments.keyPath), into: arguments.entity, options: options)
             return (store, .document(other, at: arguments.keyPath))

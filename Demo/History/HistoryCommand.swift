@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransfer
 import JSONMapper
 import StoreSync
+import SyncStore
 import SyncModel
 
 /// The command `Demo history`, which lists the latest syncs into a store.
@@ -13,10 +14,10 @@ struct HistoryCommand: Command {
         let store = try await arguments.store.openForReading(model: nil)
         let model = store.mapper.model
         if let entity = arguments.entity { _ = try model.required(entity) }
-        let isRecorded = model[SyncHistory.entity.name] != nil
+        let isRecorded = model[SyncEntity.pass.name] != nil
         let passes =
             isRecorded
-            ? try await SyncHistory.passes(in: store.store, into: arguments.entity, limit: arguments.limit) : []
+            ? try await store.store.passes(of: arguments.entity, limit: arguments.limit) : []
         if arguments.printsJSON {
             for pass in passes { console.print(try Self.json(of: pass)) }
         } else if passes.isEmpty {

@@ -90,7 +90,7 @@ struct ModelChoice {
         var transformers = RecordMapper.Transformers()
         while true {
             do {
-                return try RecordMapper(model, dialect: dialect, transformers: transformers)
+                return try RecordMapper(model, JSONMapping(dialect: dialect, transformers: transformers))
             } catch MappingError.unknownTransformer(let entity, let attribute?, let name)
                 where transformers.transformer(name) == nil
             {

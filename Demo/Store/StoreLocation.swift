@@ -105,14 +105,14 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// Opens the store to change it, adapts it to the model, and keeps that.
     func open(_ model: DataModel) async throws -> any Store {
         switch self {
-        case .memory: return MemoryStore(model)
+        case .memory: return MemoryStore(exactly: model)
         case .sqlite(let path):
-            return try await SQLiteStore(model, at: .file(path), options: try Self.sqliteOptions(model))
+            return try await SQLiteStore(exactly: model, at: .file(path), options: try Self.sqliteOptions(model))
         #if Postgres
         case .postgres(let address):
             var options = PostgresStore.Options()
             options.note = String(decoding: try model.coreDataXML(), as: UTF8.self)
-            return try await PostgresStore(model, at: address, options: options)
+            return try await PostgresStore(exactly: model, at: address, options: options)
         #else
         case .postgres: throw StoreLocationError.noPostgres
         #endif
@@ -129,7 +129,7 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     ) async throws -> Result {
         guard case .sqlite(let path) = self else { throw StoreLocationError.otherKind }
         let result = Locked<Result?>(nil)
-        _ = try await SQLiteStore.rebuild(model, at: path, options: try Self.sqliteOptions(model)) { store in
+        _ = try await SQLiteStore.rebuild(exactly: model, at: path, options: try Self.sqliteOptions(model)) { store in
             let filled = try await fill(store)
             result.withLock { $0 = filled }
         }
@@ -147,13 +147,13 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// Opens the store for reading.
     func openForReading(_ model: DataModel) async throws -> any Store {
         switch self {
-        case .memory: return MemoryStore(model)
-        case .sqlite(let path): return try await SQLiteStore(model, at: .readOnlyFile(path))
+        case .memory: return MemoryStore(exactly: model)
+        case .sqlite(let path): return try await SQLiteStore(exactly: model, at: .readOnlyFile(path))
         #if Postgres
         case .postgres(let address):
             var options = PostgresStore.Options()
             options.isReadOnly = true
-            return try await PostgresStore(model, at: address, options: options)
+            return try await PostgresStore(exactly: model, at: address, options: options)
         #else
         case .postgres: throw StoreLocationError.noPostgres
         #endif

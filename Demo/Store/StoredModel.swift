@@ -43,7 +43,7 @@ extension StoreLocation {
     func openForPlan(_ model: DataModel, dialect: JSONDialect, warn: (String) -> Void) async throws -> JSONStore {
         let mapper = try ModelChoice.mapper(model, dialect: dialect, warn: warn)
         guard let kept = try await keptModel() else {
-            return try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+            return try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
         }
         guard kept.dataEntities == mapper.model.dataEntities else { throw StoreLocationError.otherModel }
         // With the bookkeeping of the database.

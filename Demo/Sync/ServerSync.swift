@@ -67,7 +67,7 @@ struct ServerSync {
             : try await store.sync(
                 from: source, into: arguments.entity, options: arguments.options, progress: progress)
         return SyncSummary(
-            entity: arguments.entity, origin: origin, isPlan: arguments.isPlan, result: remote.result, remote: remote)
+            entity: arguments.entity, origin: origin, isPlan: arguments.isPlan, result: remote, remote: remote)
     }
 
     /// Returns a progress line.

@@ -113,7 +113,7 @@ extension SyncArguments {
             // A store in memory ends with the command.
             let history = store == .memory ? nil : SyncHistory(recordsUnchanged: false)
             let bookkeeping =
-                (bookmarked ? [SyncBookmark.entity] : []) + (history == nil ? [] : [SyncHistory.entity])
+                (bookmarked ? [SyncEntity.bookmark] : []) + (history == nil ? [] : [SyncEntity.pass])
             let mapper = try ModelChoice.mapper(try model.adding(bookkeeping), dialect: dialect, warn: warn)
             guard isRebuilding, store.newFiles.isEmpty else {
                 return try await sync(

@@ -11,7 +11,7 @@ struct SyncSummary {
     let isPlan: Bool
     let result: StoreSyncResult
     /// The result of a sync from a server; nil for a file.
-    var remote: RemoteSyncResult?
+    var remote: StoreSyncResult?
     /// How long the sync took.
     var duration = Duration.zero
     /// The number of bytes that were read.

@@ -19,23 +19,21 @@ extension Chapter {
                 SyncAttribute("name", .string)
                 SyncAttribute("updatedAt", .date)
             }
-            SyncBookmark.entity
         }
-        let mapper = try RecordMapper(model)
-        let store = try JSONStore(await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
+        let store = try await SQLiteStore(model, at: .memory)
         let today = Locked(Date())
         let source = HTTPJSONSource(
             server.url, pages: .link,
             delta: HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since"),
             client: HTTPClient(
                 retry: RetryPolicy(maxAttempts: 5, baseDelay: .milliseconds(5)), date: { today.withLock { $0 } }))
-        func sync() async throws -> (RemoteSyncResult, requests: Int) {
-            let result = try await store.sync(from: source, into: "User") { progress in
+        func sync() async throws -> (StoreSyncResult, requests: Int) {
+            let result = try await store.sync("User", from: source) { progress in
                 stage.console.show(ServerSync.line(progress, after: .zero), indentation: "   ")
             }
             stage.console.clear()
             let (requests, failures) = server.takeCounts()
-            stage.say("\(requests) requests, of which \(failures) failed: \(SyncSummary.text(result.result.counts))")
+            stage.say("\(requests) requests, of which \(failures) failed: \(SyncSummary.text(result.counts))")
             return (result, requests)
         }
 
@@ -43,11 +41,11 @@ extension Chapter {
             "The server has 20,000 users in pages of 500. Some requests fail with status 503, and some responses break off."
         )
         let (first, _) = try await sync()
-        try stage.check("all 20,000 users were inserted", first.result.counts.inserted == UsersServer.userCount)
+        try stage.check("all 20,000 users were inserted", first.counts.inserted == UsersServer.userCount)
 
         stage.say("From now on, only changes are requested, with an overlap of a minute.")
         let (second, _) = try await sync()
-        try stage.check("nothing was written", second.coverage == .changes && second.result.isUnchanged)
+        try stage.check("nothing was written", second.coverage == .changes && second.isUnchanged)
         let (third, requests) = try await sync()
         try stage.check(
             "the same request was answered with status 304, and no transaction began",
@@ -60,15 +58,15 @@ extension Chapter {
         let (delta, _) = try await sync()
         try stage.check(
             "one user was updated, and one was inserted",
-            delta.result.counts.updated == 1 && delta.result.counts.inserted == 1 && delta.result.counts.deleted == 0)
+            delta.counts.updated == 1 && delta.counts.inserted == 1 && delta.counts.deleted == 0)
 
         // More than a day, because dates are stored in whole microseconds.
         today.withLock { $0 += 86_460 }
         stage.say("A day later, everything is read again. Pages are read twice before anything is deleted.")
         let (full, _) = try await sync()
         try stage.check(
-            "the removed user was deleted", full.coverage == .everything && full.result.counts.deleted == 1)
-        let count = try await store.store.count(StoreQuery("User"))
+            "the removed user was deleted", full.coverage == .everything && full.counts.deleted == 1)
+        let count = try await store.count(StoreQuery("User"))
         try stage.check("the database equals the API", count == UsersServer.userCount)
     }
 }

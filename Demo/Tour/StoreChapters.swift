@@ -12,16 +12,16 @@ extension Chapter {
              {"id": 2, "name": "Bob", "notes": [{"id": 21, "text": "Bread"}]}]
             """
         stage.say(users)
-        let mapper = try RecordMapper(DataModel.inferred(from: users, entity: "User"))
+        let model = try DataModel.inferred(from: users, entity: "User")
         stage.say(
-            "The model is inferred from this sample: \(mapper.model.dataEntities.map(\.name).joined(separator: " and "))."
+            "The model is inferred from this sample: \(model.dataEntities.map(\.name).joined(separator: " and "))."
         )
-        let store = try JSONStore(await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
-        let first = try await stage.report(store.sync(.bytes(Array(users.utf8)), into: "User"))
+        let store = try await SQLiteStore(model, at: .memory)
+        let first = try await stage.report(store.sync("User", .text(users)))
         try stage.check(
             "2 users and 3 notes were inserted",
             first.counts.inserted == 2 && first.countsByEntity["Note"]?.inserted == 3)
-        let second = try await stage.report(store.sync(.bytes(Array(users.utf8)), into: "User"))
+        let second = try await stage.report(store.sync("User", .text(users)))
         try stage.check("the same JSON again writes nothing", second.isUnchanged)
 
         stage.say("Ada has a longer name and lost a note. Bob was removed, and Eve was added.")
@@ -29,15 +29,15 @@ extension Chapter {
             [{"id": 1, "name": "Ada Lovelace", "notes": [{"id": 11, "text": "Engine"}]},
              {"id": 3, "name": "Eve", "notes": []}]
             """
-        let planned = try await store.plan(.bytes(Array(changed.utf8)), into: "User")
-        let third = try await stage.report(store.sync(.bytes(Array(changed.utf8)), into: "User"))
+        let planned = try await store.plan("User", .text(changed))
+        let third = try await stage.report(store.sync("User", .text(changed)))
         try stage.check("the plan and the sync have the same result", planned == third)
         try stage.check(
             "1 user was inserted, 1 updated, 1 deleted",
             third.counts.inserted == 1 && third.counts.updated == 1 && third.counts.deleted == 1)
         let scoped = try await stage.report(
             store.sync(
-                .bytes(Array("[]".utf8)), into: "User", options: StoreSyncOptions(scope: PropertyPath("name") == "Eve"))
+                "User", .text("[]"), options: StoreSyncOptions(scope: PropertyPath("name") == "Eve"))
         )
         try stage.check("an empty list that covers only Eve deletes only Eve", scoped.counts.deleted == 1)
         try await stage.check(
@@ -46,29 +46,28 @@ extension Chapter {
     }
 
     static let conventions = Chapter(title: "Names, dates and paths are matched by convention") { stage in
-        let mapper = try RecordMapper(
-            DataModel {
-                SyncEntity("User") {
-                    SyncAttribute("remoteID", .int64)
-                    SyncAttribute("firstName", .string)
-                    SyncAttribute("userDescription", .string)
-                    SyncAttribute("createdAt", .date)
-                    SyncAttribute("city", .string, userInfo: ["sync.remoteKey": "work.city"])
-                }
-            })
-        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let model = try DataModel {
+            SyncEntity("User") {
+                SyncAttribute("remoteID", .int64)
+                SyncAttribute("firstName", .string)
+                SyncAttribute("userDescription", .string)
+                SyncAttribute("createdAt", .date)
+                SyncAttribute("city", .string, userInfo: ["sync.remoteKey": "work.city"])
+            }
+        }
+        let store = try MemoryStore(model)
         let user = """
             {"id": 7, "first_name": "Ada", "description": "a reserved word", "created_at": "2014-01-02T03:04:05+02:00",
              "work": {"city": "London"}}
             """
         stage.say(user)
-        _ = try await stage.report(store.insertOrUpdate(.bytes(Array(user.utf8)), into: "User"))
+        _ = try await stage.report(store.insertOrUpdate("User", .text(user)))
         let matches =
             PropertyPath("remoteID") == 7 && PropertyPath("userDescription").beginsWith("a reserved")
             && PropertyPath("city") == "London"
-        let count = try await store.store.count(StoreQuery("User", where: matches))
+        let count = try await store.count(StoreQuery("User", where: matches))
         try stage.check("remoteID, userDescription and city have their values", count == 1)
-        _ = try await store.update(.identity(7), in: "User", with: JSONValue(parsing: #"{"firstName": "Augusta"}"#))
+        _ = try await store.update("User", key: .identity(7), with: JSONValue(parsing: #"{"firstName": "Augusta"}"#))
         try await stage.check(
             "an update in camelCase is exported in snake_case, and the date in UTC", of: store, "User",
             is: """
@@ -78,20 +77,19 @@ extension Chapter {
     }
 
     static let annotations = Chapter(title: "An import with Groot's annotations deletes nothing") { stage in
-        let mapper = try RecordMapper(
-            DataModel {
-                SyncEntity("Album", userInfo: ["identityAttributes": "number"]) {
-                    SyncAttribute("number", .int64, userInfo: ["JSONKeyPath": "id"])
-                    SyncAttribute("title", .string, userInfo: ["JSONKeyPath": "info.title"])
-                    SyncRelationship("artist", toOne: "Artist", inverse: "albums", userInfo: ["JSONKeyPath": "artist"])
-                }
-                SyncEntity("Artist", userInfo: ["identityAttributes": "number"]) {
-                    SyncAttribute("number", .int64, userInfo: ["JSONKeyPath": "id"])
-                    SyncAttribute("name", .string, userInfo: ["JSONKeyPath": "name"])
-                    SyncRelationship("albums", toMany: "Album", inverse: "artist")
-                }
-            }, dialect: .groot)
-        let store = try JSONStore(await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
+        let model = try DataModel {
+            SyncEntity("Album", userInfo: ["identityAttributes": "number"]) {
+                SyncAttribute("number", .int64, userInfo: ["JSONKeyPath": "id"])
+                SyncAttribute("title", .string, userInfo: ["JSONKeyPath": "info.title"])
+                SyncRelationship("artist", toOne: "Artist", inverse: "albums", userInfo: ["JSONKeyPath": "artist"])
+            }
+            SyncEntity("Artist", userInfo: ["identityAttributes": "number"]) {
+                SyncAttribute("number", .int64, userInfo: ["JSONKeyPath": "id"])
+                SyncAttribute("name", .string, userInfo: ["JSONKeyPath": "name"])
+                SyncRelationship("albums", toMany: "Album", inverse: "artist")
+            }
+        }
+        let store = try await SQLiteStore(model, at: .memory, mapping: JSONMapping(dialect: .groot))
         let payloads = [
             #"[{"id": 1, "info": {"title": "First"}, "artist": {"id": 9, "name": "Nina"}}]"#,
             #"[{"id": 2, "info": {"title": "Second"}, "artist": 9}, {"id": 3, "artist": 10}]"#,
@@ -99,7 +97,7 @@ extension Chapter {
         ]
         for payload in payloads {
             stage.say(payload)
-            let result = try await stage.report(store.importObjects(.bytes(Array(payload.utf8)), into: "Album"))
+            let result = try await stage.report(store.importObjects("Album", .text(payload)))
             try stage.check("nothing was deleted", result.counts.deleted == 0 && result.rejectedCount == 0)
         }
         try await stage.check(
@@ -123,7 +121,7 @@ extension TourStage {
 
     /// Prints a claim if an export of all objects of an entity has the given content; throws
     /// otherwise.
-    fileprivate func check(_ claim: String, of store: JSONStore, _ entity: String, is json: String) async throws {
+    fileprivate func check(_ claim: String, of store: any Store, _ entity: String, is json: String) async throws {
         let exported = try await store.export(StoreQuery(entity))
         say(String(decoding: exported, as: UTF8.self))
         try check(claim, JSONValue(parsing: json) == JSONValue(parsing: String(decoding: exported, as: UTF8.self)))

@@ -8,7 +8,7 @@ import SyncBase
 ///
 ///     let changes = HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since")
 ///     let users = HTTPJSONSource(url, pages: .link, delta: changes)
-///     let result = try await store.sync(from: users, into: "User")
+///     let result = try await store.sync(User.self, from: users)
 ///
 /// A page is mapped while the next one arrives. If the server sends entity tags or modification
 /// dates, pages are requested conditionally. If no page has changed, the sync does nothing.

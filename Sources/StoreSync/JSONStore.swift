@@ -1,37 +1,23 @@
-public import JSONMapper
+package import JSONMapper
 import OneWaySynchronizer
-public import SyncModel
-public import SyncStore
+package import SyncModel
+package import SyncStore
 
-/// A store that JSON is synced into and exported from.
-///
-///     let mapper = try RecordMapper(model)
-///     let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
-///     let result = try await store.sync(.bytes(json), into: "User")
-///     result.counts.inserted
-///
-/// Every writing call is one transaction. It is rolled back if it throws, if its task is cancelled,
-/// or if the lease that it runs under is lost (see `SyncLease`). Calls on one store run one at a
-/// time in the order in which they were made, even through several values of this type.
-public struct JSONStore: Sendable {
+/// A store with the mapping that it was opened with, which carries out the syncs of the store.
+package struct JSONStore: Sendable {
     /// The store that holds the objects.
-    public let store: any Store
+    package let store: any Store
     /// The mapper that turns JSON into objects.
-    public let mapper: RecordMapper
+    package let mapper: RecordMapper
     /// The settings of the sync history; nil if syncs are not recorded.
-    public let history: SyncHistory?
+    package let history: SyncHistory?
 
     /// Creates a JSON store from a store and a mapper.
     ///
-    /// - Parameters:
-    ///   - store: The store that holds the objects.
-    ///   - mapper: The mapper that turns JSON into objects.
-    ///   - history: The settings of the sync history. Nil, the default, records nothing.
-    /// - Throws: `StoreSyncError.differentModels` unless the store's model equals `mapper.model`;
-    ///   `ModelError.unknownEntity` if there is a history and the model lacks `SyncHistory.entity`.
-    public init(_ store: any Store, mapper: RecordMapper, history: SyncHistory? = nil) throws {
+    /// - Throws: `StoreSyncError.differentModels` unless the store's model equals `mapper.model`.
+    package init(_ store: any Store, mapper: RecordMapper, history: SyncHistory? = nil) throws {
         guard store.model.isData(of: mapper.model) else { throw StoreSyncError.differentModels }
-        if history != nil { _ = try mapper.model.layout(of: SyncHistory.entity.name) }
+        if history != nil { _ = try mapper.model.layout(of: SyncEntity.pass.name) }
         self.store = store
         self.mapper = mapper
         self.history = history
@@ -61,8 +47,8 @@ public struct JSONStore: Sendable {
     ///   `RecordPredicateError`, `CancellationError`, and errors of the source, the hook and the
     ///   store. After an error, nothing has changed.
     @discardableResult
-    public func sync(
-        _ json: JSONSource, into entity: String, childrenOf parent: JSONStore.Parent? = nil,
+    package func sync(
+        _ json: JSONSource, into entity: String, childrenOf parent: StoreSyncOptions.Parent? = nil,
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         try await sync({ PayloadList([json]) }, into: entity, childrenOf: parent, options: options)
@@ -82,21 +68,21 @@ public struct JSONStore: Sendable {
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``, and errors of the sequence.
     ///   After an error, nothing has changed.
     @discardableResult
-    public func sync<Pages: AsyncSequence & Sendable>(
+    package func sync<Pages: AsyncSequence & Sendable>(
         pages: Pages, into entity: String,
-        childrenOf parent: JSONStore.Parent? = nil, options: StoreSyncOptions = StoreSyncOptions()
+        childrenOf parent: StoreSyncOptions.Parent? = nil, options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult where Pages.Element == JSONSource {
         try await sync({ PayloadList(pages) }, into: entity, childrenOf: parent, options: options)
     }
 
     private func sync(
-        _ payloads: @Sendable () -> PayloadList, into entity: String, childrenOf parent: JSONStore.Parent?,
+        _ payloads: @Sendable () -> PayloadList, into entity: String, childrenOf parent: StoreSyncOptions.Parent?,
         options: StoreSyncOptions
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
         return try await recorded(into: entity) { recorder in
             try await changeUnlessUndone { transaction in
-                try await request.run(payloads(), in: transaction, of: store).map(\.summary.result)
+                try await request.run(payloads(), in: transaction, of: store).map(\.summary)
             } noting: { result, transaction in
                 try await BookmarkPlace.noteChanges(
                     in: result, by: request, asList: request.sweeps && parent == nil, transaction)
@@ -109,8 +95,8 @@ public struct JSONStore: Sendable {
     ///
     /// - Returns: The result that the sync would have.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``.
-    public func plan(
-        _ json: JSONSource, into entity: String, childrenOf parent: JSONStore.Parent? = nil,
+    package func plan(
+        _ json: JSONSource, into entity: String, childrenOf parent: StoreSyncOptions.Parent? = nil,
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
@@ -149,7 +135,7 @@ public struct JSONStore: Sendable {
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``. An object or a relationship
     ///   that does not fit is an error too. After an error, nothing has changed.
     @discardableResult
-    public func importObjects(
+    package func importObjects(
         _ json: JSONSource, into entity: String, keyPath: String = ""
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(
@@ -163,7 +149,7 @@ public struct JSONStore: Sendable {
     /// - Returns: The counts, rejected objects and drift.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``.
     @discardableResult
-    public func insertOrUpdate(_ json: JSONSource, into entity: String) async throws -> StoreSyncResult {
+    package func insertOrUpdate(_ json: JSONSource, into entity: String) async throws -> StoreSyncResult {
         let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
         let request = SyncRequest(mapper: mapper, entity: entity, options: options)
         return try await changed(by: json, request)
@@ -190,7 +176,7 @@ public struct JSONStore: Sendable {
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``; `StoreError.identityTaken` if
     ///   the JSON contains the key of another object.
     @discardableResult
-    public func update(_ key: RecordKey, in entity: String, with json: JSONValue) async throws -> StoreSyncResult? {
+    package func update(_ key: RecordKey, in entity: String, with json: JSONValue) async throws -> StoreSyncResult? {
         let request = SyncRequest(mapper: mapper, entity: entity)
         return try await change { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return nil }
@@ -203,7 +189,7 @@ public struct JSONStore: Sendable {
     /// - Returns: Whether the object existed.
     /// - Throws: `StoreError.deletionDenied`, and errors of the store.
     @discardableResult
-    public func delete(_ key: RecordKey, in entity: String) async throws -> Bool {
+    package func delete(_ key: RecordKey, in entity: String) async throws -> Bool {
         try await change { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return false }
             try await transaction.remove(StoreQuery(entity, objects: .only([stored.object])))

@@ -4,7 +4,7 @@ public import OneWaySynchronizer
 
 /// Why a sync was rolled back, apart from errors of the JSON, the mapping and the store.
 public enum StoreSyncError: Error, Hashable, Sendable {
-    /// The mapper's model differs from the store's model.
+    /// The model of the store has no compiled mapping, or another one than the store's data.
     case differentModels
     /// More objects are absent than may be deleted.
     case removalLimitExceeded(entity: String, removals: Int, localCount: Int, limit: RemovalLimit)
@@ -33,7 +33,9 @@ extension StoreSyncError: CustomStringConvertible {
     /// A readable sentence without values.
     public var description: String {
         switch self {
-        case .differentModels: "the mapper and the store have different models"
+        case .differentModels:
+            "the store was not opened for JSON: open it with types or a model, or give a store of your own "
+                + "the model of a RecordMapper"
         case .removalLimitExceeded(let entity, let removals, let localCount, let limit):
             "\(removals) of \(localCount) \(entity) would be deleted; the limit is \(limit)"
         case .payloadDiffers(let drift, let rejectedCount):

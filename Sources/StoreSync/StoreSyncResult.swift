@@ -2,6 +2,8 @@ public import JSONMapper
 public import SyncModel
 
 /// The result of a sync into a store.
+///
+/// Its description is a text of a few lines for people; encoded, it is for programs.
 public struct StoreSyncResult: Hashable, Sendable, Codable {
     /// The numbers of objects that were inserted, updated, deleted or kept.
     ///
@@ -33,6 +35,16 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
             counts.deleted += others.deleted
             counts.withheld += others.withheld
         }
+    }
+
+    /// The objects that a payload or a source reported.
+    public enum Coverage: String, Hashable, Sendable, Codable {
+        /// None: nothing has changed.
+        case unchanged
+        /// The objects that have changed.
+        case changes
+        /// All objects.
+        case everything
     }
 
     /// The keys of the synced entity's objects, including its sub-entities.
@@ -68,6 +80,14 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
     public var drift = DriftReport()
     /// The keys; nil unless `StoreSyncOptions.reportsKeys` is set.
     public var keys: Keys?
+    /// The objects that the payload or the source reported.
+    public var coverage = Coverage.unchanged
+    /// The number of pages that were read, including pages that were read again.
+    public var pageCount = 0
+    /// The size of these pages in bytes, decompressed.
+    public var byteCount = 0
+    /// Readable sentences about the pages, such as why absent objects were kept.
+    public var warnings: [String] = []
 
     /// Creates the result of a sync that did nothing.
     public init() {}

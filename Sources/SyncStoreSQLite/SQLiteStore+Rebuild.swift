@@ -1,5 +1,7 @@
 import Foundation
+public import JSONMapper
 public import SyncModel
+public import SyncStore
 import SyncStoreSQL
 
 extension SQLiteStore {
@@ -17,13 +19,16 @@ extension SQLiteStore {
     /// objects get new numbers, so foreign keys from other tables to the store's tables are
     /// rejected, and full-text indices of the store's tables must be filled again afterwards.
     ///
-    ///     let store = try await SQLiteStore.rebuild(model, at: "data.sqlite") { store in
-    ///         try await JSONStore(store, mapper: mapper).sync(json, into: "User")
+    ///     let store = try await SQLiteStore.rebuild(DataModel(User.self), at: "data.sqlite") { store in
+    ///         try await store.sync(User.self, from: .url(url))
     ///     }
     ///
     /// - Parameters:
     ///   - model: The new model.
     ///   - path: The path of the file.
+    ///   - mapping: The rules that map JSON to the objects. Nil, the default, for those of the
+    ///     `RecordMapper` that made the model, or the default rules.
+    ///   - history: The settings of the history of syncs; nil, the default, records none.
     ///   - options: The options of the new store.
     ///   - body: Fills the new store.
     /// - Returns: The open store.
@@ -32,7 +37,16 @@ extension SQLiteStore {
     ///   store's tables, or if a view, a trigger or a virtual table does not fit the new ones;
     ///   `SQLiteError`.
     public static func rebuild(
-        _ model: DataModel, at path: String, options: Options = Options(),
+        _ model: DataModel, at path: String, mapping: JSONMapping? = nil, history: SyncHistory? = nil,
+        options: Options = Options(), filling body: @Sendable (SQLiteStore) async throws -> Void
+    ) async throws -> SQLiteStore {
+        let model = try model.prepared(mapping, history)
+        return try await rebuild(exactly: model, at: path, options: options, filling: body)
+    }
+
+    /// Replaces a store by one of a model's objects, without mapping and bookkeeping.
+    package static func rebuild(
+        exactly model: DataModel, at path: String, options: Options = Options(),
         filling body: @Sendable (SQLiteStore) async throws -> Void
     ) async throws -> SQLiteStore {
         let settings = SQLiteSettings(path: path, isReadOnly: false, options)
@@ -43,11 +57,11 @@ extension SQLiteStore {
         let beside = "\(path)-rebuild-\(UUID().uuidString)"
         defer { removeRebuilds(of: path) }
         do {
-            let fresh = try await SQLiteStore(model, at: .file(beside), options: options)
+            let fresh = try await SQLiteStore(exactly: model, at: .file(beside), options: options)
             try await body(fresh)
         }
         try await worker.replaceTables(by: beside)
-        return try await SQLiteStore(model, at: .file(path), options: options)
+        return try await SQLiteStore(exactly: model, at: .file(path), options: options)
     }
 
     /// Removes the files of earlier rebuilds, recognized by the UUID in their names.

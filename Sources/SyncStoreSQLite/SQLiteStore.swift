@@ -1,11 +1,12 @@
-import Foundation
+public import Foundation
+public import JSONMapper
 public import SyncModel
 public import SyncStore
 public import SyncStoreSQL
 
 /// A store in an SQLite database, with natural tables that any SQL tool can read.
 ///
-///     let store = try await SQLiteStore(model, at: .file("data.sqlite"))
+///     let store = try await SQLiteStore(User.self, at: .file("data.sqlite"))
 ///
 /// One connection writes, on its own thread. Other connections read the last commit in the meantime
 /// (write-ahead logging). Several stores, even in different processes, can share a file; writers
@@ -46,6 +47,9 @@ public final class SQLiteStore: CommitObservable {
         /// store in memory opens. On Linux, it is in `/dev/shm`, which holds 64 MB in a Docker
         /// container unless `--shm-size` sets another size.
         case memory
+
+        /// A file, created if it does not exist.
+        public static func file(_ url: URL) -> Location { .file(url.path) }
     }
 
     /// The options of a store.
@@ -101,15 +105,47 @@ public final class SQLiteStore: CommitObservable {
     let schema: SQLSchema
     private let watch: SQLiteCommitWatch
 
-    /// Creates a store. Opens the database, and creates or migrates its tables.
+    /// Creates a store for the objects of some types and of all types related to them. Opens the
+    /// database, and creates or migrates its tables.
     ///
     /// - Parameters:
-    ///   - model: The model of the objects; for example `RecordMapper.model`.
+    ///   - type: A type.
+    ///   - others: Types that the first one does not lead to.
     ///   - location: The location of the data.
+    ///   - mapping: The rules that map JSON to the objects.
+    ///   - history: The settings of the history of syncs; nil, the default, records none.
     ///   - options: The options of the store.
-    /// - Throws: `SQLiteError` if the file cannot be opened or is not a database; `SQLSchemaError`
-    ///   if its tables cannot match the model.
-    public init(_ model: DataModel, at location: Location, options: Options = Options()) async throws {
+    /// - Throws: `SyncDeclarationError`, `ModelError` or `MappingError` if the declarations or the
+    ///   mapping cannot be right; `SQLiteError` if the file cannot be opened or is not a database;
+    ///   `SQLSchemaError` if its tables cannot match the model.
+    public convenience init(
+        _ type: any SyncObject.Type, _ others: any SyncObject.Type..., at location: Location,
+        mapping: JSONMapping = JSONMapping(), history: SyncHistory? = nil, options: Options = Options()
+    ) async throws {
+        let model = try DataModel(types: [type] + others)
+        try await self.init(model, at: location, mapping: mapping, history: history, options: options)
+    }
+
+    /// Creates a store for the objects of a model that is known only at run time. Opens the
+    /// database, and creates or migrates its tables.
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - location: The location of the data.
+    ///   - mapping: The rules that map JSON to the objects. Nil, the default, for those of the
+    ///     `RecordMapper` that made the model, or the default rules.
+    ///   - history: The settings of the history of syncs; nil, the default, records none.
+    ///   - options: The options of the store.
+    /// - Throws: As ``init(_:_:at:mapping:history:options:)``.
+    public convenience init(
+        _ model: DataModel, at location: Location, mapping: JSONMapping? = nil, history: SyncHistory? = nil,
+        options: Options = Options()
+    ) async throws {
+        try await self.init(exactly: try model.prepared(mapping, history), at: location, options: options)
+    }
+
+    /// Creates a store of a model's objects, without mapping and bookkeeping.
+    package init(exactly model: DataModel, at location: Location, options: Options = Options()) async throws {
         let path: String
         var folder: TransientFolder?
         switch location {

@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func aDatabaseWithoutItsModelIsLeftAlone() async throws {
-        _ = try await SQLiteStore(DataModel([]), at: .file(folder.url.appending(path: "data.sqlite").path))
+        _ = try await SQLiteStore(exactly: DataModel([]), at: .file(folder.url.appending(path: "data.sqlite").path))
         for run in [try await sync("[]"), await export()] {
             #expect(run.code == 1)
             #expect(run.errors == "failed: no model is kept with the database; name one with --model\n")

@@ -25,7 +25,6 @@ import Testing
             var notes: Related<[Note]>
 
             static let declaration = SyncDeclaration<User>(
-                .identity(\\.id),
                 .toMany(\\.notes, inverse: \\.users, ordered: true),
                 .userInfo(["sync.inferred": "true"]))
         }
@@ -35,7 +34,6 @@ import Testing
             var users: Related<[User]>
 
             static let declaration = SyncDeclaration<Note>(
-                .identity(\\.id),
                 .toMany(\\.users, inverse: \\.notes, userInfo: ["sync.unmapped": "YES"]),
                 .userInfo(["sync.inferred": "true"]))
         }

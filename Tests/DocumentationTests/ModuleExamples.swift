@@ -44,7 +44,7 @@ import Testing
                 SyncAttribute("age", .int64)
             }
         }
-        let store = MemoryStore(model)
+        let store = try MemoryStore(model)
         let users = try await store.records(StoreQuery("User", where: PropertyPath("age") > 21))
         #expect(users.isEmpty)
     }

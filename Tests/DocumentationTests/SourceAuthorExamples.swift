@@ -65,16 +65,15 @@ actor FolderPass: RemotePass {
         let model = try DataModel {
             SyncEntity("User", identity: "id") { SyncAttribute("id", .int64, optional: false) }
         }
-        let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
-        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
-        let sync = try await store.sync(from: FolderSource(folder: folder), into: "User")
-        print(sync.coverage, sync.result.counts.inserted)
-        #expect(sync.result.counts.inserted == 3)
+        let store = try MemoryStore(model)
+        let result = try await store.sync("User", from: FolderSource(folder: folder))
+        print(result.coverage, result.counts.inserted)
+        #expect(result.counts.inserted == 3)
 
-        #expect(try await store.sync(from: FolderSource(folder: folder), into: "User").result.isUnchanged)
+        #expect(try await store.sync("User", from: FolderSource(folder: folder)).isUnchanged)
         try FileManager.default.removeItem(at: folder.appending(path: "b.json"))
-        let next = try await store.sync(from: FolderSource(folder: folder), into: "User")
-        #expect(next.result.counts.deleted == 1)
-        #expect(try await store.store.count(StoreQuery("User")) == 2)
+        let next = try await store.sync("User", from: FolderSource(folder: folder))
+        #expect(next.counts.deleted == 1)
+        #expect(try await store.count(StoreQuery("User")) == 2)
     }
 }

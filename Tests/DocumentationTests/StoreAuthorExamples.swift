@@ -83,7 +83,7 @@ struct JournaledTransaction: StoreTransaction {
 @Suite struct StoreAuthorExamples {
     @Test func journaledStoreConforms() async throws {
         try await StoreConformance.check { model in
-            JournaledStore(base: MemoryStore(model), journal: Journal())
+            JournaledStore(base: MemoryStore(exactly: model), journal: Journal())
         }
     }
 
@@ -92,7 +92,7 @@ struct JournaledTransaction: StoreTransaction {
             SyncEntity("User", identity: "id") { SyncAttribute("id", .int64, optional: false) }
         }
         let journal = Journal()
-        let store = JournaledStore(base: MemoryStore(model), journal: journal)
+        let store = JournaledStore(base: MemoryStore(exactly: model), journal: journal)
         var user = Record(of: try model.layout(of: "User"))
         user["id"] = .int(7)
         _ = try await store.transaction { [user] in try await $0.insert(user) }

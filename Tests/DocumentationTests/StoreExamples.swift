@@ -10,15 +10,15 @@ struct User: SyncObject {
     var name: String
     var email: String?
     var company: Company?
-
-    static let declaration = SyncDeclaration<User>(.identity(\.id))
 }
 
 struct Company: SyncObject {
     var id: Int
     var name: String
+}
 
-    static let declaration = SyncDeclaration<Company>(.identity(\.id))
+struct Issue: SyncObject {
+    var id: Int
 }
 
 /// The guides about JSON and APIs in a store.
@@ -34,96 +34,54 @@ struct Company: SyncObject {
         }
     }
 
-    private func withStore(_ body: (JSONStore, String) async throws -> Void) async throws {
+    private func withStore(_ body: (SQLiteStore, String) async throws -> Void) async throws {
         let folder = try TemporaryDirectory()
         let file = folder.url.appending(path: "users.sqlite").path
-        let model = try DataModel {
-            SyncEntity("User", identity: "id") {
-                SyncAttribute("id", .int64, optional: false)
-                SyncAttribute("name", .string)
-            }
-        }
-        let mapper = try RecordMapper(model)
-        try await body(try JSONStore(try await SQLiteStore(mapper.model, at: .file(file)), mapper: mapper), file)
+        try await body(try await SQLiteStore(User.self, at: .file(file)), file)
     }
 
     @Test func gettingStarted() async throws {
         let folder = try TemporaryDirectory()
-        let file = folder.url.appending(path: "users.sqlite").path
+        let file = folder.url.appending(path: "users.sqlite")
         try await withAPI { url in
-            let mapper = try RecordMapper(DataModel(User.self).adding([SyncBookmark.entity]))
-            let database = try await SQLiteStore(mapper.model, at: .file(file))
-            let store = try JSONStore(database, mapper: mapper)
-            let sync = try await store.sync(from: HTTPJSONSource(url, pages: .link), into: "User")
-            print(sync.result.counts.inserted, sync.result.drift)
+            let store = try await SQLiteStore(User.self, at: .file(file))
+            let result = try await store.sync(User.self, from: .url(url, pages: .link))
+            print(result)  // Company: 1 inserted; User: 2 inserted (1 page, 161 bytes).
 
-            let users = try await database.all(
+            let users = try await store.all(
                 User.self, where: \.company.name == "Apple", orderedBy: \.name, limit: 50, including: \.company)
             #expect(users.isEmpty)
-            #expect(sync.result.countsByEntity.mapValues(\.inserted) == ["User": 2, "Company": 1])
-            #expect(sync.result.drift.count(of: .unknownKey) == 1)
-            #expect(try await store.sync(from: HTTPJSONSource(url, pages: .link), into: "User").result.isUnchanged)
+            #expect("\(result)".hasPrefix("Company: 1 inserted; User: 2 inserted (1 page, "))
+            #expect("\(result)".contains("User.shoe_size: unknown key, once"))
+            #expect(try await store.sync(User.self, from: .url(url, pages: .link)).isUnchanged)
         }
     }
 
     @Test func aStoreInMemory() async throws {
-        let model = try DataModel {
-            SyncEntity("User", identity: "id") {
-                SyncAttribute("id", .int64, optional: false)
-                SyncAttribute("name", .string)
-            }
-        }
         try await withAPI { url in
-            let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
-            let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
-            let users = HTTPJSONSource(url, pages: .link)
-            let result = try await store.sync(from: users, into: "User")
-            #expect(result.result.counts.inserted == 2)
-        }
-    }
-
-    @Test func aStoreInADatabase() async throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.url.appending(path: "users.sqlite").path
-        let model = try DataModel {
-            SyncEntity("User", identity: "id") {
-                SyncAttribute("id", .int64, optional: false)
-                SyncAttribute("name", .string)
-            }
-        }
-        try await withAPI { url in
-            let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
-            let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
-            let users = HTTPJSONSource(url, pages: .link)
-            let result = try await store.sync(from: users, into: "User")
-            #expect(result.result.counts.inserted == 2)
+            let store = try MemoryStore(User.self)
+            let result = try await store.sync(User.self, from: .url(url, pages: .link))
+            #expect(result.counts.inserted == 2)
         }
     }
 
     @Test func aFile() async throws {
         let folder = try TemporaryDirectory()
-        let file = folder.url.appending(path: "users.json").path
-        try Data(Self.users.utf8).write(to: URL(filePath: file))
-        try await withStore { sqlite, _ in
-            let mapper = sqlite.mapper
-            let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
-            let result = try await store.sync(.file(file), into: "User")
-            print(result.counts.inserted)
-            #expect(result.counts.inserted == 2)
-        }
+        let file = folder.url.appending(path: "users.json")
+        try Data(Self.users.utf8).write(to: file)
+        let store = try MemoryStore(User.self)
+        let result = try await store.sync(User.self, .file(file))
+        print(result)
+        #expect(result.counts.inserted == 2)
     }
 
     @Test func anAPIByName() async throws {
-        let model = try DataModel {
-            SyncEntity("Issue", identity: "id") { SyncAttribute("id", .int64, optional: false) }
-        }
-        let mapper = try RecordMapper(model)
-        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let store = try MemoryStore(Issue.self)
         let token = "secret"
         try await withAPI { url in
             let issues = HTTPJSONSource(url, api: .github) { ["Authorization": "Bearer \(token)"] }
-            let result = try await store.sync(from: issues, into: "Issue")
-            #expect(result.result.counts.inserted == 2)
+            let result = try await store.sync(Issue.self, from: issues)
+            #expect(result.counts.inserted == 2)
         }
     }
 
@@ -147,14 +105,30 @@ struct Company: SyncObject {
                     let service = SyncService(
                         schedule: SyncSchedule(interval: .seconds(60)), lease: SQLiteLease(for: file)
                     ) {
-                        try await store.sync(from: users, into: "User")
+                        try await store.sync(User.self, from: users)
                     }
                     try await service.run()
                 }
-                while try await store.store.count(StoreQuery("User")) == 0 { await Task.yield() }
+                while try await store.count(User.self) == 0 { await Task.yield() }
                 run.cancel()
                 await #expect(throws: CancellationError.self) { try await run.value }
             }
+        }
+    }
+
+    @Test func aServiceReadsAFile() async throws {
+        let folder = try TemporaryDirectory()
+        let users = folder.url.appending(path: "users.json")
+        try Data(Self.users.utf8).write(to: users)
+        try await withStore { store, file in
+            let service = SyncService(schedule: SyncSchedule(interval: .seconds(60)), lease: SQLiteLease(for: file)) {
+                try await store.sync(User.self, .file(users))
+            }
+            let run = Task { try await service.run() }
+            while service.health.lastSuccess == nil { await Task.yield() }
+            service.requestStop()
+            try await run.value
+            #expect(service.health.lastReport?.counts.inserted == 2)
         }
     }
 
@@ -164,9 +138,9 @@ struct Company: SyncObject {
                 let users = HTTPJSONSource(url, pages: .link)
                 let lease = SQLiteLease(for: file)
                 try await lease.withLease(waiting: .upTo(.seconds(30))) {
-                    try await store.sync(from: users, into: "User")
+                    try await store.sync(User.self, from: users)
                 }
-                #expect(try await store.store.count(StoreQuery("User")) == 2)
+                #expect(try await store.count(User.self) == 2)
             }
         }
     }
@@ -178,46 +152,35 @@ struct Company: SyncObject {
             }
         }
         let transformers = RecordMapper.Transformers()
-        let mapper = try RecordMapper(model, dialect: .groot, transformers: transformers)
-        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
-        #expect(
-            try await store.importObjects(.bytes(Array(#"[{"user_id": 4}]"#.utf8)), into: "User").counts.inserted == 1)
+        let mapping = JSONMapping(dialect: .groot, transformers: transformers)
+        let store = try MemoryStore(model, mapping: mapping)
+        #expect(try await store.importObjects("User", .text(#"[{"user_id": 4}]"#)).counts.inserted == 1)
     }
 
     @Test func aDatabaseIsFilledAndRead() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "data.sqlite").path
-        let users = folder.url.appending(path: "users.json").path
-        try Data(#"[{"id": 1, "name": "Ada", "age": 36}, {"id": 2, "name": "Bo", "age": 3}]"#.utf8)
-            .write(to: URL(filePath: users))
-        let model = try DataModel {
-            SyncEntity("User", identity: "id") {
-                SyncAttribute("id", .int64, optional: false)
-                SyncAttribute("name", .string)
-                SyncAttribute("age", .int64)
-            }
+        let users = folder.url.appending(path: "users.json")
+        try Data(#"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]"#.utf8).write(to: users)
+        let store = try await SQLiteStore(User.self, at: .file(path))  // data.sqlite
+        try await store.sync(User.self, .file(users))
+        let names = try await store.sql { reader in
+            try await reader.rows("SELECT name FROM User WHERE name LIKE ?", "A%")
         }
-        let mapper = try RecordMapper(model)
-        let store = try await SQLiteStore(mapper.model, at: .file(path))  // data.sqlite
-        try await JSONStore(store, mapper: mapper).sync(.file(users), into: "User")
-        let adults = try await store.sql { reader in
-            try await reader.rows("SELECT name FROM User WHERE age >= ?", 18)
-        }
-        #expect(adults.count == 1)
+        #expect(names.count == 1)
 
-        let json = try JSONStore(store, mapper: mapper)
         let lease = SQLiteLease(for: path)
-        try await lease.withLease(waiting: .forever) { try await json.sync(.file(users), into: "User") }
-        #expect(try await store.count(StoreQuery("User")) == 2)
+        try await lease.withLease(waiting: .forever) { try await store.sync(User.self, .file(users)) }
+        #expect(try await store.count(User.self) == 2)
     }
 
     /// Compiled only: a stream of events never ends by itself.
-    private func follow(_ store: JSONStore, _ listURL: URL, _ eventsURL: URL, webhook body: [UInt8]) async throws {
+    private func follow(_ store: SQLiteStore, _ listURL: URL, _ eventsURL: URL, webhook body: [UInt8]) async throws {
         let users = HTTPJSONSource(listURL, pages: .link)
         let events = HTTPEventStream(
             eventsURL, reading: HTTPEventStream.Event.objects(types: ["user.changed"], removals: ["user.deleted"]))
-        let live = LiveSync(
-            store, from: users, into: "User", feed: events, schedule: SyncSchedule(interval: .seconds(3600)))
+        let live = try LiveSync(
+            store, User.self, from: users, feed: events, schedule: SyncSchedule(interval: .seconds(3600)))
         try await live.service.run()
         try await live.apply([.objects(.bytes(body), keyPath: "data.object")])
     }

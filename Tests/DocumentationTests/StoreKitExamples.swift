@@ -3,8 +3,9 @@ import SyncStore
 import SyncStoreTesting
 import Testing
 
-/// Stands for a store of your own.
-private typealias MyStore = MemoryStore
+/// Stands for the initializer of a store of your own.
+// swift-format-ignore: AlwaysUseLowerCamelCase
+private func MyStore(_ model: DataModel) -> MemoryStore { MemoryStore(exactly: model) }
 
 /// The documentation of the conformance suite for stores.
 @Suite struct StoreKitExamples {

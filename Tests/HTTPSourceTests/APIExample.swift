@@ -4,9 +4,12 @@ import OneWayTestSupport
 
 /// The example of an API in the documentation, compiled with the one import that it shows.
 struct APIExample {
-    private func sync(_ model: DataModel, from url: URL, into path: String, token: String) async throws {
-        let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
-        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+    struct User: SyncObject {
+        var id: Int
+    }
+
+    private func sync(from url: URL, into file: URL, token: String) async throws {
+        let store = try await SQLiteStore(User.self, at: .file(file))
         let users = HTTPJSONSource(
             url, pages: .link,
             delta: HTTPDelta(
@@ -15,7 +18,7 @@ struct APIExample {
         ) {
             ["Authorization": "Bearer \(token)"]
         }
-        let sync = try await store.sync(from: users, into: "User")
-        print(sync.coverage, sync.result.counts.inserted)
+        let result = try await store.sync(User.self, from: users)
+        print(result.coverage, result.counts.inserted)
     }
 }

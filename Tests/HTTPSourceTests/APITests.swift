@@ -217,7 +217,7 @@ import Testing
             }
             let (source, _) = try source(Imitation(.firebase) { _ in HTTPResponse(status: 200, body: pieces) })
             let result = try await world.sync(source)
-            #expect(result.result.rejectedCount == 0)
+            #expect(result.rejectedCount == 0)
             let stored = try await world.json.store.records(StoreQuery("User")).map { $0.record["id"] }
             #expect(Set(stored) == Set(ids.map { .int($0) }), "\(body)")
         }

@@ -133,7 +133,7 @@ import Testing
         do {
             let result = try await world.sync(source)
             #expect(!contradiction.isError)
-            #expect(result.result.counts.withheld == 2)
+            #expect(result.counts.withheld == 2)
             said = result.warnings.joined(separator: "\n")
             #expect(said.contains("absent objects were kept"))
         } catch {

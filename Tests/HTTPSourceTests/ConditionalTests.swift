@@ -28,7 +28,7 @@ import Testing
         #expect(first.coverage == .everything)
         #expect(store.transactionCount == 1)
         let second = try await world.sync(.users(server))
-        #expect(second.result.countsByEntity.isEmpty)
+        #expect(second.countsByEntity.isEmpty)
         #expect(second.coverage == .unchanged)
         #expect(store.transactionCount == 1)
         #expect(try await world.users().count == 3)
@@ -52,7 +52,7 @@ import Testing
         let world = try await SourceWorld()
         try await world.sync(.users(server))
         let again = try await world.sync(.users(server))
-        #expect(again.result.isUnchanged)
+        #expect(again.isUnchanged)
         #expect(try await world.sync(.users(server)).coverage == .everything)
         #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"0\"", "\"1\""])
     }
@@ -159,16 +159,16 @@ import Testing
         try await world.sync(.users(server))
         let limit = RemovalLimit(count: 1, action: .withhold)
         let held = try await world.sync(.users(server), StoreSyncOptions(removalLimit: limit))
-        #expect(held.result.counts.withheld == 3)
+        #expect(held.counts.withheld == 3)
         let result = try await world.sync(.users(server))
-        #expect(result.result.counts.deleted == 3)
+        #expect(result.counts.deleted == 3)
     }
 
     @Test func aPlanChangesNothingAndKeepsNoBookmark() async throws {
         let server = ScriptedServer { request, _ in Self.answer(request, "a", usersJSON(1...3)) }
         let world = try await SourceWorld()
         let plan = try await world.json.plan(from: HTTPJSONSource.users(server), into: "User")
-        #expect(plan.result.counts.inserted == 3)
+        #expect(plan.counts.inserted == 3)
         #expect(try await world.users().isEmpty)
         #expect(try await world.bookmark("name") == nil)
         #expect(try await world.sync(.users(server)) == plan)
@@ -180,7 +180,7 @@ private final class CountingStore: Sendable {
     private let count = Watched(0)
     var transactionCount: Int { count.value }
 
-    func of(_ model: DataModel) -> any Store { Counted(base: MemoryStore(model), count: count) }
+    func of(_ model: DataModel) -> any Store { Counted(base: MemoryStore(exactly: model), count: count) }
 
     private struct Counted: Store {
         let base: MemoryStore

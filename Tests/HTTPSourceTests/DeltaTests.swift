@@ -22,7 +22,7 @@ import Testing
     }
 
     @discardableResult
-    private func sync(_ world: SourceWorld, _ source: HTTPJSONSource) async throws -> RemoteSyncResult {
+    private func sync(_ world: SourceWorld, _ source: HTTPJSONSource) async throws -> StoreSyncResult {
         try await world.sync(source, StoreSyncOptions(keyPath: "data"))
     }
 
@@ -35,8 +35,8 @@ import Testing
         api.change { $0.users[3] = .init(name: "c", changed: -10) }
         let result = try await sync(world, source(api))
         #expect(result.coverage == .changes)
-        #expect(result.result.counts.inserted == 1)
-        #expect(result.result.counts.unchanged == 1)
+        #expect(result.counts.inserted == 1)
+        #expect(result.counts.unchanged == 1)
         #expect(api.log == ["-", FakeAPI.text(-10)])
         #expect(try await world.users() == [1: "a", 2: "b", 3: "c"])
     }
@@ -61,7 +61,7 @@ import Testing
         #expect(api.log == ["-"] + Array(repeating: FakeAPI.text(-160), count: 3))
         api.change { $0.users = [:] }
         let result = try await sync(world, source(api, overlap: .seconds(60)))
-        #expect(result.result.counts.deleted == 0)
+        #expect(result.counts.deleted == 0)
         #expect(try await world.bookmark("cursor") == .string(FakeAPI.text(-100)))
     }
 
@@ -104,10 +104,10 @@ import Testing
         }
         let result = try await sync(world, source(api, tombstones: tombstones))
         #expect(result.coverage == .changes)
-        #expect(result.result.counts.deleted == 2)
-        #expect(result.result.counts.inserted == 1)
+        #expect(result.counts.deleted == 2)
+        #expect(result.counts.inserted == 1)
         #expect(try await world.users().keys.sorted() == [1, 3, 5, 6])
-        #expect(try await sync(world, source(api, tombstones: tombstones)).result.isUnchanged)
+        #expect(try await sync(world, source(api, tombstones: tombstones)).isUnchanged)
         // It comes back.
         api.change { $0.users[2] = .init(name: "again", changed: -30) }
         try await sync(world, source(api, tombstones: tombstones))
@@ -190,7 +190,7 @@ import Testing
         now.update { $0 += 1 }
         let result = try await sync(world, source(api))
         #expect(result.coverage == .everything)
-        #expect(result.result.counts.deleted == 1)
+        #expect(result.counts.deleted == 1)
         // From here on the day begins anew; and a clock that was set back must not put it off.
         #expect(try await sync(world, source(api)).coverage == .changes)
         now.update { $0 -= 86_400 * 30 }

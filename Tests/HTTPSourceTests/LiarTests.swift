@@ -199,7 +199,7 @@ import Testing
         let folder = try TemporaryDirectory()
         try await LoopbackHTTPServer.serving(handler) { server in
             let file = folder.url.appending(path: "users.sqlite").path
-            let world = try await SourceWorld { try await SQLiteStore($0, at: .file(file)) }
+            let world = try await SourceWorld { try await SQLiteStore(exactly: $0, at: .file(file)) }
             // Only where the lie is to take too long is there little patience: a busy machine is no
             // liar.
             let limits =

@@ -66,7 +66,7 @@ import Testing
         try await world.sync(source)
         let result = try await world.sync(source)
         #expect(try await world.users().count == (isFramed ? 1 : 2))
-        #expect(result.result.counts.withheld == (isFramed ? 0 : 1))
+        #expect(result.counts.withheld == (isFramed ? 0 : 1))
     }
 
     /// The end of compressed lines is not known. They are read again without compression.
@@ -99,14 +99,14 @@ import Testing
     private func sync(
         _ body: String, as format: HTTPJSONSource.Format, headers: HTTPHeaders = [:],
         _ change: (inout HTTPJSONSource) -> Void = { _ in }
-    ) async throws -> (result: Result<RemoteSyncResult, any Error>, users: [Int64], requests: Int) {
+    ) async throws -> (result: Result<StoreSyncResult, any Error>, users: [Int64], requests: Int) {
         let world = try await SourceWorld()
         try await world.json.sync(.bytes(Array(usersJSON(1...4).utf8)), into: "User")
         let server = ScriptedServer { _, _ in .json(body, headers: headers) }
         var source = try HTTPJSONSource.users(server, retry: RetryPolicy(maxAttempts: 2, baseDelay: .zero))
         source.format = format
         change(&source)
-        let result: Result<RemoteSyncResult, any Error>
+        let result: Result<StoreSyncResult, any Error>
         do { result = .success(try await world.sync(source)) } catch { result = .failure(error) }
         return (result, try await world.users().keys.sorted(), server.requests.count)
     }
@@ -119,7 +119,7 @@ import Testing
     func nullsDeleteNothing(body: String, format: HTTPJSONSource.Format) async throws {
         let (result, users, _) = try await sync(body, as: format)
         #expect(users == [1, 2, 3, 4])
-        #expect(try result.get().result.counts.withheld == 4)
+        #expect(try result.get().counts.withheld == 4)
     }
 
     /// A server that fails in the middle of a stream can only say so by its last line.
@@ -131,14 +131,14 @@ import Testing
     func aLastLineWithoutAKeyMayBeAnError(body: String, format: HTTPJSONSource.Format) async throws {
         let (result, users, _) = try await sync(body, as: format)
         #expect(users == [1, 2, 3, 4])
-        let found = try result.get().result
+        let found = try result.get()
         #expect(found.counts.withheld == 3 && found.rejectedCount == 1)
     }
 
     @Test func aLineInTheMiddleWithoutAKeyIsLeftOut() async throws {
         let (result, users, _) = try await sync("{\"id\":1}\n{\"name\":\"x\"}\n{\"id\":2}\n", as: .lines)
         #expect(users == [1, 2])
-        #expect(try result.get().result.rejectedCount == 1)
+        #expect(try result.get().rejectedCount == 1)
     }
 
     @Test(arguments: [
@@ -186,7 +186,7 @@ import Testing
         }
         let (result, _, _) = try await sync(
             "event: error\ndata: {\"id\":1}\n\n", as: .events(types: ["error"]))
-        #expect(try result.get().result.counts.unchanged == 1)
+        #expect(try result.get().counts.unchanged == 1)
     }
 
     /// Lines that are no fields are ignored, but a body of nothing else is no stream.

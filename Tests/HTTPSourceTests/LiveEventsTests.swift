@@ -25,7 +25,7 @@ import Testing
         let client = HTTPClient(transport: server, clock: clock, date: { testDate })
         let events = HTTPEventStream(try #require(URL(string: "https://api.test/events")), client: client)
         let live = LiveSync(
-            world.json, from: try HTTPJSONSource.users(server), into: "User", feed: events, schedule: Self.hourly,
+            world.json.store, "User", from: try HTTPJSONSource.users(server), feed: events, schedule: Self.hourly,
             clock: clock)
         let run = Task { try await live.service.run() }
         try await clock.waitForPendingDelays([.seconds(60), .seconds(3600)])
@@ -73,8 +73,7 @@ import Testing
             events.eventByteCount = 1_000
             let feed = ReportingFeed(feed: events)
             let live = LiveSync(
-                world.json, from: HTTPJSONSource(url, client: client), into: "User", feed: feed,
-                schedule: Self.hourly)
+                world.json.store, "User", from: HTTPJSONSource(url, client: client), feed: feed, schedule: Self.hourly)
             let run = Task { try await live.service.run() }
             try await feed.log.wait(for: "interrupted")
             go.open()

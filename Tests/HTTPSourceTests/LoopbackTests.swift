@@ -19,7 +19,7 @@ import Testing
             let address = server.baseURL.replacing("http://", with: "http://me:pw@")
             let result = try await world.sync(
                 HTTPJSONSource(try #require(URL(string: address + "/users")), pages: .link))
-            #expect(result.result.counts.inserted == 3)
+            #expect(result.counts.inserted == 3)
             #expect(result.pageCount == 3)
         }
     }
@@ -35,7 +35,7 @@ import Testing
             let world = try await SourceWorld()
             let url = try #require(URL(string: server.baseURL + "/users"))
             let result = try await world.sync(HTTPJSONSource(url, pages: .link))
-            #expect(result.result.counts.inserted == 300)
+            #expect(result.counts.inserted == 300)
             #expect(result.pageCount == 3)
             #expect(result.coverage == .everything)
             #expect(try await world.users()[250] == "user 250")

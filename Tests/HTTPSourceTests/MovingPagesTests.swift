@@ -17,7 +17,7 @@ import Testing
     }
 
     @discardableResult
-    private func sync(_ world: SourceWorld, _ source: HTTPJSONSource) async throws -> RemoteSyncResult {
+    private func sync(_ world: SourceWorld, _ source: HTTPJSONSource) async throws -> StoreSyncResult {
         try await world.sync(source, StoreSyncOptions(keyPath: "data"))
     }
 
@@ -35,7 +35,7 @@ import Testing
         #expect(result.coverage == .changes)
         #expect(try await world.users() == [9: "first", 1: "newer", 2: "new", 3: "new", 4: "new"])
         // What was twice the same has been dealt with.
-        #expect(try await sync(world, source(server)).result.isUnchanged)
+        #expect(try await sync(world, source(server)).isUnchanged)
         #expect(server.cursors.suffix(1) == [FakeAPI.text(-10)])
     }
 

@@ -18,7 +18,7 @@ import Testing
         let result = try await world.sync(
             .users(server, pages: pages, query: "?sort=id"), StoreSyncOptions(keyPath: keyPath))
         #expect(try await world.users().count == 25)
-        #expect(result.result.counts.inserted == 25)
+        #expect(result.counts.inserted == 25)
         #expect(result.pageCount == server.requests.count)
         return server.paths
     }
@@ -147,7 +147,7 @@ import Testing
         let world = try await SourceWorld()
         let result = try await world.sync(.users(server, pages: .link))
         #expect(try await world.users() == [1: "user 1b", 2: "user 2b", 3: "user 3a"])
-        #expect(result.result.counts.inserted == 3)
+        #expect(result.counts.inserted == 3)
     }
 
     /// Twenty-one pages of a thousand, which must all be there after a second sync as well.
@@ -160,7 +160,7 @@ import Testing
         let world = try await SourceWorld()
         try await world.sync(.users(server, pages: .link))
         let again = try await world.sync(.users(server, pages: .link))
-        #expect(again.result.isUnchanged)
+        #expect(again.isUnchanged)
         #expect(try await world.json.store.count(StoreQuery("User")) == 21_000)
     }
 
@@ -176,7 +176,7 @@ import Testing
         try await world.sync(.users(server, pages: .link))
         let result = try await world.sync(.users(server, pages: .link))
         #expect(try await world.users().keys.sorted() == [1, 4])
-        #expect(result.result.counts.deleted == 2)
+        #expect(result.counts.deleted == 2)
         #expect(result.pageCount == 4)
         #expect(server.requests.count == 6)
     }
@@ -195,8 +195,8 @@ import Testing
         try await world.sync(.users(server, pages: .link))
         let result = try await world.sync(.users(server, pages: .link))
         #expect(try await world.users().keys.sorted() == [1, 3, 4])
-        #expect(result.result.counts.deleted == 1)
-        #expect(result.result.counts.withheld == 0)
+        #expect(result.counts.deleted == 1)
+        #expect(result.counts.withheld == 0)
         // The third time told the same as the second.
         #expect(result.pageCount == 6)
     }
@@ -211,8 +211,8 @@ import Testing
         let world = try await SourceWorld()
         try await world.sync(.users(server, pages: .link))
         let result = try await world.sync(.users(server, pages: .link))
-        #expect(result.result.counts.deleted == 0)
-        #expect(result.result.counts.withheld == 6)
+        #expect(result.counts.deleted == 0)
+        #expect(result.counts.withheld == 6)
         #expect(try await world.users().keys.contains(100))
         #expect(try await world.bookmark("fingerprint") == nil)
     }

@@ -17,7 +17,7 @@ import Testing
     }
 
     /// Syncs while a clock is moved through exactly these waits.
-    private func sync(_ source: HTTPJSONSource, waiting delays: [Duration]) async throws -> RemoteSyncResult {
+    private func sync(_ source: HTTPJSONSource, waiting delays: [Duration]) async throws -> StoreSyncResult {
         let world = try await SourceWorld()
         async let result = world.sync(source)
         for delay in delays {
@@ -37,7 +37,7 @@ import Testing
         let server = server(failing: 3) { HTTPResponse(status: status) }
         let source = try HTTPJSONSource.users(server, retry: RetryPolicy(maxAttempts: 4), clock: clock)
         let delays: [Duration] = [.milliseconds(250), .milliseconds(500), .seconds(1)]
-        #expect(try await sync(source, waiting: delays).result.counts.inserted == 1)
+        #expect(try await sync(source, waiting: delays).counts.inserted == 1)
         #expect(server.requests.count == 4)
     }
 
@@ -139,9 +139,9 @@ import Testing
         }
         let source = try HTTPJSONSource.users(server, pages: .link, retry: RetryPolicy(), clock: clock)
         let result = try await sync(source, waiting: [.milliseconds(250)])
-        #expect(result.result.counts.inserted == 3)
-        #expect(result.result.rejectedCount == 1)
-        #expect(result.result.rejected.count == 1)
+        #expect(result.counts.inserted == 3)
+        #expect(result.rejectedCount == 1)
+        #expect(result.rejected.count == 1)
         #expect(server.requests.count == 3)
     }
 

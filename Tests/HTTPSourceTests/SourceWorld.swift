@@ -19,12 +19,12 @@ struct SourceWorld {
                 SyncAttribute("id", .int64)
                 SyncAttribute("name", .string)
             }
-            SyncBookmark.entity
+            SyncEntity.bookmark
         }
     }
 
     init(
-        _ model: DataModel? = nil, _ makeStore: (DataModel) async throws -> any Store = { MemoryStore($0) }
+        _ model: DataModel? = nil, _ makeStore: (DataModel) async throws -> any Store = { MemoryStore(exactly: $0) }
     ) async throws {
         let mapper = try RecordMapper(try model ?? Self.model.get())
         json = try JSONStore(try await makeStore(mapper.model), mapper: mapper)
@@ -62,7 +62,7 @@ struct SourceWorld {
 
     @discardableResult
     func sync(_ source: HTTPJSONSource, _ options: StoreSyncOptions = StoreSyncOptions()) async throws
-        -> RemoteSyncResult
+        -> StoreSyncResult
     {
         try await json.sync(from: source, into: "User", options: options)
     }

@@ -25,7 +25,7 @@ import Testing
 
     private func expectFit(_ json: String) throws {
         let model = try DataModel.inferred(from: json, entity: "Root")
-        try expectFit(Array(json.utf8), of: "Root", RecordMapper(model, contract: Self.strict))
+        try expectFit(Array(json.utf8), of: "Root", RecordMapper(model, JSONMapping(contract: Self.strict)))
     }
 
     @Test(arguments: [

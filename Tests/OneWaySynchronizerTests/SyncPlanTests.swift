@@ -65,6 +65,8 @@ import Testing
         (RemovalLimit(count: 0), false), (RemovalLimit(fraction: 0.5), true), (RemovalLimit(fraction: 0.49), false),
         (RemovalLimit(fraction: 0), false), (RemovalLimit(fraction: 1), true),
         (RemovalLimit(count: 2, fraction: 0.1), false), (RemovalLimit(count: 1, fraction: 1), false),
+        (RemovalLimit(fraction: 0.1, atLeast: 2), true), (RemovalLimit(fraction: 0.1, atLeast: 1), false),
+        (RemovalLimit(count: 1, fraction: 0.1, atLeast: 2), false),
     ]
 
     @Test(arguments: limits)

@@ -58,7 +58,7 @@ import Testing
         var printed: [String] = []
         func print(_ problem: MappingProblem) { printed.append("\(problem)") }
         func print(_ value: AttributeValue) { #expect(value.isNull) }
-        let strict = try RecordMapper(model, contract: ValueContract(wrongType: .reject))
+        let strict = try RecordMapper(model, JSONMapping(contract: ValueContract(wrongType: .reject)))
         let reader = try strict.reader(of: "User", file: file, layout: .array(at: "data.users"))
         while let batch = try reader.nextRecords() {
             for record in batch.records { print(record["email"]) }  // a thousand at most
@@ -103,12 +103,11 @@ import Testing
     }
 
     @Test func aStoreBecomesEqualToJSON() async throws {
-        let mapper = try RecordMapper(try Self.model())
+        let model = try Self.model()
         let bytes = Array(#"[{"id": 1, "first_name": "Ada", "notes": [{"id": 9, "text": "hello"}]}]"#.utf8)
-        let memory = MemoryStore(mapper.model)
-        let store = try JSONStore(memory, mapper: mapper)
-        let result = try await store.sync(.bytes(bytes), into: "User")  // nested notes are synced too
-        let ada = try await memory.records(StoreQuery("User", where: PropertyPath("firstName") == "Ada"))
+        let store = try MemoryStore(model)
+        let result = try await store.sync("User", .bytes(bytes))  // nested notes are synced too
+        let ada = try await store.records(StoreQuery("User", where: PropertyPath("firstName") == "Ada"))
         let json = try await store.export(StoreQuery("User"))
         #expect(result.countsByEntity.mapValues(\.inserted) == ["User": 1, "Note": 1])
         #expect(ada.count == 1)
@@ -120,10 +119,9 @@ import Testing
         let users = folder.url.appending(path: "users.json").path
         try Data(json).write(to: URL(filePath: users))
         let file = folder.url.appending(path: "data.sqlite").path
-        let mapper = try RecordMapper(try Self.model())
-        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(file)), mapper: mapper)
+        let store = try await SQLiteStore(Self.model(), at: .file(file))
         let service = SyncService(schedule: SyncSchedule(interval: .seconds(60)), lease: SQLiteLease(for: file)) {
-            try await store.sync(.file(users), into: "User")
+            try await store.sync("User", .file(users))
         }
         let run = Task { try await service.run() }
         while service.health.lastSuccess == nil { await Task.yield() }
@@ -133,7 +131,7 @@ import Testing
     }
 
     @Test func observersSeeWhatCommitsChange() async throws {
-        let mapper = try RecordMapper(try Self.model())
+        let model = try Self.model()
         let bytes = Array(#"[{"id": 1}]"#.utf8)
         let printed = Task {
             var printed: [Set<RecordKey>] = []
@@ -142,9 +140,9 @@ import Testing
                 // The loop is done.
                 withUnsafeCurrentTask { $0?.cancel() }
             }
-            let observed = ObservedStore(MemoryStore(mapper.model))
-            let changes = observed.changes()  // from now on
-            try await JSONStore(observed, mapper: mapper).sync(.bytes(bytes), into: "User")
+            let store = ObservedStore(try MemoryStore(model))
+            let changes = store.changes()  // from now on
+            try await store.sync("User", .bytes(bytes))
             for await change in changes {
                 print(change["User"].inserted, change["User"].updated, change["User"].deleted)  // keys
             }

@@ -21,7 +21,7 @@ import Testing
                 let fields = JSONFields(
                     try JSONValue(parsing: #"{"snapshot":true,"passes":[\#(pages)]}"#), of: "source")
                 let result = try await store.sync(from: try ScriptedSource(fields), into: "Thing")
-                return Dictionary(grouping: result.result.drift.entries, by: \.kind)
+                return Dictionary(grouping: result.drift.entries, by: \.kind)
                     .mapValues { $0.reduce(0) { $0 + $1.count } }
             }
             for _ in 1...2 {

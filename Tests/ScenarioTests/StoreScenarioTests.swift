@@ -49,14 +49,14 @@ import Testing
         let scenarios = try StoreScenario.all(in: folder.url)
         #expect(
             scenarios.map(\.testDescription) == ["planets.json: moons go with their planet", "planets.json: words"])
-        try await checkScenarios { MemoryStore($0) }
+        try await checkScenarios { MemoryStore(exactly: $0) }
     }
 
     @Test func aStoreThatIsWrongIsFoundOut() async throws {
         try await withKnownIssue {
             // It holds something that nobody put there.
             try await checkScenarios { model in
-                let store = MemoryStore(model)
+                let store = MemoryStore(exactly: model)
                 try await store.transaction { transaction in
                     let moon = Record(of: try model.layout(of: "Moon"))
                     return try await transaction.insert(moon)
@@ -79,7 +79,7 @@ import Testing
             "scenarios/planets.json",
             #"{"scenarios": [{"name": "n", "area": "a", "model": "Planets.xml", "steps": [\#(step)]}]}"#)
         try await withKnownIssue {
-            try await checkScenarios { MemoryStore($0) }
+            try await checkScenarios { MemoryStore(exactly: $0) }
         } matching: { issue in
             (issue.comments.map(\.rawValue) + [issue.error.map { "\($0)" } ?? ""]).contains { $0.contains(words) }
         }

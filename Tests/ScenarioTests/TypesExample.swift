@@ -15,37 +15,32 @@ struct User: SyncObject {
     var notes: [Note]
 
     static let declaration = SyncDeclaration<User>(
-        .identity(\.id), .toMany(\.notes, inverse: \.author, deleteRule: .cascade), .index(\.name))
+        .toMany(\.notes, inverse: \.author, deleteRule: .cascade), .index(\.name))
 }
 
 struct Company: SyncObject {
     var id: Int
     var name: String
 
-    static let declaration = SyncDeclaration<Company>(.identity(\.id), .unique(\.name))
+    static let declaration = SyncDeclaration<Company>(.unique(\.name))
 }
 
 struct Note: SyncObject {
     var id: Int
     var text: String
     var author: Related<User?>  // may be left out of a query
-
-    static let declaration = SyncDeclaration<Note>(.identity(\.id))
 }
 
 /// The example of types in the documentation, compiled and run.
 @Suite struct TypesExample {
     @Test func typesAreSyncedAndRead() async throws {
-        let json = Array(
-            """
+        let json = """
             [{"id": 1, "name": "Ada", "age": 36, "company": {"id": 7, "name": "Apple"},
               "notes": [{"id": 1, "text": "x"}]}, {"id": 2, "name": "Bob", "age": 20, "company": null, "notes": []}]
-            """.utf8)
-        let mapper = try RecordMapper(DataModel(User.self))  // with Company and Note
-        let database = try await SQLiteStore(mapper.model, at: .memory)
-        let store = try JSONStore(database, mapper: mapper)
-        try await store.sync(.bytes(json), into: "User")
-        let users = try await database.all(
+            """
+        let store = try await SQLiteStore(User.self, at: .memory)  // with Company and Note
+        try await store.sync(User.self, .text(json))
+        let users = try await store.all(
             User.self, where: \.age > 30 && \.company.name == "Apple", orderedBy: \.name, limit: 50,
             including: \.company, \.notes)
         #expect(users.map(\.name) == ["Ada"])

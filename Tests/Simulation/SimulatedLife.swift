@@ -57,8 +57,8 @@ final class SimulatedLife: @unchecked Sendable {
                     SyncAttribute("id", .int64)
                     SyncAttribute("name", .string)
                 }
-                SyncBookmark.entity
-                SyncHistory.entity
+                SyncEntity.bookmark
+                SyncEntity.pass
             })
     }
 
@@ -70,8 +70,8 @@ final class SimulatedLife: @unchecked Sendable {
         let mapper = try Self.mapper.get()
         let base: any Store =
             plan.usesSQLite
-            ? try await Scheduler.shared.leaving { try await SQLiteStore(mapper.model, at: .memory) }
-            : MemoryStore(mapper.model)
+            ? try await Scheduler.shared.leaving { try await SQLiteStore(exactly: mapper.model, at: .memory) }
+            : MemoryStore(exactly: mapper.model)
         let store = FaultyStore(base, leavesThread: plan.usesSQLite, seed: seed, defect: defect?.ofStore)
         let json = try JSONStore(store, mapper: mapper, history: plan.keepsHistory ? SyncHistory(limit: 3) : nil)
         for number in 1...plan.runCount {
@@ -109,7 +109,7 @@ final class SimulatedLife: @unchecked Sendable {
         let moments = firstMoment...server.source.moment
         switch outcome {
         case .success(let result):
-            trace("\(result.coverage), \(result.result.counts), \(after.sorted { $0.key < $1.key })")
+            trace("\(result.coverage), \(result.counts), \(after.sorted { $0.key < $1.key })")
             try checkChanges(from: before, to: after, during: moments)
             try checkEquality(after, result, during: moments)
         case .failure(let error):
@@ -141,11 +141,11 @@ final class SimulatedLife: @unchecked Sendable {
         }
     }
 
-    private func checkEquality(_ after: [Int: String], _ result: RemoteSyncResult, during moments: ClosedRange<Int>)
+    private func checkEquality(_ after: [Int: String], _ result: StoreSyncResult, during moments: ClosedRange<Int>)
         throws
     {
         guard moments.lowerBound == moments.upperBound, result.coverage == .everything else { return }
-        try checkEquality(after, withheldCount: result.result.counts.withheld)
+        try checkEquality(after, withheldCount: result.counts.withheld)
     }
 
     private func checkEquality(_ after: [Int: String], withheldCount: Int = 0) throws {
@@ -164,16 +164,16 @@ final class SimulatedLife: @unchecked Sendable {
         trace("calm")
         for _ in 0..<2 {
             let result = try await json.sync(from: source, into: "User", options: options)
-            trace("\(result.coverage), \(result.result.counts)")
+            trace("\(result.coverage), \(result.counts)")
         }
         do { try checkEquality(try await names(in: store)) } catch {
             throw Violation("at the end: \(error)")
         }
         clock.advance(by: .seconds(60))
         let last = try await json.sync(from: source, into: "User", options: options)
-        guard last.result.isUnchanged else { throw Violation("a run with nothing to do did \(last)") }
+        guard last.isUnchanged else { throw Violation("a run with nothing to do did \(last)") }
         guard plan.keepsHistory else { return }
-        let recorded = try await SyncHistory.passes(in: store, limit: 3).map(\.status)
+        let recorded = try await store.passes(limit: 3).map(\.status)
         guard recorded.count == 3, recorded[0] == .unchanged, recorded.allSatisfy({ $0 != .failed }) else {
             throw Violation("the history says \(recorded)")
         }

@@ -21,15 +21,15 @@ package struct StoreKind: Sendable, CustomTestStringConvertible {
 
     package static let all = chosen(
         [
-            StoreKind(name: "MemoryStore") { try await $0 { MemoryStore($0) } },
-            StoreKind(name: "SQLiteStore") { try await $0 { try await SQLiteStore($0, at: .memory) } },
+            StoreKind(name: "MemoryStore") { try await $0 { MemoryStore(exactly: $0) } },
+            StoreKind(name: "SQLiteStore") { try await $0 { try await SQLiteStore(exactly: $0, at: .memory) } },
         ] + postgres)
 
     /// All kinds, and one whose batches have a row each: the size of batches must not matter.
     package static let ofScenarios = chosen(
         all + [
             StoreKind(name: "MemoryStore, row by row") {
-                try await $0 { HookedStore(MemoryStore($0), SmallBatches(1)) }
+                try await $0 { HookedStore(MemoryStore(exactly: $0), SmallBatches(1)) }
             }
         ])
 
@@ -46,7 +46,9 @@ package struct StoreKind: Sendable, CustomTestStringConvertible {
         ? [
             StoreKind(name: "PostgresStore") { body in
                 try await SharedPostgres.withSchemas { schemas in
-                    try await body { try await PostgresStore($0, at: schemas.url, options: schemas.emptyStore()) }
+                    try await body {
+                        try await PostgresStore(exactly: $0, at: schemas.url, options: schemas.emptyStore())
+                    }
                 }
             }
         ] : []

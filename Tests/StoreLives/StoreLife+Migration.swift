@@ -79,7 +79,7 @@ extension StoreLife {
     /// A store in memory has no migration: it is filled with what is expected, and with the same
     /// links.
     private mutating func refillMemory(_ mapper: RecordMapper) async throws {
-        let next = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let next = try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
         try await Self.copy(expected, from: memory, into: next)
         memory = next
     }

@@ -54,7 +54,7 @@ package struct StoreLife {
         self.random = random
         self.shape = shape
         let mapper = try RecordMapper(try Self.model(shape))
-        memory = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        memory = try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
         try await database.prepare(shape.fields)
         store = try JSONStore(try await database.open(mapper.model, version: 0), mapper: mapper)
     }

@@ -15,13 +15,13 @@ import Testing
     }
 
     private static func model() throws -> DataModel {
-        try UserModel.withEverything().adding([SyncBookmark.entity])
+        try UserModel.withEverything().adding([SyncEntity.bookmark])
     }
 
     @discardableResult
     private func sync(
         _ source: Listing, into entity: String = "User", options: StoreSyncOptions = StoreSyncOptions()
-    ) async throws -> RemoteSyncResult {
+    ) async throws -> StoreSyncResult {
         try await world.json.sync(from: source, into: entity, options: options)
     }
 
@@ -96,7 +96,7 @@ import Testing
         #expect(try await sync(source).coverage == .unchanged)
         var dialect = JSONDialect.sync
         dialect.acceptsIdentifiers.toggle()
-        let other = try JSONStore(world.store, mapper: RecordMapper(Self.model(), dialect: dialect))
+        let other = try JSONStore(world.store, mapper: RecordMapper(Self.model(), JSONMapping(dialect: dialect)))
         #expect(try await other.sync(from: source, into: "User").coverage == .everything)
         #expect(try await other.sync(from: source, into: "User").coverage == .unchanged)
     }

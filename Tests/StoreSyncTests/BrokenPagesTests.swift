@@ -32,8 +32,8 @@ import Testing
         let result = try await world.json.sync(from: source, into: "User")
         #expect(try await world.column("id") == expected.map { .int($0) })
         let stored: Set<Int64> = [2, 9]
-        #expect(result.result.counts.inserted == Set(expected).subtracting(stored).count)
-        #expect(result.result.counts.deleted == stored.subtracting(expected).count)
+        #expect(result.counts.inserted == Set(expected).subtracting(stored).count)
+        #expect(result.counts.deleted == stored.subtracting(expected).count)
         #expect(result.pageCount == pages.count)
     }
 
@@ -47,15 +47,15 @@ import Testing
         ) { latest in
             progress.withLock { $0.append(latest.elementCount) }
         }
-        #expect(once.result.rejectedCount == 1)
-        #expect(once.result.rejected.map(\.keyPath) == ["id"])
-        #expect(once.result.drift.entries.map(\.count) == [1, 1])
+        #expect(once.rejectedCount == 1)
+        #expect(once.rejected.map(\.keyPath) == ["id"])
+        #expect(once.drift.entries.map(\.count) == [1, 1])
         #expect(progress.value.max() == 3)
         // Without a problem in the end, what is absent is gone.
         let none = try await world.json.sync(
             from: BrokenSource(pages: [[misfit + "|", #"{"id":5},"#]]), into: "User")
-        #expect(none.result.rejectedCount == 0)
-        #expect(none.result.drift.isEmpty)
+        #expect(none.rejectedCount == 0)
+        #expect(none.drift.isEmpty)
         #expect(try await world.column("id") == [5])
     }
 }

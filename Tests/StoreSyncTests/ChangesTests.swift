@@ -33,7 +33,7 @@ import Testing
         let world = try await world()
         let result = try await world.json.apply([objects(json, at: keyPath)], into: "User")
         #expect(result.coverage == .changes)
-        #expect(result.result.counts.inserted == 1)
+        #expect(result.counts.inserted == 1)
         #expect(try await world.names() == [1: "user 1", 2: "user 2", 3: "user 3", 4: "d"])
     }
 
@@ -44,8 +44,8 @@ import Testing
     func anObjectThatIsGoneIsDeleted(json: String, keyPath: String) async throws {
         let world = try await world()
         let result = try await world.json.apply([removals(json, at: keyPath)], into: "User")
-        #expect(result.result.counts.deleted == 1)
-        #expect(result.result.counts.inserted == 0)
+        #expect(result.counts.deleted == 1)
+        #expect(result.counts.inserted == 0)
         #expect(try await world.names().keys.sorted() == [1, 3])
     }
 
@@ -73,7 +73,7 @@ import Testing
     @Test func theReportIsThatOfASync() async throws {
         let world = try await world()
         let json = #"[{"id":1,"name":"user 1","colour":"red"},{"id":"none"},{"id":2,"name":7}]"#
-        let result = try await world.json.apply([objects(json)], into: "User").result
+        let result = try await world.json.apply([objects(json)], into: "User")
         #expect(result.rejectedCount == 1)
         #expect(result.drift.count(of: .unknownKey) == 1)
         #expect(result.counts.deleted == 0)
@@ -105,7 +105,7 @@ import Testing
     /// Webhooks can arrive in another order than they were sent in.
     @Test func anOlderVersionIsIgnored() async throws {
         let world = try SyncWorld.users(version: SyncAttribute("at", .date))
-        func apply(_ changes: [(id: Int, name: String, at: String)]) async throws -> RemoteSyncResult {
+        func apply(_ changes: [(id: Int, name: String, at: String)]) async throws -> StoreSyncResult {
             try await world.json.apply(
                 changes.map { objects(#"{"id":\#($0.id),"name":"\#($0.name)","at":"2026-01-01T00:00:\#($0.at)Z"}"#) },
                 into: "User", newerBy: "at")
@@ -160,7 +160,7 @@ import Testing
             [objects(#"[{"id":1,"name":"old","version":4},{"id":2,"name":"b","version":\#(long)}]"#)], into: "User",
             newerBy: "version")
         #expect(try await world.names() == [1: "a", 2: "b"])
-        #expect(result.result.counts.inserted == 1)
+        #expect(result.counts.inserted == 1)
         #expect(try await world.column("version").last.map { "\($0)" } == long)
     }
 
@@ -231,7 +231,7 @@ import Testing
             removals(#"[{"uid":1},{"id":2}]"#), objects(#"{"deleted":true}"#, .flag(keyPath: "deleted")),
             objects(#"{"users":[],"gone":[{"uid":3}]}"#, at: "users", .list(keyPath: "gone")),
         ]
-        let result = try await world.json.apply(changes, into: "User").result
+        let result = try await world.json.apply(changes, into: "User")
         #expect(result.rejected.map(\.reason) == [.missingMandatory, .missingMandatory, .missingMandatory])
         #expect(result.rejected.map(\.index) == [0, 0, 0])
         #expect(try await world.names().keys.sorted() == [1, 3])

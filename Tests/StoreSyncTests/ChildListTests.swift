@@ -11,7 +11,7 @@ import Testing
     @Test func aChildThatIsPerhapsAbsentStaysWithItsParent() async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1,"notes":[{"id":1},{"id":2}]}]"#)
-        let user = JSONStore.Parent("User", where: PropertyPath("id") == 1)
+        let user = StoreSyncOptions.Parent("User", where: PropertyPath("id") == 1)
         let result = try await world.sync(#"[{"id":1},{"id":"two"}]"#, into: "Note", childrenOf: user)
         #expect(result.counts.all == [0, 0, 1, 0] && result.counts.withheld == 1)
         #expect(try await world.column("id", of: "Note", where: "user.id = 1") == [1, 2])
@@ -22,7 +22,7 @@ import Testing
         let world = try SyncWorld()
         try await world.sync(
             #"[{"id":1,"notes":[{"id":1},{"id":2}],"company":{"id":1}},{"id":2,"company":{"id":1}}]"#)
-        let object = JSONStore.Parent(parent, where: PropertyPath("id") == 1)
+        let object = StoreSyncOptions.Parent(parent, where: PropertyPath("id") == 1)
         let (entity, path) = parent == "User" ? ("Note", "user") : ("User", "company")
         try await world.sync(#"[{"id":1}]"#, into: entity, childrenOf: object, .all.subtracting(.delete))
         #expect(try await world.column("id", of: entity, where: "\(path).id = 1") == [1, 2])

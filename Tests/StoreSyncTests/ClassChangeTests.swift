@@ -42,7 +42,7 @@ import Testing
         }
         var dialect = JSONDialect.sync
         dialect.annotations.entityMapper = ["entityMapperName"]
-        return try RecordMapper(model, dialect: dialect, transformers: transformers)
+        return try RecordMapper(model, JSONMapping(dialect: dialect, transformers: transformers))
     }
 
     private func with(

@@ -39,7 +39,7 @@ import Testing
     ])
     func aSyncCanFailOnDrift(json: String, drift: Int, rejected: Int) async throws {
         let mapper = try RecordMapper(try RealJSONModel.things())
-        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let store = try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
         do {
             _ = try await store.sync(
                 .bytes(Array(json.utf8)), into: "Thing", options: StoreSyncOptions(failsOnDrift: true))
@@ -58,7 +58,7 @@ import Testing
     @Test(arguments: [(3, ""), (4, "; 1 more place"), (5, "; 2 more places")])
     func anErrorNamesTheFirstPlaces(count: Int, end: String) async throws {
         let mapper = try RecordMapper(try RealJSONModel.things())
-        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let store = try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
         let keys = (0..<count).map { #""key\#($0)":1"# }.joined(separator: ",")
         let error = await #expect(throws: StoreSyncError.self) {
             try await store.sync(
@@ -303,7 +303,7 @@ import Testing
                     "Pet.owner: mandatory relationship is empty, 2 times, first in element 2"
                 ])
         }
-        let mapper = try RecordMapper(model, dialect: .groot)
+        let mapper = try RecordMapper(model, JSONMapping(dialect: .groot))
         try await kind.use { makeStore in
             let store = try JSONStore(try await makeStore(mapper.model), mapper: mapper)
             await #expect(throws: MappingError.self) {

@@ -216,7 +216,7 @@ import Testing
     @Test func linesOfAParentAreIdentifiedWithinIt() async throws {
         let world = try Self.boxes()
         try await world.sync(#"[{"id":1,"lines":[{"number":1}]},{"id":2,"lines":[{"number":1}]}]"#, into: "Box")
-        let box = JSONStore.Parent("Box", where: PropertyPath("id") == 2)
+        let box = StoreSyncOptions.Parent("Box", where: PropertyPath("id") == 2)
         for expected in [[1, 0, 1, 0], [0, 0, 2, 0]] {
             let result = try await world.sync(#"[{"number":1},{"number":2}]"#, into: "Line", childrenOf: box)
             #expect(result.counts.all == expected)
@@ -282,7 +282,7 @@ import Testing
         let result = try await world.json.sync(
             from: source, into: "User", options: StoreSyncOptions(keyPath: "items"))
         #expect(try await world.column("id") == [1, 3])
-        #expect(result.result.counts.all == [1, 0, 2, 1])
+        #expect(result.counts.all == [1, 0, 2, 1])
     }
 
     /// Servers report errors with status 200 too, in place of a list.
@@ -298,11 +298,11 @@ import Testing
             from: PagedSource(pages: [#"{"items":\#(items),"gone":[]}"#]), into: "User",
             options: StoreSyncOptions(keyPath: "items"))
         #expect(try await world.column("id").count == kept)
-        #expect(result.result.counts.withheld == (kept == 3 ? 3 : 0))
+        #expect(result.counts.withheld == (kept == 3 ? 3 : 0))
     }
 
     @Test func aBookmarkCountsOnlyForTheSamePass() async throws {
-        let world = try SyncWorld(model: UserModel.withEverything().adding([SyncBookmark.entity]))
+        let world = try SyncWorld(model: UserModel.withEverything().adding([SyncEntity.bookmark]))
         let source = PagedSource(pages: [#"{"items":[{"id":1}],"others":[{"id":1}],"gone":[]}"#])
         for (keyPath, isKnown) in [("items", false), ("items", true), ("others", false), ("others", true)] {
             try await world.json.sync(from: source, into: "User", options: StoreSyncOptions(keyPath: keyPath))

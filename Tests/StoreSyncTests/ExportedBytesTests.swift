@@ -17,7 +17,7 @@ import Testing
 
     private func store(itemCount: Int) async throws -> JSONStore {
         let mapper = try RecordMapper(try DataModel(Item.self))
-        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let store = try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
         let text = String(repeating: "x", count: 500)
         try await store.store.insert((1...itemCount).map { Item(id: $0, text: text) })
         return store
@@ -27,7 +27,7 @@ import Testing
         let store = try await store(itemCount: 1000)
         var bytes: [UInt8] = []
         var count = 0
-        for try await chunk in store.export(ObjectQuery<Item>(where: \.id > 10)) {
+        for try await chunk in store.store.exportChunks(ObjectQuery<Item>(where: \.id > 10)) {
             #expect(!chunk.isEmpty)
             bytes += chunk
             count += 1
@@ -39,9 +39,9 @@ import Testing
 
     @Test(.timeLimit(.minutes(10))) func aConsumerThatStopsEndsTheRead() async throws {
         let store = try await store(itemCount: 1000)
-        for try await _ in store.export(StoreQuery("Item")) { break }
+        for try await _ in store.store.exportChunks(StoreQuery("Item")) { break }
         // An error reaches the consumer, and ends the sequence.
-        var chunks = store.export(StoreQuery("Thing")).makeAsyncIterator()
+        var chunks = store.store.exportChunks(StoreQuery("Thing")).makeAsyncIterator()
         await #expect(throws: ModelError.unknownEntity(entity: "Thing")) { _ = try await chunks.next() }
     }
 

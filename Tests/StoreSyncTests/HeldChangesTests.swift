@@ -89,7 +89,7 @@ import Testing
     func aChildIsLinkedBesideAnAddressThatComesAndGoes(rowCount: Int) async throws {
         let world = try world(rowCount)
         try await world.sync(#"[{"id":1,"company":{"id":7}},{"id":3}]"#)
-        let company = JSONStore.Parent("Company", where: PropertyPath("id") == 7)
+        let company = StoreSyncOptions.Parent("Company", where: PropertyPath("id") == 7)
         try await world.sync(#"[\#(Self.address),{"id":3}]"#, childrenOf: company)
         #expect(try await world.column("id", where: "company.id = 7") == [1, 3])
         #expect(try await world.store.count(StoreQuery("Address")) == 0)

@@ -19,7 +19,7 @@ import Testing
                     SyncAttribute("name", .string)
                 }
                 SyncEntity("Note", identity: "id") { SyncAttribute("id", .int64) }
-            }.adding([SyncHistory.entity]))
+            }.adding([SyncEntity.pass]))
         try await kind.use { makeStore in
             let store = try await makeStore(mapper.model)
             let json = try JSONStore(store, mapper: mapper, history: SyncHistory(limit: 3))
@@ -34,15 +34,15 @@ import Testing
             let failing = AsyncThrowingStream<JSONSource, any Error> { throw CancellationError() }
             await #expect(throws: CancellationError.self) { try await json.sync(pages: failing, into: "User") }
 
-            let passes = try await SyncHistory.passes(in: store, into: "User")
+            let passes = try await store.passes(of: "User")
             #expect(passes.map(\.number) == [5, 4, 3])
             #expect(passes.map(\.status) == [.cancelled, .failed, .unchanged])
             #expect(passes.map { $0.error != nil } == [false, true, false])
             #expect(passes.allSatisfy { $0.name == "User" && $0.finished >= $0.started && $0.pageCount == nil })
             #expect(passes[2].counts.unchanged == 2 && passes[2].rejectedCount == 0)
-            #expect(try await SyncHistory.passes(in: store, into: "Note").map(\.counts.inserted) == [1])
-            #expect(try await SyncHistory.passes(in: store).count == 4)
-            #expect(try await SyncHistory.passes(in: store, limit: 1).count == 1)
+            #expect(try await store.passes(of: "Note").map(\.counts.inserted) == [1])
+            #expect(try await store.passes().count == 4)
+            #expect(try await store.passes(limit: 1).count == 1)
             #expect(try await store.count(StoreQuery("User")) == 2)
         }
     }
@@ -55,14 +55,14 @@ import Testing
                     SyncAttribute("id", .int64)
                     SyncAttribute("name", .string)
                 }
-            }.adding([SyncHistory.entity]))
+            }.adding([SyncEntity.pass]))
         try await kind.use { makeStore in
             let store = try await makeStore(mapper.model)
             let json = try JSONStore(store, mapper: mapper, history: SyncHistory(recordsUnchanged: false))
             let first = Array(#"[{"id":1},{"id":2},{"id":3}]"#.utf8)
             let second = Array(#"[{"id":1,"name":"a"},{"id":2},{"id":4},{"name":"no key"}]"#.utf8)
             for payload in [first, first, second, second] { try await json.sync(.bytes(payload), into: "User") }
-            let passes = try await SyncHistory.passes(in: store)
+            let passes = try await store.passes()
             #expect(passes.map(\.number) == [2, 1])
             #expect(passes.allSatisfy { $0.status == .succeeded })
             #expect(passes.map(\.counts.inserted) == [1, 3])

@@ -125,7 +125,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "store.sqlite").path
         func store(_ model: DataModel) async throws -> JSONStore {
-            try JSONStore(try await SQLiteStore(model, at: .file(path)), mapper: mapper)
+            try JSONStore(try await SQLiteStore(exactly: model, at: .file(path)), mapper: mapper)
         }
         let employees = JSONSource.bytes(Array(#"[{"id":1,"company_id":5},{"id":2,"company_id":6}]"#.utf8))
         try await store(mapper.model).sync(employees, into: "Employee")

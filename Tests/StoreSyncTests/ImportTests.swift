@@ -30,8 +30,8 @@ import Testing
     }
 
     private func store() throws -> JSONStore {
-        let mapper = try RecordMapper(try Self.model(), dialect: .groot)
-        return try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let mapper = try RecordMapper(try Self.model(), JSONMapping(dialect: .groot))
+        return try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
     }
 
     @discardableResult

@@ -23,7 +23,7 @@ import SyncStorePostgres
 
     @Test(arguments: StoreKind.all)
     func aValueBeyondTheLimitsIsReportedAndKeepsTheStoredOne(kind: StoreKind) async throws {
-        let mapper = try RecordMapper(try Self.model(), contract: .keeping)
+        let mapper = try RecordMapper(try Self.model(), JSONMapping(contract: .keeping))
         try await kind.use { makeStore in
             let world = try RealJSONWorld(try await makeStore(mapper.model), mapper: mapper)
             try await world.sync(#"[{"id":1,"meta":[1e300]}]"#, into: "Document")
@@ -35,7 +35,7 @@ import SyncStorePostgres
     }
 
     @Test func sqliteStoresJSONText() async throws {
-        let store = try await SQLiteStore(try Self.model(), at: .memory)
+        let store = try await SQLiteStore(exactly: try Self.model(), at: .memory)
         let json = try JSONStore(store, mapper: try RecordMapper(store.model))
         _ = try await json.sync(
             JSONSource.bytes(Array(#"[{"id":1,"meta":{"tags": ["b", "a"], "Name": "\u0041"}}]"#.utf8)), into: "Document"
@@ -56,7 +56,7 @@ import SyncStorePostgres
     func postgresStoresJSONB() async throws {
         try await SharedPostgres.withDatabase { database in
             let mapper = try RecordMapper(try Self.model())
-            let json = try JSONStore(try await PostgresStore(mapper.model, at: database.url), mapper: mapper)
+            let json = try JSONStore(try await PostgresStore(exactly: mapper.model, at: database.url), mapper: mapper)
             _ = try await json.sync(
                 JSONSource.bytes(Array(#"[{"id":1,"meta":{"tags": ["b", "a"], "Name": "\u0041"}}]"#.utf8)),
                 into: "Document")

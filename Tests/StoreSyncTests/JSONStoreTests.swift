@@ -170,7 +170,7 @@ import Testing
     @Test func childrenAreSyncedBelowTheirParent() async throws {
         let world = try SyncWorld()
         try await world.sync(Self.family)
-        let parent = JSONStore.Parent("User", where: PropertyPath("id") == 1)
+        let parent = StoreSyncOptions.Parent("User", where: PropertyPath("id") == 1)
         let result = try await world.sync(#"[{"id":2,"text":"c"},{"id":3}]"#, into: "Note", childrenOf: parent)
         #expect(result.counts.all == [1, 1, 0, 1])
         #expect(try await world.column("id", of: "Note", where: "user.id = 1") == [2, 3])
@@ -181,7 +181,7 @@ import Testing
         #expect(stored.first?.record[related: "tags"] == .many([.identity("z"), .identity("x")]))
         await #expect(throws: StoreSyncError.noParent(entity: "User")) {
             try await world.sync(
-                "[]", into: "Note", childrenOf: JSONStore.Parent("User", where: PropertyPath("id") == 99))
+                "[]", into: "Note", childrenOf: StoreSyncOptions.Parent("User", where: PropertyPath("id") == 99))
         }
     }
 
@@ -198,7 +198,8 @@ import Testing
         try await world.sync(#"[{"id":1}]"#, into: "Game")
         let games = PropertyPath("id") == 1
         try await world.sync(
-            #"[{"id":7}]"#, into: "Player", childrenOf: JSONStore.Parent("Game", where: games, relationship: "losers"))
+            #"[{"id":7}]"#, into: "Player",
+            childrenOf: StoreSyncOptions.Parent("Game", where: games, relationship: "losers"))
         let stored = try await world.store.records(StoreQuery("Game"), with: ["winners", "losers"])
         #expect(stored.first?.record[related: "losers"]?.keys.count == 1)
         #expect(stored.first?.record[related: "winners"]?.keys.count == 0)
@@ -206,7 +207,7 @@ import Testing
             await #expect(throws: StoreSyncError.noRelationship(entity: "Game", destination: "Player")) {
                 try await world.sync(
                     #"[{"id":8}]"#, into: "Player",
-                    childrenOf: JSONStore.Parent("Game", where: games, relationship: name))
+                    childrenOf: StoreSyncOptions.Parent("Game", where: games, relationship: name))
             }
         }
         #expect(try await world.column("id", of: "Player") == [7])
@@ -228,7 +229,7 @@ import Testing
                 SyncEntity("Guest", parent: "Person") { SyncAttribute("host", .string) }
             })
         try await world.sync(#"[{"id":1}]"#, into: "Game")
-        let game = JSONStore.Parent("Game", where: PropertyPath("id") == 1)
+        let game = StoreSyncOptions.Parent("Game", where: PropertyPath("id") == 1)
         do {
             try await world.sync(#"[{"id":7},{"id":8}]"#, into: entity, childrenOf: game)
         } catch {
@@ -285,7 +286,7 @@ import Testing
 
     @Test func aStoreAndAMapperOfDifferentModelsAreRefused() throws {
         let mapper = try RecordMapper(try SyncWorld.model.get())
-        let store = MemoryStore(try DataModel([]))
+        let store = MemoryStore(exactly: try DataModel([]))
         #expect(throws: StoreSyncError.differentModels) { try JSONStore(store, mapper: mapper) }
     }
 }

@@ -93,7 +93,7 @@ import Testing
             }
         }
         let result = try await world.json.sync(from: source, into: "User")
-        #expect(result.result.counts.all == [2, 0, 0, 0])
+        #expect(result.counts.all == [2, 0, 0, 0])
         #expect(result.pageCount == 200)
     }
 
@@ -170,8 +170,8 @@ import Testing
             return page
         }
         let result = try await world.json.sync(from: source, into: "User")
-        #expect(result.result.counts.all == [0, 1, 0, isDoubtful ? 0 : 2])
-        #expect(result.result.counts.withheld == (isDoubtful ? 2 : 0))
+        #expect(result.counts.all == [0, 1, 0, isDoubtful ? 0 : 2])
+        #expect(result.counts.withheld == (isDoubtful ? 2 : 0))
         #expect(try await world.names()[1] == "a")
     }
 
@@ -183,8 +183,8 @@ import Testing
         for (second, counts) in [(leavingOut, [0, 0, 2, 0]), (usersJSON([2]), [0, 0, 2, 1])] {
             let source = Source(readings: [[usersJSON([1]), usersJSON([2])], [usersJSON([1]), second]])
             let result = try await world.json.sync(from: source, into: "User")
-            #expect(result.result.counts.all == counts)
-            #expect(result.result.counts.withheld == 1 - counts[3])
+            #expect(result.counts.all == counts)
+            #expect(result.counts.withheld == 1 - counts[3])
         }
     }
 
@@ -197,10 +197,10 @@ import Testing
             index == 0 ? RemotePage(.bytes(Array(json.utf8)), tombstones: .flag(keyPath: "gone")) : nil
         }
         let result = try await world.json.sync(from: source, into: "User")
-        #expect(result.result.counts.all == [0, 0, 1, 2])
-        #expect(result.result.counts.withheld == 0)
-        #expect(result.result.rejected.map(\.index) == [1, 2])
-        #expect(result.result.rejected.map(\.keyPath) == ["age", "id"])
+        #expect(result.counts.all == [0, 0, 1, 2])
+        #expect(result.counts.withheld == 0)
+        #expect(result.rejected.map(\.index) == [1, 2])
+        #expect(result.rejected.map(\.keyPath) == ["age", "id"])
     }
 
     /// A page can have nothing but what is gone, or objects beside it.
@@ -214,14 +214,14 @@ import Testing
         let source = Source { index in
             index == 0 ? RemotePage(.bytes(Array(json.utf8)), tombstones: .flag(keyPath: "gone")) : nil
         }
-        let counts = try await world.json.sync(from: source, into: "User").result.counts
+        let counts = try await world.json.sync(from: source, into: "User").counts
         #expect(counts.deleted == deletedCount && counts.withheld == withheldCount)
     }
 
     // MARK: Contradictions
 
-    private func drift(_ result: RemoteSyncResult) -> [String] {
-        result.result.drift.entries.map { "\($0.kind) \($0.entity).\($0.keyPath) \($0.count) \($0.firstIndex)" }
+    private func drift(_ result: StoreSyncResult) -> [String] {
+        result.drift.entries.map { "\($0.kind) \($0.entity).\($0.keyPath) \($0.count) \($0.firstIndex)" }
     }
 
     /// An object that differs between pages may have changed in the meantime; within one page it
@@ -243,7 +243,7 @@ import Testing
             let world = try SyncWorld { HookedStore($0, SmallBatches(rowCount)) }
             if isStored { try await world.sync(#"[{"id":1,"name":"z"},{"id":2},{"id":3}]"#) }
             let result = try await world.json.sync(from: Source(row.pages), into: "User")
-            #expect(result.result.drift.entries.map { "\($0.kind)" } == row.kinds, "\(drift(result)) \(isStored)")
+            #expect(result.drift.entries.map { "\($0.kind)" } == row.kinds, "\(drift(result)) \(isStored)")
             let last = ["c", "b", "a"].first { row.pages.last?.contains("\"\($0)\"") == true } ?? ""
             #expect(try await world.column("name", where: "id = 1") == [.string(last)])
         }
@@ -262,7 +262,7 @@ import Testing
         let world = try SyncWorld { HookedStore($0, SmallBatches(rowCount)) }
         let pages = [row.first, row.second].map { "[\($0.joined(separator: ","))]" }
         let result = try await world.json.sync(from: Source(pages), into: "User")
-        let entries = result.result.drift.entries.filter { !$0.keyPath.isEmpty }
+        let entries = result.drift.entries.filter { !$0.keyPath.isEmpty }
         #expect(entries.map { "\($0.kind)" } == [row.kind].compactMap(\.self), "\(drift(result))")
         #expect(entries.allSatisfy { $0.entity == "User" && $0.count == 1 })
     }

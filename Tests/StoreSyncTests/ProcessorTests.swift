@@ -35,8 +35,8 @@ import Testing
         let asked = Locked<[RecordKey]>([])
         try await kind.use { makeStore in
             let store = try await makeStore(mapper.model)
-            let processor = StoreProcessor(
-                try JSONStore(store, mapper: mapper), entity: "Part", revision: "version", batchCount: batchCount
+            let processor = try StoreProcessor(
+                store, "Part", revision: "version", batchCount: batchCount
             ) {
                 .bytes(Array(list.withLock(\.self).utf8))
             } details: { key in
@@ -91,8 +91,8 @@ import Testing
                 try DataModel([
                     SyncEntity("Part", identity: ["id"], attributes: attributes, relationships: relationships)
                 ]))
-            let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
-            let processor = StoreProcessor(store, entity: "Part", revision: "version") {
+            let store = try JSONStore(try await SQLiteStore(exactly: mapper.model, at: .file(path)), mapper: mapper)
+            let processor = try StoreProcessor(store.store, "Part", revision: "version") {
                 .bytes(Array(#"[{"id":1,"version":1},{"id":2,"version":1}]"#.utf8))
             } details: { key in
                 asked.withLock { $0 += 1 }
@@ -126,7 +126,7 @@ import Testing
             let json = try JSONStore(try await makeStore(mapper.model), mapper: mapper)
             let all = (1...5).map { #"{"maker":"m","number":\#($0),"version":\#($0)}"# }.joined(separator: ",")
             try await json.sync(.bytes(Array("[\(all)]".utf8)), into: "Part")
-            let processor = StoreProcessor(json, entity: "Part", scope: PropertyPath("number") > 2) {
+            let processor = try StoreProcessor(json.store, "Part", scope: PropertyPath("number") > 2) {
                 .bytes(Array(#"[{"maker":"m","number":4,"name":"four"}]"#.utf8))
             }
             _ = try await Synchronizer(processor: processor).sync()
@@ -142,7 +142,7 @@ import Testing
         try await kind.use { makeStore in
             let json = try JSONStore(try await makeStore(mapper.model), mapper: mapper)
             try await json.sync(.bytes(Array(#"[{"maker":"old","number":9}]"#.utf8)), into: "Part")
-            let processor = StoreProcessor(json, entity: "Part", batchCount: 10) {
+            let processor = try StoreProcessor(json.store, "Part", batchCount: 10) {
                 .bytes(
                     Array(
                         #"[{"maker":"m","number":1},{"maker":"m"},{"maker":"m","number":2},{"maker":"m","number":3}]"#

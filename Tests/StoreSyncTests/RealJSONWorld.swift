@@ -22,7 +22,7 @@ struct RealJSONWorld {
         _ kind: StoreKind, _ model: DataModel, dialect: JSONDialect = .sync, contract: ValueContract? = nil,
         _ body: @Sendable (RealJSONWorld) async throws -> Void
     ) async throws {
-        let mapper = try RecordMapper(model, dialect: dialect, contract: contract)
+        let mapper = try RecordMapper(model, JSONMapping(dialect: dialect, contract: contract))
         try await kind.use { makeStore in
             try await body(RealJSONWorld(try await makeStore(mapper.model), mapper: mapper))
         }

@@ -135,7 +135,7 @@ import Testing
             options: StoreSyncOptions(operations: example.operations, scope: example.scope))
         #expect(try await world.names().keys.sorted() == example.stored)
         #expect(example.source.readCount.withLock(\.self) == example.readCount)
-        #expect(result.result.counts.withheld == example.withheld)
+        #expect(result.counts.withheld == example.withheld)
         #expect(result.coverage == (example.source.coverage == .changes ? .changes : .everything))
         let bookmarks = try await world.store.records(StoreQuery("SyncBookmark"))
         #expect(bookmarks.map { $0.record["cursor"] } == (example.cursor.map { [.string($0)] } ?? []))

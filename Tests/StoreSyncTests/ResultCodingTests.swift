@@ -19,8 +19,7 @@ import Testing
         #expect(result.rejectedCount > 0 && !result.drift.isEmpty && result.keys?.inserted == [.identity(2)])
         #expect(try copy(result) == result)
 
-        var remote = RemoteSyncResult()
-        remote.result = result
+        var remote = result
         remote.coverage = .changes
         remote.pageCount = 2
         remote.warnings = ["kept"]
@@ -38,10 +37,10 @@ import Testing
     }
 
     @Test func passesAndProgressSurvive() async throws {
-        let mapper = try RecordMapper(try UserModel.withEverything().adding([SyncHistory.entity]))
-        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: SyncHistory())
+        let mapper = try RecordMapper(try UserModel.withEverything().adding([SyncEntity.pass]))
+        let store = try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper, history: SyncHistory())
         try await store.sync(.bytes(Array(#"[{"id":1}]"#.utf8)), into: "User")
-        let passes = try await SyncHistory.passes(in: store.store)
+        let passes = try await store.store.passes()
         #expect(passes.count == 1)
         #expect(try copy(passes) == passes)
 

@@ -49,7 +49,7 @@ import Testing
         try await with(kind) { world in
             try await world.sync(
                 #"[{"id":1,"lines":[{"id":1,"text":"a"}]},{"id":2,"lines":[{"id":1}]}]"#, into: "Order")
-            let parent = JSONStore.Parent("Order", where: PropertyPath("id") == 1)
+            let parent = StoreSyncOptions.Parent("Order", where: PropertyPath("id") == 1)
             let json = JSONSource.bytes(Array(#"[{"id":1,"text":"b"},{"id":3,"text":"c"}]"#.utf8))
             let result = try await world.store.sync(json, into: "Line", childrenOf: parent)
             #expect(result.counts.inserted == 1 && result.counts.updated == 1)

@@ -34,8 +34,8 @@ import Testing
         struct NoSuchObject: Error {}
     }
 
-    private func processor(_ world: SyncWorld, _ source: Source) -> StoreProcessor {
-        StoreProcessor(world.json, entity: "User", revision: "age", batchCount: 3) {
+    private func processor(_ world: SyncWorld, _ source: Source) throws -> StoreProcessor {
+        try StoreProcessor(world.json.store, "User", revision: "age", batchCount: 3) {
             await source.list()
         } details: { key in
             try await source.details(key)
@@ -45,7 +45,7 @@ import Testing
     @Test func aSynchronizerMakesTheStoreEqualToTheSource() async throws {
         let world = try SyncWorld()
         let source = Source()
-        let processor = processor(world, source)
+        let processor = try processor(world, source)
         let synchronizer = Synchronizer(processor: processor)
         await source.set([1: 1, 2: 1, 3: 1, 4: 1, 5: 1])
         _ = try await synchronizer.sync()
@@ -63,7 +63,9 @@ import Testing
         let world = try SyncWorld()
         let source = Source()
         await source.set([1: 1, 2: -1, 3: 1])
-        await #expect(throws: (any Error).self) { try await Synchronizer(processor: processor(world, source)).sync() }
+        await #expect(throws: (any Error).self) {
+            try await Synchronizer(processor: try processor(world, source)).sync()
+        }
         #expect(try await world.column("id") == [1, 3])
     }
 
@@ -71,7 +73,7 @@ import Testing
     @Test func aBatchWhoseWriteIsCancelledIsWrittenAtTheEnd() async throws {
         let world = try SyncWorld()
         let synchronizer = Locked<Synchronizer<StoreProcessor>?>(nil)
-        let processor = StoreProcessor(world.json, entity: "User", batchCount: 2) {
+        let processor = try StoreProcessor(world.json.store, "User", batchCount: 2) {
             .bytes(Array(usersJSON(1...3).utf8))
         } details: { key in
             if key == .identity(2) { synchronizer.withLock(\.self)?.cancel() }
@@ -100,7 +102,7 @@ import Testing
     func objectsAreWrittenInBatches(batchCount: Int, transactionCount: Int) async throws {
         let hook = CountedTransactions()
         let world = try SyncWorld { HookedStore($0, hook) }
-        let processor = StoreProcessor(world.json, entity: "User", batchCount: batchCount) {
+        let processor = try StoreProcessor(world.json.store, "User", batchCount: batchCount) {
             .bytes(Array(usersJSON(1...5).utf8))
         }
         let pass = Synchronizer(processor: processor, options: SyncOptions(concurrency: 1))
@@ -114,7 +116,7 @@ import Testing
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1,"company_id":7}]"#)
         #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 1)
-        let processor = StoreProcessor(world.json, entity: "User") { .bytes(Array("[]".utf8)) }
+        let processor = try StoreProcessor(world.json.store, "User") { .bytes(Array("[]".utf8)) }
         #expect(try await Synchronizer(processor: processor).sync().removed == 1)
         #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
     }
@@ -126,8 +128,8 @@ import Testing
         let source = Source()
         for (id, fetched) in [(1, [1]), (1, []), (2, [2]), (2, []), (1, [])] {
             await source.set([id: 1])
-            let processor = StoreProcessor(
-                world.json, entity: "User", revision: "age", scope: PropertyPath("id") == AttributeValue.int(Int64(id))
+            let processor = try StoreProcessor(
+                world.json.store, "User", revision: "age", scope: PropertyPath("id") == AttributeValue.int(Int64(id))
             ) {
                 await source.list()
             } details: { key in
@@ -141,10 +143,10 @@ import Testing
     /// The bookkeeping of syncs is no part of a model, and a store may do without it.
     @Test func aStoreWithoutBookkeepingFetchesOnlyWhatChanged() async throws {
         let model = try UserModel.withEverything()
-        let json = try JSONStore(MemoryStore(model), mapper: RecordMapper(model))
+        let json = try JSONStore(MemoryStore(exactly: model), mapper: RecordMapper(model))
         #expect(json.store.model["SyncPendingLink"] == nil)
         let source = Source()
-        let processor = StoreProcessor(json, entity: "User", revision: "age") {
+        let processor = try StoreProcessor(json.store, "User", revision: "age") {
             await source.list()
         } details: { key in
             try await source.details(key)
@@ -158,7 +160,7 @@ import Testing
 
     @Test func aListIsEnoughWhereThereAreNoDetails() async throws {
         let world = try SyncWorld()
-        let processor = StoreProcessor(world.json, entity: "User") {
+        let processor = try StoreProcessor(world.json.store, "User") {
             .bytes(Array(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#.utf8))
         }
         _ = try await Synchronizer(processor: processor).sync()
@@ -170,14 +172,14 @@ import Testing
     @Test func anEntryWithoutAKeyMakesTheListAPart() async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1}]"#)
-        let processor = StoreProcessor(world.json, entity: "User") { .bytes(Array(#"[{"id":2},{"id":null}]"#.utf8)) }
+        let processor = try StoreProcessor(world.json.store, "User") { .bytes(Array(#"[{"id":2},{"id":null}]"#.utf8)) }
         _ = try await Synchronizer(processor: processor).sync()
         #expect(try await world.column("id") == [1, 2])
     }
 
     @Test func aListOfOneCanBeTheObjectItself() async throws {
         let world = try SyncWorld()
-        let processor = StoreProcessor(world.json, entity: "User") { .bytes(Array(#"{"id":4,"name":"d"}"#.utf8)) }
+        let processor = try StoreProcessor(world.json.store, "User") { .bytes(Array(#"{"id":4,"name":"d"}"#.utf8)) }
         _ = try await Synchronizer(processor: processor).sync()
         #expect(try await world.column("name") == ["d"])
     }

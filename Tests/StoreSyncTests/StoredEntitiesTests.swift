@@ -12,7 +12,7 @@ import Testing
 
     @Test func historiesStayReadable() {
         #expect(
-            Self.lines(SyncHistory.entity) == [
+            Self.lines(SyncEntity.pass) == [
                 "SyncPass by name, number", "name string, mandatory", "number int64, mandatory", "entity string",
                 "started date", "finished date", "seconds double", "status string", "inserted int64",
                 "updated int64", "unchanged int64", "deleted int64", "withheld int64", "rejected int64",
@@ -22,7 +22,7 @@ import Testing
 
     @Test func bookmarksStayReadable() {
         #expect(
-            Self.lines(SyncBookmark.entity) == [
+            Self.lines(SyncEntity.bookmark) == [
                 "SyncBookmark by name", "name string, mandatory", "fingerprint string", "cursor string",
                 "lastFullPass date", "pages string",
             ])

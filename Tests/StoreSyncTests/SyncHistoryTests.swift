@@ -19,12 +19,12 @@ import Testing
                 SyncEntity("Note") {
                     SyncAttribute("id", .int64)
                 }
-            }.adding([SyncHistory.entity]))
+            }.adding([SyncEntity.pass]))
     }
 
     private func store(_ history: SyncHistory = SyncHistory()) throws -> JSONStore {
         let mapper = try Self.users.get()
-        return try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: history)
+        return try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper, history: history)
     }
 
     private func json(_ text: String) -> JSONSource { .bytes(Array(text.utf8)) }
@@ -34,7 +34,7 @@ import Testing
         let before = Date()
         try await store.sync(json(#"[{"id": 1}, {"id": 2}, {"name": "no key"}]"#), into: "User")
         try await store.sync(json(#"[{"id": 2, "name": "x"}, {"id": 3}]"#), into: "User")
-        let runs = try await SyncHistory.passes(in: store.store)
+        let runs = try await store.store.passes()
         try #require(runs.count == 2)
         #expect(runs.map(\.name) == ["User", "User"])
         #expect(runs.map(\.number) == [2, 1])
@@ -51,7 +51,7 @@ import Testing
         await #expect(throws: JSONError.self) {
             try await store.sync(json(#"[{"id": 2}, {"id": "#), into: "User")
         }
-        let last = try #require(try await SyncHistory.passes(in: store.store).first)
+        let last = try #require(try await store.store.passes().first)
         #expect(last.status == .failed && last.number == 2)
         #expect(last.error?.contains("line 1") == true, "\(last)")
         #expect(last.counts == StoreSyncResult.Counts())
@@ -69,7 +69,7 @@ import Testing
         try await gate.waitForArrivals()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        let last = try #require(try await SyncHistory.passes(in: store.store).first)
+        let last = try #require(try await store.store.passes().first)
         #expect(last.status == .cancelled && last.error == nil)
     }
 
@@ -77,9 +77,9 @@ import Testing
         let store = try store(SyncHistory(limit: 3))
         try await store.sync(json("[]"), into: "Note")
         for id in 1...5 { try await store.sync(json(#"[{"id": \#(id)}]"#), into: "User") }
-        #expect(try await SyncHistory.passes(in: store.store, into: "User").map(\.number) == [5, 4, 3])
-        #expect(try await SyncHistory.passes(in: store.store, into: "Note").map(\.status) == [.unchanged])
-        #expect(try await SyncHistory.passes(in: store.store, limit: 2).map(\.number) == [5, 4])
+        #expect(try await store.store.passes(of: "User").map(\.number) == [5, 4, 3])
+        #expect(try await store.store.passes(of: "Note").map(\.status) == [.unchanged])
+        #expect(try await store.store.passes(limit: 2).map(\.number) == [5, 4])
     }
 
     /// The clock of a device may stand still, or go back.
@@ -87,21 +87,21 @@ import Testing
         let store = try store()
         for id in 1...3 { try await store.sync(json(#"[{"id": \#(id)}]"#), into: "User") }
         try await store.store.transaction { transaction in
-            for stored in try await transaction.records(StoreQuery(SyncHistory.entity.name)) {
+            for stored in try await transaction.records(StoreQuery(SyncEntity.pass.name)) {
                 var record = stored.record
                 record["started"] = .date(Timestamp(microseconds: 0))
                 _ = try await transaction.update(stored.object, to: record)
             }
         }
-        #expect(try await SyncHistory.passes(in: store.store).map(\.number) == [3, 2, 1])
-        #expect(try await SyncHistory.passes(in: store.store, limit: 1).map(\.number) == [3])
+        #expect(try await store.store.passes().map(\.number) == [3, 2, 1])
+        #expect(try await store.store.passes(limit: 1).map(\.number) == [3])
     }
 
     @Test func syncsWithNothingToWriteCanBeLeftOut() async throws {
         let store = try store(SyncHistory(recordsUnchanged: false))
         try await store.sync(json(#"[{"id": 1}]"#), into: "User")
         try await store.sync(json(#"[{"id": 1}]"#), into: "User")
-        #expect(try await SyncHistory.passes(in: store.store).map(\.status) == [.succeeded])
+        #expect(try await store.store.passes().map(\.status) == [.succeeded])
     }
 
     @Test func plansAndSingleObjectsAreNotRecorded() async throws {
@@ -109,30 +109,30 @@ import Testing
         _ = try await store.plan(json(#"[{"id": 1}]"#), into: "User")
         try await store.insertOrUpdate(json(#"{"id": 1}"#), into: "User")
         try await store.delete(.identity(1), in: "User")
-        #expect(try await SyncHistory.passes(in: store.store).isEmpty)
+        #expect(try await store.store.passes().isEmpty)
     }
 
     @Test func anErrorsTextIsCut() async throws {
         let store = try store()
         let pages = AsyncThrowingStream<JSONSource, any Error> { throw TestError(String(repeating: "x", count: 5000)) }
         await #expect(throws: TestError.self) { try await store.sync(pages: pages, into: "User") }
-        #expect(try await SyncHistory.passes(in: store.store).first?.error?.count == 1000)
+        #expect(try await store.store.passes().first?.error?.count == 1000)
     }
 
     @Test func aModelWithoutRoomForItIsAnError() async throws {
         let mapper = try RecordMapper(try DataModel { SyncEntity("User") { SyncAttribute("id", .int64) } })
         #expect(throws: ModelError.unknownEntity(entity: "SyncPass")) {
-            try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: SyncHistory())
+            try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper, history: SyncHistory())
         }
     }
 
     @Test func runsOfASourceTellWhatWasRead() async throws {
         let mapper = try Self.users.get()
-        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: SyncHistory())
+        let store = try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper, history: SyncHistory())
         let source = OnePageSource(json: #"[{"id": 1}, {"id": 2}]"#)
         try await store.sync(from: source, into: "User")
         try await store.sync(from: OnePageSource(json: nil), into: "User")
-        let runs = try await SyncHistory.passes(in: store.store)
+        let runs = try await store.store.passes()
         #expect(runs.map(\.name) == ["User from a list", "User from a list"])
         #expect(runs.map(\.status) == [.unchanged, .succeeded])
         #expect(runs.map(\.pageCount) == [nil, 1])

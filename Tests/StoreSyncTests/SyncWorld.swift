@@ -15,8 +15,8 @@ struct SyncWorld {
     init(
         model: DataModel? = nil, contract: ValueContract? = nil, _ wrap: (any Store) -> any Store = { $0 }
     ) throws {
-        let mapper = try RecordMapper(try model ?? Self.model.get(), contract: contract)
-        store = wrap(MemoryStore(mapper.model))
+        let mapper = try RecordMapper(try model ?? Self.model.get(), JSONMapping(contract: contract))
+        store = wrap(MemoryStore(exactly: mapper.model))
         json = try JSONStore(store, mapper: mapper)
     }
 
@@ -31,7 +31,7 @@ struct SyncWorld {
             model: DataModel([
                 SyncEntity(
                     "User", identity: ["id"], attributes: attributes + [version].compactMap { $0 },
-                    relationships: []), SyncBookmark.entity,
+                    relationships: []), SyncEntity.bookmark,
             ]), contract: nil, wrap)
     }
 
@@ -49,7 +49,7 @@ struct SyncWorld {
 
     @discardableResult
     func sync(
-        _ text: String, into entity: String = "User", childrenOf parent: JSONStore.Parent? = nil,
+        _ text: String, into entity: String = "User", childrenOf parent: StoreSyncOptions.Parent? = nil,
         _ operations: StoreSyncOptions.Operations = .all
     ) async throws -> StoreSyncResult {
         try await json.sync(

@@ -33,7 +33,6 @@ struct Shape: SyncObject {
 
     static let declaration = SyncDeclaration<Shape>(
         .abstract,
-        .identity(\.id),
         .attribute(\.`class`, default: "é\t", formerName: "title"),
         .attribute(\.a_b, default: true),
         .attribute(\.a_b2, default: -7),
@@ -107,7 +106,6 @@ struct DataObject: SyncObject {
 
     static let declaration = SyncDeclaration<DataObject>(
         "Data",
-        .identity(\.id),
         .toOne(\.next, inverse: \.previous, remoteKey: "n"),
         .toMany(\.previous, inverse: \.next, userInfo: ["sync.unmapped": "YES"]))
 }
@@ -126,8 +124,6 @@ struct caseObject: SyncObject {
 
 struct Base: SyncObject {
     var owner: Related<Owner?>
-
-    static let declaration = SyncDeclaration<Base>()
 }
 
 struct Item: SyncObject {

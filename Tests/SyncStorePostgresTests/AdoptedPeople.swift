@@ -35,7 +35,7 @@ enum AdoptedPeople {
         options.naming = SQLNaming(
             tables: ["Person": "people", "Team": "teams"], columns: ["Person.teams": "people_teams"],
             rowColumn: "row_number")
-        return try await PostgresStore(model, at: url, options: options)
+        return try await PostgresStore(exactly: model, at: url, options: options)
     }
 
     @discardableResult

@@ -169,7 +169,7 @@ struct PostgresAdoptedTableTests {
             options.naming = SQLNaming(tables: ["User": "people"], rowColumn: "id")
             let naming = options
             let error = await #expect(throws: SQLSchemaError.self) {
-                try await PostgresStore(try PostgresWorld.model(), at: database.url, options: naming)
+                try await PostgresStore(exactly: try PostgresWorld.model(), at: database.url, options: naming)
             }
             #expect(error?.description.contains("SQLNaming.rowColumn") == true)
         }
@@ -254,7 +254,7 @@ struct PostgresAdoptedTableTests {
                 """)
             let model = try AdoptedPeople.model()
             let store = try await AdoptedPeople.open(model, database)
-            let memory = MemoryStore(model)
+            let memory = MemoryStore(exactly: model)
             let names = [
                 "b", "B", "a", "A", "\u{e4}", "z", "_", "", "ab", "aB", "a\u{0}", "\u{10FFFF}", "a b", "\u{df}", "ss",
             ]

@@ -24,7 +24,7 @@ struct PostgresCommitTests {
     private func store(at url: String, schema: String = "public") async throws -> PostgresStore {
         var options = PostgresStore.Options()
         options.schema = schema
-        return try await PostgresStore(DataModel(Person.self, Place.self), at: url, options: options)
+        return try await PostgresStore(exactly: DataModel(Person.self, Place.self), at: url, options: options)
     }
 
     /// The indices of the root entities with some names.

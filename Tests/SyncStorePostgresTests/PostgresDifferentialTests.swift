@@ -36,7 +36,7 @@ private struct PostgresLifeDatabase: LifeDatabase {
     func open(_ model: DataModel, version: Int) async throws -> any Store {
         var options = options
         options.modelVersion = version
-        return try await PostgresStore(model, at: schemas.url, options: options)
+        return try await PostgresStore(exactly: model, at: schemas.url, options: options)
     }
 
     func rebuild(

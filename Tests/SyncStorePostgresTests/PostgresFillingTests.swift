@@ -78,8 +78,8 @@ struct PostgresFillingTests {
         try await SharedPostgres.withSchemas { schemas in
             var options = schemas.emptyStore()
             options.fillMinimum = fillMinimum
-            let store = try await PostgresStore(try model(), at: schemas.url, options: options)
-            let memory = MemoryStore(try model())
+            let store = try await PostgresStore(exactly: try model(), at: schemas.url, options: options)
+            let memory = MemoryStore(exactly: try model())
             // The second time, nothing is filled.
             for _ in 0..<2 {
                 #expect(try await merge(batches, into: store) == merge(batches, into: memory))
@@ -90,7 +90,7 @@ struct PostgresFillingTests {
 
     @Test func newRowsHaveTheirLinks() async throws {
         try await SharedPostgres.withSchemas { schemas in
-            let store = try await PostgresStore(try model(), at: schemas.url, options: schemas.emptyStore())
+            let store = try await PostgresStore(exactly: try model(), at: schemas.url, options: schemas.emptyStore())
             let objects = try await store.transaction { transaction in
                 try await transaction.merge(MergeRequest(try batch([("a", nil, nil), ("b", nil, nil)]))).rows
             }.compactMap { $0?.object }
@@ -110,7 +110,7 @@ struct PostgresFillingTests {
     @Test func valuesOfAUniqueIndexThatAreTakenAreTold() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let options = schemas.emptyStore()
-            let store = try await PostgresStore(try model(), at: schemas.url, options: options)
+            let store = try await PostgresStore(exactly: try model(), at: schemas.url, options: options)
             await #expect(throws: StoreError.valuesTaken(entity: "Person", attributes: ["email"])) {
                 try await store.transaction { transaction in
                     _ = try await transaction.merge(MergeRequest(try batch([("a", nil, "1"), ("b", nil, "2")])))
@@ -144,7 +144,7 @@ struct PostgresFillingTests {
         try await SharedPostgres.withSchemas { schemas in
             let options = schemas.emptyStore()
             let model = try model()
-            let store = try await PostgresStore(model, at: schemas.url, options: options)
+            let store = try await PostgresStore(exactly: model, at: schemas.url, options: options)
             try await schemas.run(addition, in: options)
             let schema = SQLSchema(model, dialect: .postgres(schema: options.schema))
             let index = schema.identityIndex(of: 0)
@@ -168,9 +168,9 @@ struct PostgresFillingTests {
     @Test func aTableWithoutNumbersIsAnError() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let options = schemas.emptyStore()
-            _ = try await PostgresStore(try model(), at: schemas.url, options: options)
+            _ = try await PostgresStore(exactly: try model(), at: schemas.url, options: options)
             try await schemas.run(#"ALTER TABLE "Person" ALTER COLUMN _id DROP IDENTITY"#, in: options)
-            let store = try await PostgresStore(try model(), at: schemas.url, options: options)
+            let store = try await PostgresStore(exactly: try model(), at: schemas.url, options: options)
             let error = await #expect(throws: PostgresError.self) {
                 try await merge([try batch([("a", nil, nil)])], into: store)
             }
@@ -181,10 +181,10 @@ struct PostgresFillingTests {
     @Test func adoptedTablesAreNotFilled() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let options = schemas.emptyStore()
-            _ = try await PostgresStore(try model(), at: schemas.url, options: options)
+            _ = try await PostgresStore(exactly: try model(), at: schemas.url, options: options)
             try await schemas.run(
                 #"DROP TABLE _sync_schema; ALTER TABLE "Person" ALTER COLUMN age TYPE integer"#, in: options)
-            let store = try await PostgresStore(try model(), at: schemas.url, options: options)
+            let store = try await PostgresStore(exactly: try model(), at: schemas.url, options: options)
             let result = try await store.transaction {
                 try await $0.merge(MergeRequest(try batch([("a", nil, nil), ("b", nil, nil)])))
             }

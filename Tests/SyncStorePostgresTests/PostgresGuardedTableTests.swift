@@ -273,7 +273,7 @@ struct PostgresGuardedTableTests {
                     SyncRelationship("owner", toOne: "Person", inverse: "car")
                 }
             }
-            let store = try await PostgresStore(model, at: database.url)
+            let store = try await PostgresStore(exactly: model, at: database.url)
             try await database.run(
                 """
                 INSERT INTO "Car" (_id, id) VALUES (1, 1), (3, 3); \

@@ -76,8 +76,8 @@ struct PostgresMigrationTests {
 
     @Test func aChangedModelKeepsTheData() async throws {
         try await SharedPostgres.withDatabase { database in
-            try await fill(try await PostgresStore(try before(), at: database.url))
-            let store = try await PostgresStore(try after(), at: database.url)
+            try await fill(try await PostgresStore(exactly: try before(), at: database.url))
+            let store = try await PostgresStore(exactly: try after(), at: database.url)
             let people = try await store.records(
                 StoreQuery("Person", orderedBy: [Ordering("id")]), with: ["notes", "friends", "best"])
             #expect(people.map { $0.record["fullName"] } == ["n1", "n2", "n3"])
@@ -97,7 +97,7 @@ struct PostgresMigrationTests {
                 let removed = try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 1))
                 #expect(removed.counts == ["Person": 1, "Note": 1])
             }
-            let again = try await PostgresStore(try after(), at: database.url)
+            let again = try await PostgresStore(exactly: try after(), at: database.url)
             #expect(try await again.count(StoreQuery("Person")) == 3)
         }
     }
@@ -112,7 +112,7 @@ struct PostgresMigrationTests {
                     }
                 }
             }
-            _ = try await PostgresStore(try model(SyncAttribute("name", .string)), at: database.url)
+            _ = try await PostgresStore(exactly: try model(SyncAttribute("name", .string)), at: database.url)
             _ = try await database.run(
                 """
                 CREATE INDEX mine ON "User" (lower(name)); \
@@ -124,7 +124,8 @@ struct PostgresMigrationTests {
                 UNION ALL SELECT tgname FROM pg_trigger WHERE NOT tgisinternal
                 """
             _ = try await PostgresStore(
-                try model(SyncAttribute("name", .string), SyncAttribute("age", .int16)), at: database.url)
+                exactly:
+                    try model(SyncAttribute("name", .string), SyncAttribute("age", .int16)), at: database.url)
             #expect(try await database.run(names) == [["mine"], ["noted"]])
             let error = SQLSchemaError.unfitForeignObject(
                 name: "mine", reason: "the model no longer has a column that it uses")
@@ -132,7 +133,9 @@ struct PostgresMigrationTests {
             var newer = PostgresStore.Options()
             newer.modelVersion = 1
             let options = newer
-            await #expect(throws: error) { try await PostgresStore(try model(), at: database.url, options: options) }
+            await #expect(throws: error) {
+                try await PostgresStore(exactly: try model(), at: database.url, options: options)
+            }
             #expect(try await database.run(names) == [["mine"], ["noted"]])
         }
     }
@@ -153,16 +156,16 @@ struct PostgresMigrationTests {
                 }
             }
             let rules = "SELECT confdeltype FROM pg_constraint WHERE contype = 'f'"
-            _ = try await PostgresStore(try model(.cascade), at: database.url)
+            _ = try await PostgresStore(exactly: try model(.cascade), at: database.url)
             #expect(try await database.run(rules) == [["c"]])
-            _ = try await PostgresStore(try model(.nullify), at: database.url)
+            _ = try await PostgresStore(exactly: try model(.nullify), at: database.url)
             #expect(try await database.run(rules) == [["n"]])
         }
     }
 
     @Test func whatIsNotPossibleChangesNothing() async throws {
         try await SharedPostgres.withDatabase { database in
-            try await fill(try await PostgresStore(try before(), at: database.url))
+            try await fill(try await PostgresStore(exactly: try before(), at: database.url))
             let narrowed = try DataModel {
                 SyncEntity("User", identity: "id") {
                     SyncAttribute("id", .int32)
@@ -170,14 +173,14 @@ struct PostgresMigrationTests {
                 }
             }
             await #expect(throws: SQLSchemaError.narrowedType(entity: "User", attribute: "name")) {
-                try await PostgresStore(narrowed, at: database.url)
+                try await PostgresStore(exactly: narrowed, at: database.url)
             }
             var options = PostgresStore.Options()
             options.isReadOnly = true
             await #expect(throws: SQLSchemaError.outdated) {
-                try await PostgresStore(try after(), at: database.url, options: options)
+                try await PostgresStore(exactly: try after(), at: database.url, options: options)
             }
-            let store = try await PostgresStore(try before(), at: database.url)
+            let store = try await PostgresStore(exactly: try before(), at: database.url)
             #expect(try await store.count(StoreQuery("User", where: PropertyPath("notes.@count") == 1)) == 1)
         }
     }
@@ -186,9 +189,9 @@ struct PostgresMigrationTests {
         try await SharedPostgres.withDatabase { database in
             var options = PostgresStore.Options()
             options.modelVersion = 2
-            _ = try await PostgresStore(try before(), at: database.url, options: options)
+            _ = try await PostgresStore(exactly: try before(), at: database.url, options: options)
             await #expect(throws: SQLSchemaError.newer(found: 2, known: 0)) {
-                try await PostgresStore(try before(), at: database.url)
+                try await PostgresStore(exactly: try before(), at: database.url)
             }
         }
     }
@@ -218,7 +221,7 @@ struct PostgresMigrationTests {
             options.naming = SQLNaming(
                 tables: ["User": "users", "Note": "notes"],
                 columns: ["User.name": "full_name", "Note.user": "author"], rowColumn: "row_number")
-            let store = try await PostgresStore(model, at: database.url, options: options)
+            let store = try await PostgresStore(exactly: model, at: database.url, options: options)
             let users = try await store.records(StoreQuery("User", orderedBy: [Ordering("name")]), with: ["notes"])
             #expect(users.map { $0.record["name"] } == ["a", "b"])
             #expect(users[0].record["made"] == .date(Timestamp(microseconds: 1_392_336_000_000_000)))
@@ -240,7 +243,7 @@ struct PostgresMigrationTests {
             options.schema = "public"
             try await database.run("DROP TABLE _sync_schema")
             await #expect(throws: SQLSchemaError.missingColumn(table: "users", column: "created")) {
-                try await PostgresStore(model, at: database.url, options: options)
+                try await PostgresStore(exactly: model, at: database.url, options: options)
             }
         }
     }

@@ -56,8 +56,8 @@ struct PostgresOddValueTests {
     @Test func keysOfAnyLengthAreKeys() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let (model, texts) = (try model(), texts())
-            let stored = try await PostgresStore(model, at: schemas.url, options: schemas.emptyStore())
-            let memory = MemoryStore(model)
+            let stored = try await PostgresStore(exactly: model, at: schemas.url, options: schemas.emptyStore())
+            let memory = MemoryStore(exactly: model)
             let payloads = [
                 try pages(texts, size: 1, model, of: "Page"), try pages(texts.reversed(), size: 1, model, of: "Page"),
                 // Some twice, with other values.
@@ -92,7 +92,7 @@ struct PostgresOddValueTests {
             let options = schemas.emptyStore()
             let text = texts()[13]
             let model = try model()
-            let store = try await PostgresStore(model, at: schemas.url, options: options)
+            let store = try await PostgresStore(exactly: model, at: schemas.url, options: options)
             let batch = try pages([text], size: 1, model, of: "Page")
             _ = try await store.transaction { try await $0.merge(MergeRequest(batch)) }
             let copy = #"INSERT INTO "Page" (_entity, url) SELECT _entity, url FROM "Page""#
@@ -106,7 +106,7 @@ struct PostgresOddValueTests {
             let model = try DataModel {
                 SyncEntity("Page", identity: "url") { SyncAttribute("url", .string) }
             }
-            let store = try await PostgresStore(model, at: schemas.url, options: options)
+            let store = try await PostgresStore(exactly: model, at: schemas.url, options: options)
             var batch = RecordBatch(of: try model.layout(of: "Page"))
             for number in 0..<3000 {
                 batch.beginRecord()
@@ -128,8 +128,8 @@ struct PostgresOddValueTests {
     @Test func identitiesOfSeveralLongPartsAreKeys() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let model = try model()
-            let stored = try await PostgresStore(model, at: schemas.url, options: schemas.emptyStore())
-            let memory = MemoryStore(model)
+            let stored = try await PostgresStore(exactly: model, at: schemas.url, options: schemas.emptyStore())
+            let memory = MemoryStore(exactly: model)
             let texts = texts()
             var batch = RecordBatch(of: try model.layout(of: "Part"))
             for text in texts + texts.suffix(3) {
@@ -155,7 +155,8 @@ struct PostgresOddValueTests {
         try await SharedPostgres.withSchemas { schemas in
             let model = try model()
             let stores: [any Store] = [
-                MemoryStore(model), try await PostgresStore(model, at: schemas.url, options: schemas.emptyStore()),
+                MemoryStore(exactly: model),
+                try await PostgresStore(exactly: model, at: schemas.url, options: schemas.emptyStore()),
             ]
             for store in stores {
                 let batch = try pages(["a"], size: -0.0, model, of: "Page")
@@ -181,7 +182,7 @@ struct PostgresOddValueTests {
                     SyncEntity($0, identity: ["id"], attributes: [SyncAttribute("id", .int64)], relationships: [])
                 })
             for _ in 0..<2 {
-                let store = try await PostgresStore(model, at: database.url)
+                let store = try await PostgresStore(exactly: model, at: database.url)
                 try await PostgresLease("name", at: database.url).withLease {
                     for name in names {
                         var batch = RecordBatch(of: try model.layout(of: name))

@@ -270,7 +270,7 @@ struct PostgresOutageTests {
             #expect(await signals.next() != nil)
             var options = PostgresStore.Options()
             options.isReadOnly = true
-            let reader = try await PostgresStore(PostgresWorld.model(), at: url, options: options)
+            let reader = try await PostgresStore(exactly: PostgresWorld.model(), at: url, options: options)
             _ = try await reader.commits()
             // A standby is better than nothing, as long as there is nothing better.
             try await primary.stop()
@@ -390,7 +390,7 @@ struct PostgresOutageTests {
                 }
             }
             try await store(server.url()).put([1])
-            let new = try await PostgresStore(newer, at: server.url())
+            let new = try await PostgresStore(exactly: newer, at: server.url())
             try await PostgresSession.run(server.url(), #"UPDATE "User" SET email = 'a@b'"#)
             // A host that still has the older version starts again, and writes.
             let old = try await store(server.url())
@@ -405,7 +405,7 @@ struct PostgresOutageTests {
                 server.url(), "SELECT 1 FROM pg_tables WHERE tablename = 'Note'")
             #expect(tables == [])
             let refused = await #expect(throws: SQLSchemaError.self) {
-                try await PostgresStore(newer, at: server.url())
+                try await PostgresStore(exactly: newer, at: server.url())
             }
             #expect(refused == .newer(found: 1, known: 0))
         }

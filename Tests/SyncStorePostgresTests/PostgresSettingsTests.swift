@@ -33,7 +33,7 @@ struct PostgresSettingsTests {
             try await StoreConformance.check { model in
                 var options = PostgresStore.Options()
                 options.schema = "s\(UInt64.random(in: .min ... .max))"
-                return try await PostgresStore(model, at: database.url, options: options)
+                return try await PostgresStore(exactly: model, at: database.url, options: options)
             }
         }
     }

@@ -24,7 +24,7 @@ struct PostgresSharedTableTests {
     ) async throws -> PostgresStore {
         var options = PostgresStore.Options()
         options.modelVersion = version
-        return try await PostgresStore(try DataModel(entities), at: database.url, options: options)
+        return try await PostgresStore(exactly: try DataModel(entities), at: database.url, options: options)
     }
 
     private func insert(_ entity: String, into store: PostgresStore, _ values: [String: AttributeValue]) async throws {
@@ -125,7 +125,7 @@ struct PostgresSharedTableTests {
                 var options = PostgresStore.Options()
                 options.modelVersion = version
                 options.naming.rowColumn = "object"
-                return try await PostgresStore(try DataModel(entities), at: database.url, options: options)
+                return try await PostgresStore(exactly: try DataModel(entities), at: database.url, options: options)
             }
             let name = SyncAttribute("name", .string)
             let note = user(named: "Note")

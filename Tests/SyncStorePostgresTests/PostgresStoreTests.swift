@@ -14,7 +14,7 @@ struct PostgresStoreTests {
     @Test func isAStore() async throws {
         try await SharedPostgres.withSchemas { schemas in
             try await StoreConformance.check {
-                try await PostgresStore($0, at: schemas.url, options: schemas.emptyStore())
+                try await PostgresStore(exactly: $0, at: schemas.url, options: schemas.emptyStore())
             }
         }
     }
@@ -51,7 +51,7 @@ struct PostgresStoreTests {
                     SyncRelationship("parent", toOne: "Thing")
                 }
             }
-            _ = try await PostgresStore(model, at: database.url)
+            _ = try await PostgresStore(exactly: model, at: database.url)
             let types = try await database.run(
                 """
                 SELECT string_agg(format_type(atttypid, atttypmod), ', ' ORDER BY attnum) FROM pg_attribute
@@ -140,8 +140,8 @@ struct PostgresStoreTests {
     @Test func repeatedRowsActInTheirOrder() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let model = try PostgresWorld.model()
-            let stored = try await PostgresStore(model, at: schemas.url, options: schemas.emptyStore())
-            let memory = MemoryStore(model)
+            let stored = try await PostgresStore(exactly: model, at: schemas.url, options: schemas.emptyStore())
+            let memory = MemoryStore(exactly: model)
             var batch = RecordBatch(of: try model.layout(of: "User"))
             // Same cells, other cells, absent cells, no identity, and back again.
             for (id, name) in [
@@ -170,7 +170,7 @@ struct PostgresStoreTests {
             let model = try DataModel {
                 SyncEntity("Event", attributes: [SyncAttribute("at", .date)], relationships: [])
             }
-            let store = try await PostgresStore(model, at: schemas.url, options: schemas.emptyStore())
+            let store = try await PostgresStore(exactly: model, at: schemas.url, options: schemas.emptyStore())
             var batch = RecordBatch(of: try model.layout(of: "Event"))
             batch.beginRecord()
             batch.setDate(Timestamp(microseconds: .min), at: 0)

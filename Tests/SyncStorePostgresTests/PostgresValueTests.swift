@@ -72,8 +72,8 @@ struct PostgresValueTests {
                     SyncAttribute("value", type)
                 }
             }
-            let stored = try await PostgresStore(model, at: schemas.url, options: schemas.emptyStore())
-            let memory = MemoryStore(model)
+            let stored = try await PostgresStore(exactly: model, at: schemas.url, options: schemas.emptyStore())
+            let memory = MemoryStore(exactly: model)
             var batch = RecordBatch(of: try model.layout(of: "Thing"))
             for (id, value) in (values + [.null]).enumerated() {
                 batch.beginRecord()
@@ -115,7 +115,8 @@ struct PostgresValueTests {
     @Test func aConditionCanHaveMoreValuesThanAStatementHasParameters() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let store = try await PostgresStore(
-                try PostgresWorld.model(), at: schemas.url, options: schemas.emptyStore())
+                exactly:
+                    try PostgresWorld.model(), at: schemas.url, options: schemas.emptyStore())
             try await store.put(0..<5)
             let ids = StoreQuery("User", where: .isIn(PropertyPath("id"), (3..<70_003).map { .int($0) }))
             #expect(try await store.count(ids) == 2)

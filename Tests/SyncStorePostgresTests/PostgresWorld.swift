@@ -21,7 +21,7 @@ enum PostgresWorld {
     ) async throws -> PostgresStore {
         var options = PostgresStore.Options()
         change(&options)
-        return try await PostgresStore(try model(), at: url, options: options)
+        return try await PostgresStore(exactly: try model(), at: url, options: options)
     }
 
     /// A batch of users of one name.

@@ -20,7 +20,7 @@ import Testing
         let model = try Self.model(seed: seed)
         try await kind.use { makeStore in
             let store = try await makeStore(model)
-            let memory = MemoryStore(model)
+            let memory = MemoryStore(exactly: model)
             for target in [store, memory] as [any Store] { try await Self.fill(target) }
             #expect(try await Self.state(of: store) == Self.state(of: memory))
             let layout = model.layouts[0]

@@ -25,7 +25,7 @@ extension AdoptedTableTests {
             var options = SQLiteStore.Options()
             options.naming = SQLNaming(tables: ["Person": "people"], rowColumn: "rowid")
             options.dates = dates
-            _ = try await SQLiteStore(model, at: .file(path), options: options)
+            _ = try await SQLiteStore(exactly: model, at: .file(path), options: options)
         }
         let error = await #expect(throws: SQLSchemaError.self) { try await open(dates) }
         let other: DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601

@@ -349,7 +349,8 @@ struct AdoptedTableTests {
         options.dates = dates
         options.naming = SQLNaming(tables: tables, columns: columns, rowColumn: rowColumn, entityColumn: entityColumn)
         let mapper = try RecordMapper(model)
-        return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path), options: options), mapper: mapper)
+        return try JSONStore(
+            try await SQLiteStore(exactly: mapper.model, at: .file(path), options: options), mapper: mapper)
     }
 
     @discardableResult

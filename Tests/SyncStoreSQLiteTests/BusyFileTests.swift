@@ -18,7 +18,7 @@ import Testing
 
     /// Another program that reads, in a file without a write-ahead log.
     private func reader() async throws -> SQLiteConnection {
-        _ = try await SQLiteStore(.people(), at: .file(path))
+        _ = try await SQLiteStore(exactly: .people(), at: .file(path))
         let other = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
         try other.execute("PRAGMA journal_mode = DELETE; BEGIN")
         _ = try other.integer("SELECT count(*) FROM Person")
@@ -30,14 +30,14 @@ import Testing
         var options = SQLiteStore.Options()
         options.busyTimeout = .zero
         let error = await #expect(throws: SQLiteError.self) {
-            try await SQLiteStore(.people(), at: .file(path), options: options)
+            try await SQLiteStore(exactly: .people(), at: .file(path), options: options)
         }
         #expect(error?.primaryCode == SQLiteError.Code.busy)
         #expect(error?.statement == "PRAGMA journal_mode = WAL")
         let gate = Gate()
         let opening = Task { [path] in
             gate.open()
-            return try await SQLiteStore(.people(), at: .file(path))
+            return try await SQLiteStore(exactly: .people(), at: .file(path))
         }
         try await gate.pass()
         for _ in 0..<2000 { _ = try other.integer("SELECT count(*) FROM Person") }
@@ -47,10 +47,12 @@ import Testing
     }
 
     @Test func whatIsNoFaultOfTheFileIsNotExplainedByIt() async throws {
-        _ = try await SQLiteStore(.people(), at: .file(path))
+        _ = try await SQLiteStore(exactly: .people(), at: .file(path))
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
         try FileManager.default.createDirectory(atPath: path + "-wal", withIntermediateDirectories: false)
-        let error = await #expect(throws: SQLiteError.self) { try await SQLiteStore(.people(), at: .file(path)) }
+        let error = await #expect(throws: SQLiteError.self) {
+            try await SQLiteStore(exactly: .people(), at: .file(path))
+        }
         #expect(error?.primaryCode == SQLiteError.Code.cannotOpen)
         #expect(error?.message.hasPrefix("unable to open database file") == true)
     }
@@ -58,7 +60,7 @@ import Testing
     @Test func aReadOnlyStoreReadsAFileWithoutALog() async throws {
         let other = try await reader()
         try other.execute("COMMIT; INSERT INTO Person (id, name) VALUES (1, 'a')")
-        let store = try await SQLiteStore(.people(), at: .readOnlyFile(path))
+        let store = try await SQLiteStore(exactly: .people(), at: .readOnlyFile(path))
         #expect(try await store.count(StoreQuery("Person")) == 1)
         try other.execute("INSERT INTO Person (id, name) VALUES (2, 'b')")
         // A file without a log has none that could be missing.
@@ -77,12 +79,12 @@ import Testing
         try FileManager.default.copyItem(atPath: path + "-journal", toPath: copy + "-journal")
         try other.execute("ROLLBACK")
         let error = await #expect(throws: SQLiteError.self) {
-            try await SQLiteStore(.people(), at: .readOnlyFile(copy))
+            try await SQLiteStore(exactly: .people(), at: .readOnlyFile(copy))
         }
         #expect(error?.primaryCode == SQLiteError.Code.readOnly)
         #expect(error?.message.contains("the journal of an interrupted transaction") == true)
         let first = StoreQuery("Person", where: PropertyPath("id") == 1)
-        #expect(try await SQLiteStore(.people(), at: .file(copy)).count(first) == 1)
-        #expect(try await SQLiteStore(.people(), at: .readOnlyFile(copy)).count(first) == 1)
+        #expect(try await SQLiteStore(exactly: .people(), at: .file(copy)).count(first) == 1)
+        #expect(try await SQLiteStore(exactly: .people(), at: .readOnlyFile(copy)).count(first) == 1)
     }
 }

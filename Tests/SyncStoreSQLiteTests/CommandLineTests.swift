@@ -32,7 +32,7 @@ struct CommandLineTests {
                 }
                 SyncEntity("Tag", identity: "name") { SyncAttribute("name", .string) }
             })
-        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+        let store = try JSONStore(try await SQLiteStore(exactly: mapper.model, at: .file(path)), mapper: mapper)
         let json = """
             [{"id": 7, "name": "Zoë", "birthday": "2014-02-14T12:30:00+02:00", "notes": [{"id": 1}, {"id": 2}],
               "tags": [{"name": "b"}, {"name": "a"}]}, {"id": 8}]

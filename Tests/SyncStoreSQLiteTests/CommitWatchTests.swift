@@ -22,7 +22,8 @@ import Testing
         var options = SQLiteStore.Options()
         options.commitPollInterval = .zero
         return try await SQLiteStore(
-            model, at: .file(folder.url.appending(path: "store.sqlite").path), options: options)
+            exactly:
+                model, at: .file(folder.url.appending(path: "store.sqlite").path), options: options)
     }
 
     private func insert(_ id: Int64, into store: SQLiteStore) async throws {

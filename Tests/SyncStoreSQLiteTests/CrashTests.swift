@@ -62,7 +62,7 @@ import Testing
         await child.kill()
         #expect(try logSize() > 0)
         let model = try RecordMapper(Generation.model()).model
-        let reader = try await SQLiteStore(model, at: .readOnlyFile(path))
+        let reader = try await SQLiteStore(exactly: model, at: .readOnlyFile(path))
         #expect(try await Generation.users(of: reader) == Generation(1, of: Self.ids).users)
     }
 
@@ -77,7 +77,7 @@ import Testing
 
     /// The generation that the file holds, which is one of two; 0 for none at all.
     private func found(_ one: Int, or other: Int) async throws -> Int {
-        let store = try await SQLiteStore(Generation.model(), at: .file(path))
+        let store = try await SQLiteStore(exactly: Generation.model(), at: .file(path))
         let connection = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
         let integrity = try connection.prepare("PRAGMA integrity_check")
         #expect(try integrity.step() && integrity.text(at: 0) == "ok")

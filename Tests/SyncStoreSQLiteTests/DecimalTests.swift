@@ -22,7 +22,7 @@ import Testing
     }
 
     private func store() async throws -> SQLiteStore {
-        try await SQLiteStore(model, at: .file(folder.url.appending(path: "store.sqlite").path))
+        try await SQLiteStore(exactly: model, at: .file(folder.url.appending(path: "store.sqlite").path))
     }
 
     /// The amounts as they are read with whole records, and as single values.
@@ -43,7 +43,7 @@ import Testing
             "99999999999999999999999999999999999999", "99999999999999999999999999999999999999", "0", "1.5",
         ].compactMap { Decimal(string: $0) }
         try #require(numbers.count == 6)
-        let (store, memory) = (try await store(), MemoryStore(model))
+        let (store, memory) = (try await store(), MemoryStore(exactly: model))
         for store in [store, memory] as [any Store] {
             try await store.transaction { transaction in
                 for (id, number) in numbers.enumerated() {

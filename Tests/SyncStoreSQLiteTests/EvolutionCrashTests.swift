@@ -22,7 +22,7 @@ import Testing
     func aKilledEvolutionLeavesTheOldFileOrTheNewOne(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         try await Evolution.fill(
-            try await SQLiteStore(Evolution.model(1), at: .file(path), options: Evolution.options(1)), 1)
+            try await SQLiteStore(exactly: Evolution.model(1), at: .file(path), options: Evolution.options(1)), 1)
         var version = 1
         for _ in 0..<6 {
             let child = try ChildProcess(ChildProcess.product("TestChild"), ["evolve", path, "\(version + 1)"])
@@ -37,7 +37,8 @@ import Testing
         }
         // What a killed one left beside the file hinders nobody.
         let store = try await SQLiteStore.rebuild(
-            Evolution.model(version), at: path, options: Evolution.options(version)
+            exactly:
+                Evolution.model(version), at: path, options: Evolution.options(version)
         ) { [version] in try await Evolution.fill($0, version) }
         #expect(try await Evolution.isWhole(store, version))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
@@ -58,7 +59,8 @@ import Testing
         }
         #expect(version == one || version == other)
         let store = try await SQLiteStore(
-            Evolution.model(version), at: .file(path), options: Evolution.options(version))
+            exactly:
+                Evolution.model(version), at: .file(path), options: Evolution.options(version))
         #expect(try await Evolution.isWhole(store, version))
         return version
     }

@@ -17,7 +17,7 @@ import Testing
             SyncEntity("Guest", parent: "Person") {}
             SyncEntity("Visitor", parent: "Person") {}
         }
-        store = try await SQLiteStore(model, at: .memory)
+        store = try await SQLiteStore(exactly: model, at: .memory)
     }
 
     /// Merges objects with names, and returns what became of each.

@@ -18,7 +18,7 @@ import Testing
 
     @Test func aFileThatIsNoDatabaseIsRefusedWithSQLitesCode() async throws {
         try Data(repeating: 7, count: 4096).write(to: URL(fileURLWithPath: path))
-        let error = await #expect(throws: SQLiteError.self) { try await SQLiteStore(model(), at: .file(path)) }
+        let error = await #expect(throws: SQLiteError.self) { try await SQLiteStore(exactly: model(), at: .file(path)) }
         #expect(error?.primaryCode == 26)
     }
 
@@ -29,7 +29,7 @@ import Testing
     func aRefusedFileStaysAsItWas(creation: String, error: SQLSchemaError) async throws {
         try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0).execute(creation)
         let content = try Data(contentsOf: folder.url.appending(path: "store.sqlite"))
-        await #expect(throws: error) { try await SQLiteStore(.people(), at: .file(path)) }
+        await #expect(throws: error) { try await SQLiteStore(exactly: .people(), at: .file(path)) }
         #expect(try Data(contentsOf: folder.url.appending(path: "store.sqlite")) == content)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["store.sqlite"])
     }
@@ -37,7 +37,7 @@ import Testing
     @Test func aFullDiskLeavesTheOldState() async throws {
         var options = SQLiteStore.Options()
         options.maximumPageCount = 40
-        let store = try await SQLiteStore(model(), at: .file(path), options: options)
+        let store = try await SQLiteStore(exactly: model(), at: .file(path), options: options)
         try await fill(store, 0..<10, nameLength: 10)
         let error = await #expect(throws: SQLiteError.self) { try await fill(store, 10..<2000, nameLength: 1000) }
         #expect(error?.primaryCode == 13)
@@ -46,9 +46,9 @@ import Testing
     }
 
     @Test func aReadOnlyStoreReadsAndRefusesToWrite() async throws {
-        let writing = try await SQLiteStore(model(), at: .file(path))
+        let writing = try await SQLiteStore(exactly: model(), at: .file(path))
         try await fill(writing, 0..<3, nameLength: 5)
-        let store = try await SQLiteStore(model(), at: .readOnlyFile(path))
+        let store = try await SQLiteStore(exactly: model(), at: .readOnlyFile(path))
         #expect(try await store.read { try await $0.count(StoreQuery("User")) } == 3)
         let error = await #expect(throws: SQLiteError.self) { try await fill(store, 3..<4, nameLength: 5) }
         #expect(error?.primaryCode == 8)
@@ -57,14 +57,14 @@ import Testing
     @Test func aFileOfANewerModelIsRefused() async throws {
         var options = SQLiteStore.Options()
         options.modelVersion = 2
-        _ = try await SQLiteStore(model(), at: .file(path), options: options)
+        _ = try await SQLiteStore(exactly: model(), at: .file(path), options: options)
         await #expect(throws: SQLSchemaError.newer(found: 2, known: 0)) {
-            try await SQLiteStore(model(), at: .file(path))
+            try await SQLiteStore(exactly: model(), at: .file(path))
         }
     }
 
     @Test func aChangedModelKeepsTheData() async throws {
-        let before = try await SQLiteStore(model(), at: .file(path))
+        let before = try await SQLiteStore(exactly: model(), at: .file(path))
         try await fill(before, 0..<3, nameLength: 5)
         let changed = try DataModel {
             SyncEntity("Person", identity: "id", formerName: "User") {
@@ -73,13 +73,13 @@ import Testing
                 SyncAttribute("age", .int16, default: 7)
             }
         }
-        let after = try await SQLiteStore(changed, at: .file(path))
+        let after = try await SQLiteStore(exactly: changed, at: .file(path))
         let query = StoreQuery("Person", where: PropertyPath("fullName") == "nnnnn" && PropertyPath("age") == 7)
         #expect(try await after.read { try await $0.count(query) } == 3)
     }
 
     @Test func aChangeThatLosesValuesIsRefused() async throws {
-        _ = try await SQLiteStore(model(), at: .file(path))
+        _ = try await SQLiteStore(exactly: model(), at: .file(path))
         let narrowed = try DataModel {
             SyncEntity("User", identity: "id") {
                 SyncAttribute("id", .int16)
@@ -87,9 +87,9 @@ import Testing
             }
         }
         await #expect(throws: SQLSchemaError.narrowedType(entity: "User", attribute: "id")) {
-            try await SQLiteStore(narrowed, at: .file(path))
+            try await SQLiteStore(exactly: narrowed, at: .file(path))
         }
-        _ = try await SQLiteStore(model(), at: .file(path))
+        _ = try await SQLiteStore(exactly: model(), at: .file(path))
     }
 
     private func model() throws -> DataModel {

@@ -339,7 +339,7 @@ import Testing
         await #expect(
             throws: SQLSchemaError.unfitForeignObject(name: "found", reason: "no such table: main.Person")
         ) {
-            try await SQLiteStore.rebuild(model.model, at: world.path) { _ in }
+            try await SQLiteStore.rebuild(exactly: model.model, at: world.path) { _ in }
         }
         #expect(try texts("SELECT name FROM Person") == ["a", "b"])
     }

@@ -20,9 +20,10 @@ import Testing
     }
 
     private func store(_ history: SyncHistory) async throws -> JSONStore {
-        let model = try DataModel { SyncEntity("User") { SyncAttribute("id", .int64) } }.adding([SyncHistory.entity])
+        let model = try DataModel { SyncEntity("User") { SyncAttribute("id", .int64) } }.adding([SyncEntity.pass])
         let mapper = try RecordMapper(model)
-        return try JSONStore(try await SQLiteStore(mapper.model, at: .file(file)), mapper: mapper, history: history)
+        return try JSONStore(
+            try await SQLiteStore(exactly: mapper.model, at: .file(file)), mapper: mapper, history: history)
     }
 
     @Test func anySQLToolCanReadTheRuns() async throws {

@@ -31,7 +31,7 @@ import Testing
         var options = SQLiteStore.Options()
         for note in ["one", "two"] {
             options.note = note
-            _ = try await SQLiteStore(DataModel.people(), at: .file(world.path), options: options)
+            _ = try await SQLiteStore(exactly: DataModel.people(), at: .file(world.path), options: options)
             let kept = try await SQLiteStore.note(at: world.path)
             #expect(kept.text == note)
         }
@@ -55,11 +55,12 @@ import Testing
         var options = SQLiteStore.Options()
         options.note = "one"
         _ = try await SQLiteStore(
-            DataModel.people { SyncAttribute("age", .int64) }, at: .file(world.path), options: options)
+            exactly:
+                DataModel.people { SyncAttribute("age", .int64) }, at: .file(world.path), options: options)
         options.note = "two"
         let other = try DataModel.people { SyncAttribute("age", .bool) }
         do {
-            _ = try await SQLiteStore(other, at: .file(world.path), options: options)
+            _ = try await SQLiteStore(exactly: other, at: .file(world.path), options: options)
             Issue.record("a narrower type was taken")
         } catch is SQLSchemaError {
             // The tables and the note stay as they were.
@@ -288,14 +289,14 @@ import Testing
                 SyncRelationship("friends", toMany: "Person")
             })
         await #expect(throws: SQLSchemaError.narrowedType(entity: "Person", attribute: "age")) {
-            try await SQLiteStore(mapper.model, at: .file(world.path))
+            try await SQLiteStore(exactly: mapper.model, at: .file(world.path))
         }
         struct Broken: Error {}
         await #expect(throws: Broken.self) {
-            try await SQLiteStore.rebuild(mapper.model, at: world.path) { _ in throw Broken() }
+            try await SQLiteStore.rebuild(exactly: mapper.model, at: world.path) { _ in throw Broken() }
         }
         #expect(try SQLiteConnection.texts("SELECT age FROM Person", at: world.path) == ["x"])
-        let store = try await SQLiteStore.rebuild(mapper.model, at: world.path) { store in
+        let store = try await SQLiteStore.rebuild(exactly: mapper.model, at: world.path) { store in
             try await JSONStore(store, mapper: mapper).sync(
                 .bytes(Array(#"[{"id":2,"age":5,"friends_ids":[2,3]},{"id":3}]"#.utf8)), into: "Person")
         }

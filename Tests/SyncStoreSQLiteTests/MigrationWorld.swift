@@ -25,7 +25,8 @@ struct MigrationWorld {
         var options = options
         options.modelVersion = version
         let mapper = try RecordMapper(model)
-        return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path), options: options), mapper: mapper)
+        return try JSONStore(
+            try await SQLiteStore(exactly: mapper.model, at: .file(path), options: options), mapper: mapper)
     }
 
     func fill(

@@ -30,7 +30,7 @@ import Testing
     private func open(_ options: SQLiteStore.Options = .init()) async throws -> JSONStore {
         let mapper = try RecordMapper(try Self.model())
         return try JSONStore(
-            try await SQLiteStore(mapper.model, at: .file(url.path), options: options), mapper: mapper)
+            try await SQLiteStore(exactly: mapper.model, at: .file(url.path), options: options), mapper: mapper)
     }
 
     @Test(arguments: ["removed", "moved", "replaced"])
@@ -99,7 +99,8 @@ import Testing
         _ = try await store.store.count(StoreQuery("User"))
         do {
             let mapper = try RecordMapper(try Self.model())
-            let copied = try JSONStore(try await SQLiteStore(mapper.model, at: .file(other.path)), mapper: mapper)
+            let copied = try JSONStore(
+                try await SQLiteStore(exactly: mapper.model, at: .file(other.path)), mapper: mapper)
             try await copied.sync(.bytes(Array(#"[{"id":7}]"#.utf8)), into: "User")
         }
         let bytes = try Data(contentsOf: other)
@@ -160,7 +161,7 @@ import Testing
         try files.copyItem(at: url, to: other)
         try files.createSymbolicLink(at: link, withDestinationURL: url)
         let mapper = try RecordMapper(try Self.model())
-        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(link.path)), mapper: mapper)
+        let store = try JSONStore(try await SQLiteStore(exactly: mapper.model, at: .file(link.path)), mapper: mapper)
         try await store.sync(.bytes(Array(#"[{"id":1}]"#.utf8)), into: "User")
         try files.removeItem(at: link)
         try files.createSymbolicLink(at: link, withDestinationURL: other)
@@ -176,7 +177,7 @@ import Testing
         _ = try await open()
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
         let mapper = try RecordMapper(try Self.model())
-        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(link.path)), mapper: mapper)
+        let store = try JSONStore(try await SQLiteStore(exactly: mapper.model, at: .file(link.path)), mapper: mapper)
         try await store.sync(Self.objects("x"), into: "User")
         #expect(try logSize() == 0)
     }
@@ -213,7 +214,7 @@ import Testing
         ].merging(device) { $1 }
         for (path, words) in cases {
             let error = await #expect(throws: SQLiteError.self, "\(path)") {
-                try await SQLiteStore(try Self.model(), at: isReadOnly ? .readOnlyFile(path) : .file(path))
+                try await SQLiteStore(exactly: try Self.model(), at: isReadOnly ? .readOnlyFile(path) : .file(path))
             }
             #expect(error?.description.contains(words) == true, "\(path): \(String(describing: error))")
             guard !path.hasPrefix("~"), !path.contains("/none/"), path != "/dev/null" else { continue }
@@ -224,7 +225,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
         guard isReadOnly else { return }
         let error = await #expect(throws: SQLiteError.self) {
-            try await SQLiteStore(try Self.model(), at: .readOnlyFile(url.path))
+            try await SQLiteStore(exactly: try Self.model(), at: .readOnlyFile(url.path))
         }
         #expect(error?.description.contains("there is no file") == true)
     }
@@ -236,7 +237,7 @@ import Testing
         _ = try await open()
         func refusal(_ location: SQLiteStore.Location) async -> String? {
             let error = await #expect(throws: SQLiteError.self) {
-                try await SQLiteStore(try Self.model(), at: location)
+                try await SQLiteStore(exactly: try Self.model(), at: location)
             }
             return error?.description
         }
@@ -304,7 +305,7 @@ import Testing
                 SyncAttribute("words", .string, formerName: "text")
             }
         }
-        let other = try await SQLiteStore(changed, at: .file(url.path))
+        let other = try await SQLiteStore(exactly: changed, at: .file(url.path))
         #expect(try logSize() == 0)
         #expect(try await other.count(StoreQuery("User")) == 24_000)
     }

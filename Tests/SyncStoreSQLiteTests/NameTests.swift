@@ -27,7 +27,8 @@ import Testing
         }
         let folder = try TemporaryDirectory()
         for _ in 0..<2 {
-            let store = try await SQLiteStore(model, at: .file(folder.url.appending(path: "store.sqlite").path))
+            let store = try await SQLiteStore(
+                exactly: model, at: .file(folder.url.appending(path: "store.sqlite").path))
             var record = Record(of: try model.layout(of: "\(hostile) 2"))
             record[hostile] = .string(hostile)
             let request = record
@@ -67,7 +68,7 @@ import Testing
             var options = SQLiteStore.Options()
             options.note = "a note, kept in a table beside"
             let store = try JSONStore(
-                try await SQLiteStore(mapper.model, at: .file(path), options: options), mapper: mapper)
+                try await SQLiteStore(exactly: mapper.model, at: .file(path), options: options), mapper: mapper)
             for name in names {
                 let json =
                     #"[{"id":1,"position":4,"identity_id":1,"profile_id":2,"B_identity_id":1,"many_ids":[2,1]},{"id":2},{"id":2}]"#
@@ -113,7 +114,7 @@ import Testing
         options.note = "a note"
         for _ in 0..<2 {
             do {
-                _ = try await SQLiteStore(model, at: .file(world.path), options: options)
+                _ = try await SQLiteStore(exactly: model, at: .file(world.path), options: options)
                 Issue.record("the name was taken")
             } catch SQLSchemaError.unfitForeignObject(let found, let reason) {
                 #expect(found == name)
@@ -133,12 +134,13 @@ import Testing
             "CREATE TABLE Person (_id INTEGER PRIMARY KEY, ID INTEGER, NÄME TEXT)", at: world.path)
         await #expect(throws: SQLSchemaError.missingColumn(table: "Person", column: "näme")) {
             try await SQLiteStore(
-                DataModel {
-                    SyncEntity("Person", identity: "id") {
-                        SyncAttribute("id", .int64)
-                        SyncAttribute("näme", .string)
-                    }
-                }, at: .file(world.path))
+                exactly:
+                    DataModel {
+                        SyncEntity("Person", identity: "id") {
+                            SyncAttribute("id", .int64)
+                            SyncAttribute("näme", .string)
+                        }
+                    }, at: .file(world.path))
         }
     }
 
@@ -151,11 +153,11 @@ import Testing
         ])
         guard count <= 997 else {
             await #expect(throws: SQLSchemaError.tooManyColumns(table: "Wide", count: count, limit: 997)) {
-                try await SQLiteStore(model, at: .memory)
+                try await SQLiteStore(exactly: model, at: .memory)
             }
             return
         }
-        let store = try await SQLiteStore(model, at: .memory)
+        let store = try await SQLiteStore(exactly: model, at: .memory)
         var record = Record(of: try model.layout(of: "Wide"))
         for index in 0..<count { record["a\(index)"] = .int(Int64(index)) }
         let wide = record

@@ -20,7 +20,7 @@ import Testing
                 SyncRelationship("lists", toMany: "List", ordered: true, inverse: "songs")
             }
         }
-        let store = try await SQLiteStore(model, at: .memory)
+        let store = try await SQLiteStore(exactly: model, at: .memory)
         self.store = store
         func insert(_ entity: String) async throws -> [ObjectID] {
             var batch = RecordBatch(of: try model.layout(of: entity))
@@ -79,7 +79,7 @@ import Testing
                 SyncRelationship("owner", toOne: "Owner", inverse: "items")
             }
         }
-        let store = try await SQLiteStore(model, at: .memory)
+        let store = try await SQLiteStore(exactly: model, at: .memory)
         let items = model.layouts[0].relationships[0]
         func link(_ relationship: RelationshipLayout, _ source: ObjectID, to targets: [ObjectID]) async throws {
             var batch = LinkBatch(relationship, mode: .replace)

@@ -18,7 +18,7 @@ import Testing
         }
         var options = SQLiteStore.Options()
         options.naming = SQLNaming(tables: ["User": "users"], columns: ["User.name": "full_name"])
-        let store = try await SQLiteStore(model, at: .memory, options: options)
+        let store = try await SQLiteStore(exactly: model, at: .memory, options: options)
         for id in 1...3 {
             var record = Record(of: try model.layout(of: "User"))
             record["id"] = .int(Int64(id))
@@ -122,7 +122,7 @@ import Testing
             }
             SyncEntity("Task", parent: "Item") { SyncAttribute("due", .date) }
         }
-        let store = try await SQLiteStore(model, at: .memory)
+        let store = try await SQLiteStore(exactly: model, at: .memory)
         let position = try #require(store.positionColumn(of: "items", in: "List"))
         let entity = try #require(store.entityColumn(of: "Task"))
         #expect(store.entityColumn(of: "List") == nil && store.entityColumn(of: "Nothing") == nil)

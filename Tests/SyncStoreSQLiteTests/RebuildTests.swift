@@ -26,11 +26,13 @@ import Testing
                 name: "notes", reason: "its foreign key refers to Person, whose objects get new numbers; drop it before"
             )
         ) {
-            try await SQLiteStore.rebuild(.people(), at: world.path) { _ in Issue.record("the store was filled") }
+            try await SQLiteStore.rebuild(exactly: .people(), at: world.path) { _ in
+                Issue.record("the store was filled")
+            }
         }
         #expect(try texts("SELECT name FROM Person") == ["a", "b"])
         _ = try texts("DROP TABLE notes")
-        _ = try await SQLiteStore.rebuild(.people(), at: world.path) { _ in }
+        _ = try await SQLiteStore.rebuild(exactly: .people(), at: world.path) { _ in }
         #expect(try texts("SELECT name FROM Person") == [])
         #expect(try Data(contentsOf: URL(filePath: beside)) == Data("mine".utf8))
         #expect(

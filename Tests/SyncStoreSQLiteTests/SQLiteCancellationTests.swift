@@ -21,7 +21,7 @@ import Testing
                 SyncAttribute("name", .string)
             }
         }
-        store = try await SQLiteStore(model, at: .file(path))
+        store = try await SQLiteStore(exactly: model, at: .file(path))
         // An insertion of -1 goes on without end, and shows that it does so by the growth of the
         // log.
         let connection = try connection()
@@ -85,7 +85,7 @@ import Testing
     @Test func theWaitForAnotherProcessIsBrokenOff() async throws {
         var options = SQLiteStore.Options()
         options.busyTimeout = .seconds(3600)
-        let store = try await SQLiteStore(store.model, at: .file(path), options: options)
+        let store = try await SQLiteStore(exactly: store.model, at: .file(path), options: options)
         let other = try connection()
         try other.execute("BEGIN IMMEDIATE")
         let task = Task { try await store.transaction { try await $0.count(StoreQuery("User")) } }

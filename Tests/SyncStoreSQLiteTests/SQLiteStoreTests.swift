@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct SQLiteStoreTests {
     @Test func isAStoreInMemory() async throws {
-        try await StoreConformance.check { try await SQLiteStore($0, at: .memory) }
+        try await StoreConformance.check { try await SQLiteStore(exactly: $0, at: .memory) }
     }
 
     @Test func isAStoreInAFile() async throws {
@@ -21,14 +21,16 @@ import Testing
                 count += 1
                 return count
             }
-            return try await SQLiteStore(model, at: .file(folder.url.appending(path: "\(number).sqlite").path))
+            return try await SQLiteStore(exactly: model, at: .file(folder.url.appending(path: "\(number).sqlite").path))
         }
     }
 
     @Test func isAStoreWithDatesAsNumbers() async throws {
         var options = SQLiteStore.Options()
         options.dates = .secondsSince1970
-        try await StoreConformance.check { [options] in try await SQLiteStore($0, at: .memory, options: options) }
+        try await StoreConformance.check { [options] in
+            try await SQLiteStore(exactly: $0, at: .memory, options: options)
+        }
     }
 
     /// A batch may name one object twice; a store in memory takes one row after the other, too.
@@ -41,7 +43,8 @@ import Testing
                 SyncAttribute("size", .int64)
             }
         }
-        let store: any Store = kind == "memory" ? MemoryStore(model) : try await SQLiteStore(model, at: .memory)
+        let store: any Store =
+            kind == "memory" ? MemoryStore(exactly: model) : try await SQLiteStore(exactly: model, at: .memory)
         let layout = try model.layout(of: "Thing")
         func batch(_ rows: [[(Int, AttributeValue)]]) -> RecordBatch {
             var batch = RecordBatch(of: layout)

@@ -28,7 +28,7 @@ import Testing
             let end = try await child.end()
             #expect(end.code == 0, "\(end.errors)")
         }
-        let store = try await SQLiteStore(Generation.model(), at: .file(path))
+        let store = try await SQLiteStore(exactly: Generation.model(), at: .file(path))
         let wanted = ranges.map { Generation(8, of: $0).users }.reduce(into: [:]) { $0.merge($1) { one, _ in one } }
         #expect(try await Generation.users(of: store) == wanted)
     }
@@ -41,12 +41,12 @@ import Testing
         options.busyTimeout = .milliseconds(300)
         let start = ContinuousClock.now
         let error = await #expect(throws: SQLiteError.self) {
-            try await SQLiteStore(try Generation.model(), at: .file(path), options: options)
+            try await SQLiteStore(exactly: try Generation.model(), at: .file(path), options: options)
         }
         #expect(error?.primaryCode == SQLiteError.Code.busy && ContinuousClock.now - start >= options.busyTimeout)
         options.busyTimeout = .seconds(1800)
         let opening = Task { [path, options] in
-            try await SQLiteStore(try Generation.model(), at: .file(path), options: options)
+            try await SQLiteStore(exactly: try Generation.model(), at: .file(path), options: options)
         }
         try other.execute("COMMIT")
         #expect(try await opening.value.count(StoreQuery("User")) == 0)
@@ -56,7 +56,7 @@ import Testing
         let child = try ChildProcess(ChildProcess.product("TestChild"), ["sync", path, "1", "40", "1", "2"])
         while let line = try await child.output.next(), line != "synced 1" {}
         _ = try await child.end()
-        let other = try await SQLiteStore(Generation.model(), at: .file(path))
+        let other = try await SQLiteStore(exactly: Generation.model(), at: .file(path))
         let syncing = try ChildProcess(ChildProcess.product("TestChild"), ["sync", path, "1", "40", "3", "3", "3"])
         while let line = try await syncing.output.next(), line != "stopped" {}
         #expect(try await Generation.users(of: other) == Generation(2, of: 1...40).users)
@@ -66,8 +66,8 @@ import Testing
     }
 
     @Test func aReadSeesOneStateFromItsBeginToItsEnd() async throws {
-        let store = try await SQLiteStore(Generation.model(), at: .file(path))
-        let other = try await SQLiteStore(Generation.model(), at: .file(path))
+        let store = try await SQLiteStore(exactly: Generation.model(), at: .file(path))
+        let other = try await SQLiteStore(exactly: Generation.model(), at: .file(path))
         try await put(1, in: store)
         try await store.read { reader in
             #expect(try await reader.count(StoreQuery("User")) == 1)
@@ -80,7 +80,7 @@ import Testing
     @Test func aLockThatOutlastsTheBusyTimeoutIsCode5() async throws {
         var options = SQLiteStore.Options()
         options.busyTimeout = .milliseconds(20)
-        let store = try await SQLiteStore(Generation.model(), at: .file(path), options: options)
+        let store = try await SQLiteStore(exactly: Generation.model(), at: .file(path), options: options)
         try await put(1, in: store)
         let other = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
         try other.execute("BEGIN IMMEDIATE")

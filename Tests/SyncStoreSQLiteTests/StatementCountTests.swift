@@ -50,7 +50,7 @@ import Testing
         let path = folder.url.resolvingSymlinksInPath().appending(path: "store.sqlite").path
         let counter = StatementCounter(path: path)
         let mapper = try RecordMapper(try Self.model.get())
-        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+        let store = try JSONStore(try await SQLiteStore(exactly: mapper.model, at: .file(path)), mapper: mapper)
         var counts: [Int] = []
         for generation in [0, 1] {
             let before = counter.count

@@ -23,11 +23,11 @@ import Testing
     }
 
     @Test func aCopyHasWhatWasCommitted() async throws {
-        let store = try await SQLiteStore(.people(), at: .file(path("store.sqlite")))
+        let store = try await SQLiteStore(exactly: .people(), at: .file(path("store.sqlite")))
         try await insert(1, into: store)
         try await SQLiteStore.copy(path("store.sqlite"), to: path("copy.sqlite"))
         try await insert(2, into: store)
-        let copy = try await SQLiteStore(.people(), at: .file(path("copy.sqlite")))
+        let copy = try await SQLiteStore(exactly: .people(), at: .file(path("copy.sqlite")))
         #expect(try await copy.records(StoreQuery("Person")).map(\.key) == [.identity(1)])
         #expect(try await store.count(StoreQuery("Person")) == 2)
         let error = await #expect(throws: SQLiteError.self) {

@@ -19,12 +19,13 @@ import Testing
         path = folder.url.appending(path: "store.sqlite").path
         let types = Self.types
         store = try await SQLiteStore(
-            DataModel {
-                SyncEntity("Item", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    for type in types { SyncAttribute("a_\(type.rawValue)", type) }
-                }
-            }, at: .file(path))
+            exactly:
+                DataModel {
+                    SyncEntity("Item", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        for type in types { SyncAttribute("a_\(type.rawValue)", type) }
+                    }
+                }, at: .file(path))
     }
 
     private func run(_ statements: String) throws {

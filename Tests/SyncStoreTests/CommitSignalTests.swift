@@ -8,22 +8,23 @@ import Testing
 
     init() throws {
         store = MemoryStore(
-            try DataModel {
-                SyncEntity("Owner", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncAttribute("name", .string)
-                    SyncRelationship("things", toMany: "Thing", inverse: "owner", deleteRule: .cascade)
-                }
-                SyncEntity("Thing", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncRelationship("owner", toOne: "Owner", inverse: "things")
-                }
-                SyncEntity("Tool", parent: "Thing") { SyncAttribute("size", .int64) }
-                SyncEntity("Mark", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncRelationship("place", toOne: "Thing")
-                }
-            })
+            exactly:
+                try DataModel {
+                    SyncEntity("Owner", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncAttribute("name", .string)
+                        SyncRelationship("things", toMany: "Thing", inverse: "owner", deleteRule: .cascade)
+                    }
+                    SyncEntity("Thing", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncRelationship("owner", toOne: "Owner", inverse: "things")
+                    }
+                    SyncEntity("Tool", parent: "Thing") { SyncAttribute("size", .int64) }
+                    SyncEntity("Mark", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncRelationship("place", toOne: "Thing")
+                    }
+                })
     }
 
     private func root(_ entity: String) throws -> Int { try store.model.layout(of: entity).root }

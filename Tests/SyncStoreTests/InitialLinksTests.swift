@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct InitialLinksTests {
     @Test func aStoreWithoutTheRefinementLinksAfterTheMerge() async throws {
-        try await StoreConformance.check { PlainStore(MemoryStore($0)) }
+        try await StoreConformance.check { PlainStore(MemoryStore(exactly: $0)) }
     }
 
     /// Only a to-one relationship whose inverse is an unordered to-many one.

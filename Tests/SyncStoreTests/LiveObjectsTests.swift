@@ -63,8 +63,8 @@ import Testing
         var options = SQLiteStore.Options()
         options.commitPollInterval = .milliseconds(5)
         let path = folder.appending(path: "store.sqlite").path
-        let one = try await SQLiteStore(model, at: .file(path), options: options)
-        let other = try await SQLiteStore(model, at: .file(path), options: options)
+        let one = try await SQLiteStore(exactly: model, at: .file(path), options: options)
+        let other = try await SQLiteStore(exactly: model, at: .file(path), options: options)
         var states = one.values(of: User.self).makeAsyncIterator()
         #expect(try await states.next() == [])
         for id in 1...3 {
@@ -103,7 +103,7 @@ import Testing
         let user = user(1, "Ada")
         for stage in 0..<4 {
             let gate = Gate(isOpen: stage >= 2)
-            let store = GatedStore(base: MemoryStore(try DataModel(User.self)), gate: gate)
+            let store = GatedStore(base: MemoryStore(exactly: try DataModel(User.self)), gate: gate)
             let first = Gate()
             let loop = Task {
                 // Before it begins.
@@ -130,7 +130,7 @@ import Testing
     @Test(.timeLimit(.minutes(10)))
     func aLiveQueryCanBeCancelledWhileItReadsAfterACommit() async throws {
         let gate = Gate(isOpen: true)
-        let store = GatedStore(base: MemoryStore(try DataModel(User.self)), gate: gate)
+        let store = GatedStore(base: MemoryStore(exactly: try DataModel(User.self)), gate: gate)
         let closed = Gate()
         let switching = SwitchedStore(open: store, closed: GatedStore(base: store.base, gate: closed))
         let loop = Task {
@@ -173,7 +173,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(10)))
     func aStoreWithoutNoticesIsAnErrorThatSaysWhatToDo() async throws {
-        let silent = HookedStore(MemoryStore(try DataModel(User.self)), NoHook())
+        let silent = HookedStore(MemoryStore(exactly: try DataModel(User.self)), NoHook())
         var states = silent.values(of: User.self).makeAsyncIterator()
         await #expect(throws: ObjectReadingError.notObservable) { _ = try await states.next() }
         let observed = ObservedStore(silent)

@@ -31,7 +31,7 @@ import Testing
 
     /// Two offices: the first one has the rooms 1 and 2, the second one has room 3.
     private func store() async throws -> MemoryStore {
-        let store = MemoryStore(try DataModel(Office.self))
+        let store = MemoryStore(exactly: try DataModel(Office.self))
         try await store.insert([
             Office(id: 1, rooms: .included([room(1, lamp: 1), room(2, lamp: 2)])),
             Office(id: 2, rooms: .included([room(3, lamp: 3)])),
@@ -120,7 +120,7 @@ import Testing
     /// Both lists together still have the same books.
     @Test(.timeLimit(.minutes(10)))
     func anObjectThatMovesFromOneListToAnotherIsObserved() async throws {
-        let store = MemoryStore(try DataModel(Shelf.self))
+        let store = MemoryStore(exactly: try DataModel(Shelf.self))
         func put(front: [Int], back: [Int]) async throws {
             func books(_ ids: [Int]) -> Related<[Book]> { .included(ids.map { Book(id: $0) }) }
             try await store.insert(Shelf(id: 1, front: books(front), back: books(back)))

@@ -24,11 +24,11 @@ import Testing
         }
         let child = SyncEntity("Child", parent: "Person") { SyncAttribute("age", .int64) }
         let adult = SyncEntity("Adult", parent: "Person") { SyncAttribute("job", .string) }
-        store = MemoryStore(try DataModel([team, person, child, adult]))
+        store = MemoryStore(exactly: try DataModel([team, person, child, adult]))
     }
 
     @Test func isAStore() async throws {
-        try await StoreConformance.check { MemoryStore($0) }
+        try await StoreConformance.check { MemoryStore(exactly: $0) }
     }
 
     /// Inserts an object, and returns its number.
@@ -182,16 +182,17 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func entitiesThatDenyEachOthersDeletionAreErased() async throws {
         let store = MemoryStore(
-            try DataModel {
-                SyncEntity("Egg", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncRelationship("hen", toOne: "Hen", inverse: "eggs", deleteRule: .deny)
-                }
-                SyncEntity("Hen", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncRelationship("eggs", toMany: "Egg", inverse: "hen", deleteRule: .deny)
-                }
-            })
+            exactly:
+                try DataModel {
+                    SyncEntity("Egg", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncRelationship("hen", toOne: "Hen", inverse: "eggs", deleteRule: .deny)
+                    }
+                    SyncEntity("Hen", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncRelationship("eggs", toMany: "Egg", inverse: "hen", deleteRule: .deny)
+                    }
+                })
         try await store.transaction { transaction in
             for name in ["Egg", "Hen"] {
                 var record = Record(of: try transaction.model.layout(of: name))

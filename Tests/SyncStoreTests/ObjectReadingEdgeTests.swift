@@ -276,7 +276,8 @@ import Testing
     private func titled(_ type: AttributeType, _ name: AttributeValue) async throws -> [Titled] {
         let attributes = [SyncAttribute("id", .int64, optional: false), SyncAttribute("name", type)]
         let store = MemoryStore(
-            try DataModel([SyncEntity("Titled", identity: ["id"], attributes: attributes, relationships: [])]))
+            exactly:
+                try DataModel([SyncEntity("Titled", identity: ["id"], attributes: attributes, relationships: [])]))
         try await store.transaction { transaction in
             var record = Record(of: try transaction.model.layout(of: "Titled"))
             record["id"] = 1

@@ -31,7 +31,7 @@ import Testing
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test(.timeLimit(.minutes(10))) @MainActor
     func viewsObserveTheObjects() async throws {
-        let store = MemoryStore(try DataModel(User.self))
+        let store = MemoryStore(exactly: try DataModel(User.self))
         let users = ObservedObjects(ObjectQuery<User>(orderedBy: \.id), in: store)
         #expect(!users.isLoaded && users.objects.isEmpty && users.error == nil)
         await change { _ = users.objects }
@@ -46,7 +46,7 @@ import Testing
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test(.timeLimit(.minutes(10))) @MainActor
     func viewsObserveWhetherTheObjectsAreLoaded() async throws {
-        let users = ObservedObjects(ObjectQuery<User>(), in: MemoryStore(try DataModel(User.self)))
+        let users = ObservedObjects(ObjectQuery<User>(), in: MemoryStore(exactly: try DataModel(User.self)))
         await change { _ = users.isLoaded }
         #expect(users.isLoaded)
     }
@@ -54,7 +54,7 @@ import Testing
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test(.timeLimit(.minutes(10))) @MainActor
     func viewsObserveTheErrorThatEndsTheObservation() async throws {
-        let silent = HookedStore(MemoryStore(try DataModel(User.self)), NoHook())
+        let silent = HookedStore(MemoryStore(exactly: try DataModel(User.self)), NoHook())
         let users = ObservedObjects(ObjectQuery<User>(), in: silent)
         await change { _ = users.error }
         #expect(users.error as? ObjectReadingError == .notObservable)

@@ -9,29 +9,30 @@ import Testing
     init() throws {
         store = ObservedStore(
             MemoryStore(
-                try DataModel {
-                    SyncEntity("User", identity: "id") {
-                        SyncAttribute("id", .int64)
-                        SyncAttribute("name", .string)
-                        SyncRelationship("team", toOne: "Team", inverse: "users")
-                        SyncRelationship("photos", toMany: "Photo", deleteRule: .cascade)
-                        SyncRelationship("favorite", toOne: "Team")
-                        SyncRelationship("boss", toOne: "User", inverse: "staff")
-                        SyncRelationship("staff", toMany: "User", inverse: "boss")
-                    }
-                    SyncEntity("Team", identity: "id") {
-                        SyncAttribute("id", .int64)
-                        SyncRelationship("users", toMany: "User", inverse: "team")
-                    }
-                    SyncEntity("Photo", identity: "id") {
-                        SyncAttribute("id", .int64)
-                        SyncRelationship("marks", toMany: "Mark", inverse: "photo", deleteRule: .cascade)
-                    }
-                    SyncEntity("Mark", identity: "id") {
-                        SyncAttribute("id", .int64)
-                        SyncRelationship("photo", toOne: "Photo", inverse: "marks")
-                    }
-                }))
+                exactly:
+                    try DataModel {
+                        SyncEntity("User", identity: "id") {
+                            SyncAttribute("id", .int64)
+                            SyncAttribute("name", .string)
+                            SyncRelationship("team", toOne: "Team", inverse: "users")
+                            SyncRelationship("photos", toMany: "Photo", deleteRule: .cascade)
+                            SyncRelationship("favorite", toOne: "Team")
+                            SyncRelationship("boss", toOne: "User", inverse: "staff")
+                            SyncRelationship("staff", toMany: "User", inverse: "boss")
+                        }
+                        SyncEntity("Team", identity: "id") {
+                            SyncAttribute("id", .int64)
+                            SyncRelationship("users", toMany: "User", inverse: "team")
+                        }
+                        SyncEntity("Photo", identity: "id") {
+                            SyncAttribute("id", .int64)
+                            SyncRelationship("marks", toMany: "Mark", inverse: "photo", deleteRule: .cascade)
+                        }
+                        SyncEntity("Mark", identity: "id") {
+                            SyncAttribute("id", .int64)
+                            SyncRelationship("photo", toOne: "Photo", inverse: "marks")
+                        }
+                    }))
     }
 
     private func put(_ entity: String, _ ids: Int64...) async throws {

@@ -17,13 +17,13 @@ import Testing
                 SyncRelationship("whole", toOne: "Thing", inverse: "parts")
             }
         }
-        store = ObservedStore(MemoryStore(model))
+        store = ObservedStore(MemoryStore(exactly: model))
         layout = try model.layout(of: "Thing")
     }
 
     @Test func isAStoreWhileItIsObserved() async throws {
         try await StoreConformance.check { model in
-            let store = ObservedStore(MemoryStore(model))
+            let store = ObservedStore(MemoryStore(exactly: model))
             return Kept(store, store.changes())
         }
     }
@@ -110,7 +110,7 @@ import Testing
         try await gate.waitForArrivals()
         loop.cancel()
         #expect(await loop.value == nil)
-        var gone: ObservedStore? = ObservedStore(MemoryStore(store.model))
+        var gone: ObservedStore? = ObservedStore(MemoryStore(exactly: store.model))
         var seen = gone?.changes().makeAsyncIterator()
         gone = nil
         #expect(await seen?.next() == nil)

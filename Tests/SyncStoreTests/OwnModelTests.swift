@@ -33,7 +33,8 @@ import Testing
             SyncAttribute("id", .int64), SyncAttribute("settings", .binary), SyncAttribute("draft", .binary),
         ]
         return MemoryStore(
-            try DataModel([SyncEntity("User", identity: ["id"], attributes: own + attributes, relationships: [])]))
+            exactly:
+                try DataModel([SyncEntity("User", identity: ["id"], attributes: own + attributes, relationships: [])]))
     }
 
     @Test func valuesThatAreNoSingleOneAreKeptAsJSON() async throws {
@@ -101,7 +102,7 @@ import Testing
     }
 
     @Test func aTypeWithADecoderOfItsOwnHasItsRelatedObjects() async throws {
-        let store = MemoryStore(try DataModel(Team.self))
+        let store = MemoryStore(exactly: try DataModel(Team.self))
         let members = [Member(id: 1, team: .notIncluded), Member(id: 2, team: .notIncluded)]
         try await store.insert([Team(id: 1, members: .included(members)), Team(id: 2, members: .included([]))])
         #expect(try await store.all(Team.self).map(\.members) == [.notIncluded, .notIncluded])

@@ -29,20 +29,21 @@ import Testing
     /// Eight people; the first six of them have one of four teams.
     private func store() async throws -> MemoryStore {
         let store = MemoryStore(
-            try DataModel {
-                SyncEntity("Person", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncAttribute("age", .int32)
-                    SyncAttribute("size", .double)
-                    SyncAttribute("wage", .decimal)
-                    SyncRelationship("team", toOne: "Team", inverse: "people")
-                }
-                SyncEntity("Team", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncAttribute("name", .string)
-                    SyncRelationship("people", toMany: "Person", inverse: "team")
-                }
-            })
+            exactly:
+                try DataModel {
+                    SyncEntity("Person", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncAttribute("age", .int32)
+                        SyncAttribute("size", .double)
+                        SyncAttribute("wage", .decimal)
+                        SyncRelationship("team", toOne: "Team", inverse: "people")
+                    }
+                    SyncEntity("Team", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncAttribute("name", .string)
+                        SyncRelationship("people", toMany: "Person", inverse: "team")
+                    }
+                })
         try await store.transaction { transaction in
             let (people, teams) = (try transaction.model.layout(of: "Person"), try transaction.model.layout(of: "Team"))
             var numbers: [ObjectID] = []

@@ -7,9 +7,10 @@ import Testing
 @Suite struct TransactionTaskTests {
     private static func store() throws -> MemoryStore {
         MemoryStore(
-            try DataModel {
-                SyncEntity("Thing", identity: "id") { SyncAttribute("id", .int64) }
-            })
+            exactly:
+                try DataModel {
+                    SyncEntity("Thing", identity: "id") { SyncAttribute("id", .int64) }
+                })
     }
 
     @Test func aTaskThatOutlivesATransactionCanBeginOne() async throws {

@@ -35,7 +35,7 @@ import Testing
     }()
 
     private func store() async throws -> MemoryStore {
-        let store = MemoryStore(try DataModel(Book.self))
+        let store = MemoryStore(exactly: try DataModel(Book.self))
         try await store.insert(Self.books)
         return store
     }

@@ -76,14 +76,16 @@ enum EvolveRole {
             let next = version
             if version % 5 == 4 {
                 _ = try await SQLiteStore.rebuild(
-                    Evolution.model(next), at: path, options: Evolution.options(next)
+                    exactly:
+                        Evolution.model(next), at: path, options: Evolution.options(next)
                 ) { store in
                     TestChild.say("fills")
                     try await Evolution.fill(store, next)
                 }
             } else {
                 let store = try await SQLiteStore(
-                    Evolution.model(next), at: .file(path), options: Evolution.options(next))
+                    exactly:
+                        Evolution.model(next), at: .file(path), options: Evolution.options(next))
                 if try await store.count(StoreQuery("Person")) == 0 { try await Evolution.fill(store, next) }
             }
             TestChild.say("at \(version)")

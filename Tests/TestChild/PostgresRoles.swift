@@ -73,7 +73,7 @@ enum PostgresHoldRole {
             var options = PostgresStore.Options()
             options.silenceLimit = .milliseconds(silenceMilliseconds)
             if let schema { options.schema = schema }
-            let store = try await PostgresStore(model, at: url, options: options)
+            let store = try await PostgresStore(exactly: model, at: url, options: options)
             var batch = RecordBatch(of: try model.layout(of: "User"))
             batch.beginRecord()
             batch.setInt(1, at: 0)

@@ -19,7 +19,7 @@ enum SyncRole {
         // On a busy machine the others may keep the file for long.
         storeOptions.busyTimeout = .seconds(1800)
         let store = try JSONStore(
-            try await SQLiteStore(mapper.model, at: .file(path), options: storeOptions), mapper: mapper)
+            try await SQLiteStore(exactly: mapper.model, at: .file(path), options: storeOptions), mapper: mapper)
         TestChild.say("opened")
         let ids = numbers[0]...numbers[1]
         let options = StoreSyncOptions(

@@ -6,7 +6,7 @@ public import StoreSync
 ///
 ///     let reading = HTTPEventStream.Event.objects(removals: ["deleted"])
 ///     let events = HTTPEventStream(url, reading: reading) { ["Authorization": "Bearer \(token)"] }
-///     let live = LiveSync(store, from: users, into: "User", feed: events, schedule: schedule)
+///     let live = LiveSync(store, "User", from: users, feed: events, schedule: schedule)
 ///
 /// A connection that is lost or silent for too long is opened again with `Last-Event-ID`, after the
 /// pause that the server requests (`retry`), which grows with each failure. Status 204 ends the

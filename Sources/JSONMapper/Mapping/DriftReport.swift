@@ -164,6 +164,17 @@ extension DriftReport: Codable {
     }
 }
 
+extension DriftReport: CustomStringConvertible {
+    /// The first ten differences as text, separated by semicolons; `no differences` if there are
+    /// none.
+    public var description: String {
+        guard !isEmpty else { return "no differences" }
+        let surplus = entries.dropFirst(10).reduce(omittedCount) { $0 + $1.count }
+        let rest = surplus > 0 ? ["and \(surplus) more"] : []
+        return (entries.prefix(10).map(\.description) + rest).joined(separator: "; ")
+    }
+}
+
 extension DriftReport.Entry: CustomStringConvertible {
     /// The entry as one line, such as `User.address.zip: value did not fit, 12 times, first in
     /// element 3, string`.

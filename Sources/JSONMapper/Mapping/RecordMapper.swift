@@ -11,45 +11,41 @@ public import SyncModel
 public struct RecordMapper: Sendable {
     /// The model with the identities that the dialect finds. Create the store for the records with
     /// it.
-    public let model: DataModel
-    /// The rules for keys.
-    public let dialect: JSONDialect
-    /// The registered transformers that annotations refer to by name.
-    public let transformers: RecordMapper.Transformers
+    public private(set) var model: DataModel
+    /// The rules of the mapping.
+    public let mapping: JSONMapping
 
     private let mappings: [EntityMapping]
+
+    /// The rules for keys.
+    package var dialect: JSONDialect { mapping.dialect }
+    /// The registered transformers that annotations refer to by name.
+    package var transformers: RecordMapper.Transformers { mapping.transformers }
 
     /// Creates a mapper.
     ///
     /// - Parameters:
     ///   - model: The model.
-    ///   - dialect: The rules for keys; ``JSONDialect/sync`` by default.
-    ///   - transformers: All transformers that annotations of the model name.
-    ///   - contract: The actions for values that do not fit. By default, ``ValueContract/keeping``
-    ///     for an entity that was inferred from a sample, and ``JSONDialect/contract`` for any
-    ///     other entity.
-    ///   - contracts: Contracts of single entities, by entity name. They override `contract`.
+    ///   - mapping: The rules.
     /// - Throws: ``MappingError/unknownTransformer(entity:attribute:name:)`` if an annotation names
-    ///   a transformer that is not registered; ``MappingError/unknownEntity(_:)`` if `contracts`
+    ///   a transformer that is not registered; ``MappingError/unknownEntity(_:)`` if `mapping`
     ///   names an entity that the model lacks; `ModelError` if an annotation names an attribute
     ///   that cannot be part of an identity.
-    public init(
-        _ model: DataModel, dialect: JSONDialect = .sync,
-        transformers: RecordMapper.Transformers = RecordMapper.Transformers(),
-        contract: ValueContract? = nil, contracts: [String: ValueContract] = [:]
-    ) throws {
-        let identified = try dialect.identified(model).adding([.pendingLink])
+    public init(_ model: DataModel, _ mapping: JSONMapping = JSONMapping()) throws {
+        let identified = try mapping.dialect.identified(model).adding([.pendingLink])
         self.model = identified
-        self.dialect = dialect
-        self.transformers = transformers
-        for entity in contracts.keys.sorted() where identified[entity] == nil {
+        self.mapping = mapping
+        for entity in mapping.contracts.keys.sorted() where identified[entity] == nil {
             throw MappingError.unknownEntity(entity)
         }
         mappings = try identified.layouts.map { layout in
             try EntityMapping(
-                EntityKeys(layout, in: identified, dialect: dialect), transformers: transformers,
-                contract: contracts[layout.name] ?? contract ?? layout.entity.inferredContract ?? dialect.contract)
+                EntityKeys(layout, in: identified, dialect: mapping.dialect), transformers: mapping.transformers,
+                contract: mapping.contracts[layout.name] ?? mapping.contract ?? layout.entity.inferredContract
+                    ?? mapping.dialect.contract)
         }
+        // The companion has a copy of the model without a companion, so there is no cycle.
+        self.model = identified.accompanied(by: self)
     }
 
     /// Returns the mapping of an entity.

@@ -19,13 +19,21 @@ public struct RemovalLimit: Sendable, Hashable, Codable {
     /// The highest share of the local items, from 0 to 1, that may be removed. `nil`: any share.
     public var fraction: Double?
 
+    /// The number of removals that `fraction` allows in any case. Default 0.
+    ///
+    /// Without it, a fraction of 0.2 forbids to remove the only item, or one of four.
+    public var minimum: Int
+
     /// The reaction beyond the limit. Default ``Action/abort``.
     public var action: Action
 
     /// Creates a limit by number, by share, or by both; of the two, the stricter one applies.
-    public init(count: Int? = nil, fraction: Double? = nil, action: Action = .abort) {
+    ///
+    ///     RemovalLimit(fraction: 0.2, atLeast: 10)  // a fifth of the items, and any 10
+    public init(count: Int? = nil, fraction: Double? = nil, atLeast minimum: Int = 0, action: Action = .abort) {
         self.count = count
         self.fraction = fraction
+        self.minimum = minimum
         self.action = action
     }
 
@@ -35,7 +43,7 @@ public struct RemovalLimit: Sendable, Hashable, Codable {
         if let count, removals > count { return false }
         // Divided, not multiplied: 29 of 100 is exactly 0.29, but 0.29 of 100 is less than 29. NaN
         // allows nothing.
-        if let fraction { return Double(removals) / Double(localCount) <= fraction }
+        if let fraction, removals > minimum { return Double(removals) / Double(localCount) <= fraction }
         return true
     }
 }
@@ -45,7 +53,10 @@ extension RemovalLimit: CustomStringConvertible {
     public var description: String {
         let parts = [
             count.map { "\($0) items" },
-            fraction.map { "\(($0 * 1000).rounded() / 10)% of the local items" },
+            fraction.map { fraction in
+                "\((fraction * 1000).rounded() / 10)% of the local items"
+                    + (minimum > 0 ? ", and \(minimum) in any case" : "")
+            },
         ]
         let limits = parts.compactMap(\.self)
         return limits.isEmpty ? "no limit" : limits.joined(separator: " or ")

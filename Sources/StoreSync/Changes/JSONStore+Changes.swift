@@ -33,14 +33,14 @@ extension JSONStore {
     ///     version, or is in a file or a stream. A late change of a deleted object inserts the
     ///     object again, until the next sync of the whole list. Nil, the default, applies changes
     ///     in order.
-    /// - Returns: The result, with the coverage ``RemoteSyncResult/Coverage/changes``.
+    /// - Returns: The result, with the coverage ``StoreSyncResult/Coverage/changes``.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``. After an error, nothing has
     ///   changed.
     @discardableResult
-    public func apply(
+    package func apply(
         _ changes: [RemoteChange], into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
         newerBy versionAttribute: String? = nil
-    ) async throws -> RemoteSyncResult {
+    ) async throws -> StoreSyncResult {
         // The JSON may contain only a part of an object.
         let request = SyncRequest(
             mapper: mapper, entity: entity, options: options, rules: SyncRules(options, isInferred: false))
@@ -65,9 +65,9 @@ extension JSONStore {
                 effect.value.warnings += warnings
                 return effect
             } noting: { summary, transaction in
-                try await BookmarkPlace.noteChanges(in: summary.result, by: request, asList: false, transaction)
+                try await BookmarkPlace.noteChanges(in: summary, by: request, asList: false, transaction)
                 let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
-                try await recorder?.succeed(summary.result, transfer: transfer, in: transaction)
+                try await recorder?.succeed(summary, transfer: transfer, in: transaction)
             }
         }
     }

@@ -9,7 +9,7 @@ final class LiveInbox: Sendable {
         private enum Step { case waiting, begun, abandoned }
 
         let changes: [RemoteChange]
-        let result = Promise<RemoteSyncResult>()
+        let result = Promise<StoreSyncResult>()
         private let step = Locked(Step.waiting)
 
         init(_ changes: [RemoteChange]) {
@@ -65,7 +65,7 @@ final class LiveInbox: Sendable {
     private let passSchedule: SyncSchedule
     private let clock: SyncClock
     private let date: @Sendable () -> Date
-    private let applyChanges: @Sendable ([RemoteChange]) async throws -> RemoteSyncResult
+    private let applyChanges: @Sendable ([RemoteChange]) async throws -> StoreSyncResult
     private let state = Locked(State())
 
     /// Creates an inbox.
@@ -76,7 +76,7 @@ final class LiveInbox: Sendable {
     init(
         feed: (any RemoteFeed)?, passSchedule: SyncSchedule, clock: SyncClock,
         date: @escaping @Sendable () -> Date,
-        change: @escaping @Sendable ([RemoteChange]) async throws -> RemoteSyncResult
+        change: @escaping @Sendable ([RemoteChange]) async throws -> StoreSyncResult
     ) {
         self.feed = feed
         self.passSchedule = passSchedule
@@ -96,7 +96,7 @@ final class LiveInbox: Sendable {
     // MARK: Turns
 
     /// Runs a pass when it has its turn.
-    func pass(_ body: () async throws -> RemoteSyncResult) async throws -> RemoteSyncResult {
+    func pass(_ body: () async throws -> StoreSyncResult) async throws -> StoreSyncResult {
         defer {
             let waiters = state.withLock { state in
                 state.passCount += 1
@@ -145,7 +145,7 @@ final class LiveInbox: Sendable {
     // MARK: Changes
 
     /// Applies changes when they have their turn, under the lease of the service.
-    func apply(_ changes: [RemoteChange]) async throws -> RemoteSyncResult {
+    func apply(_ changes: [RemoteChange]) async throws -> StoreSyncResult {
         let delivery = Delivery(changes)
         let (error, waiter) = state.withLock { state -> (LiveSync.Refusal?, Waiters<Void>.Waiter?) in
             guard state.isActive else { return (.notActive, nil) }
@@ -192,7 +192,7 @@ final class LiveInbox: Sendable {
                 continue
             }
             do {
-                let result = try await inTurn { () -> RemoteSyncResult? in
+                let result = try await inTurn { () -> StoreSyncResult? in
                     delivery.begin() ? try await applyChanges(delivery.changes) : nil
                 }
                 guard let result else { continue }

@@ -1,12 +1,14 @@
 public import Foundation
 public import OneWaySynchronizer
 import SyncBase
+public import SyncModel
+public import SyncStore
 
 /// Keeps an entity equal to a source with scheduled passes, and with the source's own changes
 /// between them.
 ///
 ///     let live = LiveSync(
-///         store, from: users, into: "User", feed: HTTPEventStream(eventsURL),
+///         store, User.self, from: users, feed: HTTPEventStream(eventsURL),
 ///         schedule: SyncSchedule(interval: .seconds(3600)))
 ///     try await live.service.run()
 ///
@@ -36,17 +38,17 @@ public final class LiveSync: Sendable {
 
     /// The service that runs the passes. It starts and stops everything, and has the health and
     /// events of the passes.
-    public let service: SyncService<RemoteSyncResult>
+    public let service: SyncService<StoreSyncResult>
     private let inbox: LiveInbox
 
-    /// Creates a sync that is idle until its service runs.
+    /// Creates a sync of a type's objects that is idle until its service runs.
     ///
     /// - Parameters:
     ///   - store: The store.
+    ///   - type: The type of the objects.
     ///   - source: The source of the passes.
-    ///   - entity: The entity of the objects.
     ///   - options: The options of passes and changes.
-    ///   - versionAttribute: The attribute that orders the versions of an object. Webhooks can
+    ///   - version: The property that orders the versions of an object. Webhooks can
     ///     arrive in another order than they were sent in. Nil, the default, applies changes in the
     ///     order of their arrival.
     ///   - feed: The feed of changes; nil, the default, if only ``apply(_:)`` delivers changes.
@@ -56,8 +58,23 @@ public final class LiveSync: Sendable {
     ///   - lease: The lease that lets one service at a time sync; nil by default.
     ///   - clock: The clock for waits.
     ///   - date: The date source for the health.
+    /// - Throws: `SyncDeclarationError` for a key path that leads to no coded property.
+    public convenience init<Object: SyncObject>(
+        _ store: some Store, _ type: Object.Type, from source: some RemoteSource,
+        options: StoreSyncOptions = StoreSyncOptions(), newerBy version: PartialKeyPath<Object>? = nil,
+        feed: (any RemoteFeed)? = nil, schedule: SyncSchedule, lease: (any SyncLease)? = nil,
+        clock: some Clock<Duration> = ContinuousClock(), date: @escaping @Sendable () -> Date = { Date() }
+    ) throws {
+        let attribute = try version.map { try ObjectShape<Object>.shared().name(of: $0) }
+        self.init(
+            store, Object.entityName, from: source, options: options, newerBy: attribute, feed: feed,
+            schedule: schedule, lease: lease, clock: clock, date: date)
+    }
+
+    /// Creates a sync of an entity that is known only at run time. It is idle until its service
+    /// runs.
     public init(
-        _ store: JSONStore, from source: some RemoteSource, into entity: String,
+        _ store: some Store, _ entity: String, from source: some RemoteSource,
         options: StoreSyncOptions = StoreSyncOptions(), newerBy versionAttribute: String? = nil,
         feed: (any RemoteFeed)? = nil, schedule: SyncSchedule, lease: (any SyncLease)? = nil,
         clock: some Clock<Duration> = ContinuousClock(), date: @escaping @Sendable () -> Date = { Date() }
@@ -68,12 +85,12 @@ public final class LiveSync: Sendable {
         let passSchedule = SyncSchedule(
             interval: delay, jitter: 0, failureDelay: delay, maxFailureDelay: max(delay, schedule.interval))
         let inbox = LiveInbox(feed: feed, passSchedule: passSchedule, clock: clock, date: date) {
-            try await store.apply($0, into: entity, options: options, newerBy: versionAttribute)
+            try await store.apply(entity, $0, options: options, newerBy: versionAttribute)
         }
         self.inbox = inbox
         service = SyncService(
             schedule: schedule, lease: lease, clock: clock, date: date, companion: { await inbox.run() },
-            sync: { try await inbox.pass { try await store.sync(from: source, into: entity, options: options) } })
+            sync: { try await inbox.pass { try await store.sync(entity, from: source, options: options) } })
         inbox.requestPass = { [weak service] in service?.trigger() }
     }
 
@@ -85,10 +102,10 @@ public final class LiveSync: Sendable {
     /// Waits while a pass runs. Answer a webhook with success only after this method has returned.
     /// After an error, answer 503, so that the webhook is sent again.
     ///
-    /// - Throws: ``LiveSync/Refusal``; the errors of ``JSONStore/apply(_:into:options:newerBy:)``;
+    /// - Throws: ``LiveSync/Refusal``; the errors of `Store.apply(_:_:options:newerBy:)`;
     ///   `CancellationError` if the task is cancelled before the changes have their turn.
     @discardableResult
-    public func apply(_ changes: [RemoteChange]) async throws -> RemoteSyncResult {
+    public func apply(_ changes: [RemoteChange]) async throws -> StoreSyncResult {
         try await inbox.apply(changes)
     }
 }

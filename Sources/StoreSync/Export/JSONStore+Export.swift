@@ -16,7 +16,7 @@ extension JSONStore {
     ///   - sink: Receives the next piece. After an error, the pieces so far are not valid JSON.
     /// - Throws: `MappingError`, `JSONError`, `RecordPredicateError`, `CancellationError`, and
     ///   errors of the sink and the store.
-    public func export(
+    package func export(
         _ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options(),
         to sink: @Sendable ([UInt8]) async throws -> Void
     ) async throws {
@@ -40,7 +40,7 @@ extension JSONStore {
     /// Returns the objects of a query and their related objects as a JSON array in memory.
     ///
     /// - Throws: The errors of ``export(_:options:to:)``.
-    public func export(_ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()) async throws
+    package func export(_ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()) async throws
         -> [UInt8]
     {
         let exporter = try RecordExporter(
@@ -54,7 +54,7 @@ extension JSONStore {
     /// Returns one object as JSON; nil if no object has the key.
     ///
     /// - Throws: The errors of ``export(_:options:to:)``.
-    public func export(
+    package func export(
         _ entity: String, key: RecordKey, options: RecordExporter.Options = RecordExporter.Options()
     ) async throws -> [UInt8]? {
         let exporter = try RecordExporter(
@@ -64,6 +64,87 @@ extension JSONStore {
             let graph = ExportGraph(reader, mapper: mapper, follows: options.relationships != .none)
             return try await graph.load([stored]).first.map { try exporter.bytes(of: $0) }
         }
+    }
+}
+
+extension Store {
+    /// Writes the objects of a query and their related objects as a JSON array, in pieces of about
+    /// 64 KiB.
+    ///
+    /// `RecordExporter` documents the JSON. All objects come from one snapshot of the store. They
+    /// are read in groups of 200, with everything that they lead to. Memory depends on the size of
+    /// connected objects, not on the number of objects.
+    ///
+    /// - Parameters:
+    ///   - query: The objects and their order.
+    ///   - options: The format of the JSON.
+    ///   - sink: Receives the next piece. After an error, the pieces so far are not valid JSON.
+    /// - Throws: `MappingError`, `JSONError`, `RecordPredicateError`, `CancellationError`, and
+    ///   errors of the sink and the store.
+    public func export(
+        _ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options(),
+        to sink: @Sendable ([UInt8]) async throws -> Void
+    ) async throws {
+        try await syncing.export(query, options: options, to: sink)
+    }
+
+    /// Returns the objects of a query and their related objects as a JSON array in memory.
+    ///
+    /// - Throws: The errors of ``export(_:options:to:)``.
+    public func export(
+        _ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()
+    ) async throws -> [UInt8] {
+        try await syncing.export(query, options: options)
+    }
+
+    /// Returns the objects of a type that satisfy a condition, with their related objects, as a JSON
+    /// array in memory.
+    ///
+    ///     let json = try await store.export(User.self, where: \.age > 30, orderedBy: \.name)
+    ///
+    /// - Parameters:
+    ///   - type: The type of the objects.
+    ///   - predicate: The condition for each object; nil, the default, for none.
+    ///   - ordering: The order, such as `\.name` or `\.age.descending`.
+    ///   - options: The format of the JSON, and the related objects.
+    /// - Throws: The errors of ``export(_:options:to:)``; `SyncDeclarationError` for a key path that
+    ///   leads to no coded property.
+    public func export<Object: SyncObject, each Order: ObjectParts.Criterion>(
+        _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
+        orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>,
+        options: RecordExporter.Options = RecordExporter.Options()
+    ) async throws -> [UInt8] {
+        let query = ObjectQuery(type, where: predicate, orderedBy: repeat each ordering)
+        return try await syncing.export(query.storeQuery(), options: options)
+    }
+
+    /// Returns one object as JSON; nil if no object has the key.
+    ///
+    /// - Throws: The errors of ``export(_:options:to:)``.
+    public func export(
+        _ entity: String, key: RecordKey, options: RecordExporter.Options = RecordExporter.Options()
+    ) async throws -> [UInt8]? {
+        try await syncing.export(entity, key: key, options: options)
+    }
+
+    /// Returns the objects of a query and their related objects as a JSON array, in chunks.
+    ///
+    /// - Parameters:
+    ///   - query: The objects and their order.
+    ///   - options: The format of the JSON.
+    public func exportChunks(
+        _ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()
+    ) -> ExportedJSON {
+        ExportedJSON { sink in try await syncing.export(query, options: options, to: sink) }
+    }
+
+    /// Returns the objects of a typed query and their related objects as a JSON array, in chunks.
+    ///
+    /// The options choose the related objects. The query's own included relationships are ignored.
+    public func exportChunks(
+        _ query: ObjectQuery<some SyncObject>, options: RecordExporter.Options = RecordExporter.Options()
+    ) -> ExportedJSON {
+        ExportedJSON { sink in try await syncing.export(try query.storeQuery(), options: options, to: sink) }
     }
 }
 

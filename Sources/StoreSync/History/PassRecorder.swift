@@ -57,7 +57,7 @@ struct PassRecorder: Sendable {
 
     /// Adds a pass, and removes the oldest passes of the same name beyond the limit.
     private func record(_ pass: SyncHistory.Pass, in transaction: any StoreTransaction) async throws {
-        let layout = try transaction.model.layout(of: SyncHistory.entity.name)
+        let layout = try transaction.model.layout(of: SyncEntity.pass.name)
         let same = PropertyPath("name") == name
         let latest = try await transaction.records(
             StoreQuery(layout.name, where: same, orderedBy: [Ordering("number", ascending: false)], limit: 1))

@@ -2,11 +2,11 @@ import JSONMapper
 public import OneWaySynchronizer
 import SyncBase
 public import SyncModel
-import SyncStore
+public import SyncStore
 
 /// A processor with which a `Synchronizer` keeps an entity of a store equal to a list.
 ///
-///     let processor = StoreProcessor(store, entity: "User", revision: "updatedAt") {
+///     let processor = try StoreProcessor(store, User.self, revision: \.updatedAt) {
 ///         .bytes(try await server.get("users?fields=id,updated_at"))
 ///     } details: { user in
 ///         .bytes(try await server.get("users/\(user)"))
@@ -41,24 +41,38 @@ public final class StoreProcessor: SyncProcessor {
     private let details: Details?
     private let fetched = Locked(Fetched())
 
-    /// Creates a processor.
+    /// Creates a processor for the objects of a type.
     ///
     /// - Parameters:
     ///   - store: The store that holds the objects.
-    ///   - entity: The entity of the objects, which has an identity.
-    ///   - revision: The attribute that differs between versions of an object, such as a number or
-    ///     a date. Nil, the default, fetches every object in every pass.
-    ///   - scope: The objects that the list covers. Other objects are never removed. All objects of
-    ///     the entity by default.
+    ///   - type: The type of the objects, which has an identity.
+    ///   - revision: The property that differs between versions of an object, such as a number or a
+    ///     date. Nil, the default, fetches every object in every pass.
+    ///   - scope: The objects that the list covers. Other objects are never removed. Nil, the
+    ///     default, for all objects of the type.
     ///   - batchCount: The number of fetched objects per write, at least 1; 100 by default.
     ///   - list: Lists the source as an array of objects.
     ///   - details: Fetches the object of a key. Nil, the default, if the list has complete
     ///     objects.
+    /// - Throws: `SyncDeclarationError` for a key path that leads to no coded property;
+    ///   ``StoreSyncError/differentModels`` if the store was not opened for JSON.
+    public convenience init<Object: SyncObject>(
+        _ store: some Store, _ type: Object.Type, revision: PartialKeyPath<Object>? = nil,
+        scope: ObjectPredicate<Object>? = nil, batchCount: Int = 100, list: @escaping List, details: Details? = nil
+    ) throws {
+        try self.init(
+            store, Object.entityName, revision: try revision.map { try ObjectShape<Object>.shared().name(of: $0) },
+            scope: try scope?.recordPredicate() ?? .constant(true), batchCount: batchCount, list: list,
+            details: details)
+    }
+
+    /// Creates a processor for the objects of an entity that is known only at run time; see
+    /// ``init(_:_:revision:scope:batchCount:list:details:)-(_,Object.Type,_,_,_,_,_)``.
     public init(
-        _ store: JSONStore, entity: String, revision: String? = nil, scope: RecordPredicate = .constant(true),
+        _ store: some Store, _ entity: String, revision: String? = nil, scope: RecordPredicate = .constant(true),
         batchCount: Int = 100, list: @escaping List, details: Details? = nil
-    ) {
-        self.store = store
+    ) throws {
+        self.store = try store.syncing
         self.entity = entity
         self.revision = revision
         self.scope = scope

@@ -16,7 +16,7 @@ struct SyncChildren {
     ///
     /// - Throws: `StoreSyncError.noParent` unless exactly one object matches the predicate;
     ///   `noRelationship` unless exactly one relationship is suitable.
-    init?(_ parent: JSONStore.Parent?, of child: EntityLayout, in pass: SyncPass) async throws {
+    init?(_ parent: StoreSyncOptions.Parent?, of child: EntityLayout, in pass: SyncPass) async throws {
         guard let parent else { return nil }
         relationship = try parent.relationship(to: child, in: pass.model)
         layout = try pass.model.layout(of: parent.entity)

@@ -10,7 +10,7 @@ struct SyncRequest: Sendable {
     /// The entity of the list.
     let entity: String
     /// The object whose children the list has; nil for a list without a parent.
-    let parent: JSONStore.Parent?
+    let parent: StoreSyncOptions.Parent?
     let options: StoreSyncOptions
     let rules: SyncRules
 
@@ -22,7 +22,7 @@ struct SyncRequest: Sendable {
     ///
     /// - Parameter rules: The rules of the pass; nil, the default, derives them from the options.
     init(
-        mapper: RecordMapper, entity: String, parent: JSONStore.Parent? = nil,
+        mapper: RecordMapper, entity: String, parent: StoreSyncOptions.Parent? = nil,
         options: StoreSyncOptions = StoreSyncOptions(), rules: SyncRules? = nil
     ) {
         self.mapper = mapper
@@ -43,7 +43,7 @@ struct SyncRequest: Sendable {
     func run(
         _ payloads: [JSONSource], in transaction: any StoreTransaction, of store: any Store
     ) async throws -> SyncEffect<StoreSyncResult> {
-        try await run(PayloadList(payloads), in: transaction, of: store).map(\.summary.result)
+        try await run(PayloadList(payloads), in: transaction, of: store).map(\.summary)
     }
 
     /// Merges all pages of a source, and deletes the objects that are absent.
@@ -107,10 +107,12 @@ struct SyncRequest: Sendable {
         try await pass.reportIncomplete()
         let isUndone = try await pass.hasUndoneItself(in: store)
         if isUndone { pass.tally.undoUpdates() }
-        var summary = RemoteSyncResult(
-            result: try await result(of: pass), coverage: end.coverage == .changes ? .changes : .everything,
-            pageCount: pages.progress.pageCount, byteCount: pages.progress.byteCount, warnings: end.warnings)
-        if let doubt = end.doubt, summary.result.counts.withheld > 0 || end.coverage == .changes {
+        var summary = try await result(of: pass)
+        summary.coverage = end.coverage == .changes ? .changes : .everything
+        summary.pageCount = pages.progress.pageCount
+        summary.byteCount = pages.progress.byteCount
+        summary.warnings = end.warnings
+        if let doubt = end.doubt, summary.counts.withheld > 0 || end.coverage == .changes {
             summary.warnings.append(
                 end.coverage == .changes
                     ? "the next sync asks for these changes again: \(doubt)" : "absent objects were kept: \(doubt)")
@@ -136,7 +138,7 @@ struct SyncRequest: Sendable {
 
     /// The summary of a pass, and the bookmark for the next one.
     struct PassEnd: Sendable {
-        var summary: RemoteSyncResult
+        var summary: StoreSyncResult
         let bookmark: SyncBookmark
     }
 

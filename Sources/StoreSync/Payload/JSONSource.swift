@@ -1,3 +1,4 @@
+public import Foundation
 public import JSONMapper
 
 /// A JSON payload: an array of objects, or one object.
@@ -10,6 +11,15 @@ public enum JSONSource: Sendable {
     case value(JSONValue)
     /// A document that arrives in pieces; create it with ``chunks(_:)``.
     case stream(Chunks)
+
+    /// A document in memory, as UTF-8.
+    public static func bytes(_ data: Data) -> JSONSource { .bytes([UInt8](data)) }
+
+    /// A document in memory, as text.
+    public static func text(_ text: String) -> JSONSource { .bytes(Array(text.utf8)) }
+
+    /// A file, which is read in pieces.
+    public static func file(_ url: URL) -> JSONSource { .file(url.path) }
 
     /// Returns a source from the pieces of a document, which can be of any size and cut anywhere.
     public static func chunks<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) -> JSONSource

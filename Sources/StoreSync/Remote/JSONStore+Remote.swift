@@ -38,10 +38,10 @@ extension JSONStore {
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``, and errors of the source.
     ///   After an error, nothing has changed.
     @discardableResult
-    public func sync(
+    package func sync(
         from source: some RemoteSource, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
         usesBookmark: Bool = true, progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
-    ) async throws -> RemoteSyncResult {
+    ) async throws -> StoreSyncResult {
         let request = request(of: source, into: entity, options)
         let place = try await request.bookmarkPlace(of: source)
         return try await recorded(into: entity, from: source.name) { recorder in
@@ -51,7 +51,7 @@ extension JSONStore {
                 switch try await source.begin(after: usesBookmark ? kept : nil, keyPath: request.options.keyPath) {
                 case .unchanged(let bookmark):
                     try await keep(bookmark, at: place, insteadOf: kept, recorder)
-                    return RemoteSyncResult()
+                    return StoreSyncResult()
                 case .changed(let begun): pass = begun
                 }
                 let end = try await changeUnlessUndone { transaction -> SyncEffect<SyncRequest.PassEnd?> in
@@ -63,13 +63,13 @@ extension JSONStore {
                     guard let end, try await place.read(transaction) == kept else { return }
                     let summary = end.summary
                     // Only a full pass examines withheld objects again.
-                    let isComplete = summary.result.countsByEntity.values.allSatisfy { $0.withheld == 0 }
+                    let isComplete = summary.countsByEntity.values.allSatisfy { $0.withheld == 0 }
                     try await place.write(isComplete ? end.bookmark : nil, transaction)
                     try await BookmarkPlace.noteChanges(
-                        in: summary.result, by: request, asList: request.sweeps && summary.coverage == .everything,
+                        in: summary, by: request, asList: request.sweeps && summary.coverage == .everything,
                         except: place, transaction)
                     let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
-                    try await recorder?.succeed(summary.result, transfer: transfer, in: transaction)
+                    try await recorder?.succeed(summary, transfer: transfer, in: transaction)
                 }
                 if let end { return end.summary }
             }
@@ -100,15 +100,15 @@ extension JSONStore {
     ///
     /// - Returns: The result that the sync would have.
     /// - Throws: The errors of ``sync(from:into:options:usesBookmark:progress:)``.
-    public func plan(
+    package func plan(
         from source: some RemoteSource, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
         usesBookmark: Bool = true, progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
-    ) async throws -> RemoteSyncResult {
+    ) async throws -> StoreSyncResult {
         let request = request(of: source, into: entity, options)
         let place = try await request.bookmarkPlace(of: source)
         let kept = usesBookmark ? try await store.read { try await place.read($0) } : nil
         guard case .changed(let pass) = try await source.begin(after: kept, keyPath: request.options.keyPath) else {
-            return RemoteSyncResult()
+            return StoreSyncResult()
         }
         return try await planned { transaction in
             try await request.run(pass, in: transaction, of: store, progress: progress).value.summary

@@ -1,14 +1,8 @@
 public import Foundation
-public import SyncModel
 
 /// The state of a source after a pass, from which the next pass asks only for changes.
 ///
-/// A bookmark is an object of the store itself, so it is committed and erased with the data. The
-/// model must include ``entity``:
-///
-///     let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
-///
-/// Without this entity, every pass reads everything.
+/// A bookmark is an object of the store itself, so it is committed and erased with the data.
 public struct SyncBookmark: Hashable, Sendable {
     /// The validators of a page, with which a server can report it as unchanged (RFC 9110, section
     /// 8.8).
@@ -42,16 +36,5 @@ public struct SyncBookmark: Hashable, Sendable {
         self.cursor = cursor
         self.lastFullPass = lastFullPass
         self.pages = pages
-    }
-
-    /// The entity of bookmarks, to be added to the store's model.
-    public static let entity = SyncEntity(
-        "SyncBookmark", identity: "name", userInfo: [SyncEntity.bookkeepingAnnotation: "true"]
-    ) {
-        SyncAttribute("name", .string, optional: false)
-        SyncAttribute("fingerprint", .string)
-        SyncAttribute("cursor", .string)
-        SyncAttribute("lastFullPass", .date)
-        SyncAttribute("pages", .string)
     }
 }

@@ -56,11 +56,9 @@ private struct SwiftTypeWriter {
             }
             lines.append("    }")
         }
-        if !declared.isEmpty { lines.append("") }
         let statements = (name == layout.name ? [] : [layout.name.debugDescription]) + parts
-        if statements.isEmpty {
-            lines.append("    static let declaration = SyncDeclaration<\(name)>()")
-        } else {
+        if !statements.isEmpty {
+            if !declared.isEmpty { lines.append("") }
             lines.append("    static let declaration = SyncDeclaration<\(name)>(")
             lines.append(statements.map { "        \($0)" }.joined(separator: ",\n") + ")")
         }
@@ -84,7 +82,7 @@ private struct SwiftTypeWriter {
         let entity = layout.entity
         if let parent = entity.parent { parts.append(".parent(\(names.type(of: parent)).self)") }
         if entity.isAbstract { parts.append(".abstract") }
-        if !entity.identity.isEmpty || entity.identityScope != nil {
+        if !hasUsualIdentity {
             let scope = entity.identityScope.map { ["within: \(path($0))"] } ?? []
             parts.append(".identity(\((entity.identity.map(path) + scope).joined(separator: ", ")))")
         }
@@ -94,6 +92,16 @@ private struct SwiftTypeWriter {
         if let former = entity.formerName { parts.append(".formerEntity(\(former.debugDescription))") }
         let userInfo = entity.userInfo.filter { $0.key != "sync.identityScope" }
         if !userInfo.isEmpty { parts.append(".userInfo(\(Self.literal(userInfo)))") }
+    }
+
+    /// Whether the type has the entity's identity without stating it.
+    private var hasUsualIdentity: Bool {
+        let entity = layout.entity
+        guard entity.identityScope == nil else { return false }
+        let inherited = entity.parent.flatMap { model[$0] }.map { !$0.identitySlots.isEmpty } ?? false
+        let usual = SyncEntity.usualIdentity
+        let isUsual = !inherited && layout.attributes.contains { $0.name == usual }
+        return entity.identity == (isUsual ? [usual] : [])
     }
 
     private mutating func add(_ attribute: SyncAttribute) {

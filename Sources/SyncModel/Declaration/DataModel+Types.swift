@@ -8,9 +8,16 @@ extension DataModel {
     /// - Throws: ``SyncDeclarationError`` if a type cannot be examined or its declaration does not
     ///   fit it; `ModelError` if the entities contradict each other.
     public init(_ first: any SyncObject.Type, _ others: any SyncObject.Type...) throws {
+        try self.init(types: [first] + others)
+    }
+
+    /// Creates the model of a list of types, and of all types related to them.
+    ///
+    /// - Throws: As ``init(_:_:)``.
+    package init(types given: [any SyncObject.Type]) throws {
         var types: [any SyncObject.Type] = []
         var known: Set<ObjectIdentifier> = []
-        var waiting = [first] + others
+        var waiting = given
         var next = 0
         while next < waiting.count {
             let type = waiting[next]

@@ -1,7 +1,8 @@
 /// An entity to which the parts of a declaration are applied.
 struct EntityDraft<Root: SyncObject> {
     let shape: ObjectShape<Root>
-    var identity: [String] = []
+    /// The declared identity; nil if the declaration states none.
+    var declaredIdentity: [String]?
     var scope: String?
     var formerName: String?
     var parent: (any SyncObject.Type)?
@@ -28,6 +29,14 @@ struct EntityDraft<Root: SyncObject> {
                         : SyncRelationship(property.name, toOne: type.entityName, optional: property.isOptional))
             }
         }
+    }
+
+    /// The names of the properties that identify the objects: `id` unless the declaration or the
+    /// parent states others.
+    var identity: [String] {
+        if let declaredIdentity { return declaredIdentity }
+        return inheritedIdentity.isEmpty && attributes.contains { $0.name == SyncEntity.usualIdentity }
+            ? [SyncEntity.usualIdentity] : []
     }
 
     mutating func changeAttribute(
@@ -106,6 +115,8 @@ extension SyncObject {
 }
 
 extension SyncEntity {
+    /// The attribute that is the identity of a type that declares none.
+    static let usualIdentity = "id"
     /// The annotation of a property's key in JSON.
     package static let remoteKeyAnnotation = "sync.remoteKey"
 }

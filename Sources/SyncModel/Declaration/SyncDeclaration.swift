@@ -1,7 +1,7 @@
 /// A type's statements about its entity, in addition to its properties.
 ///
 ///     static let declaration = SyncDeclaration<User>(
-///         .identity(\.id), .toMany(\.notes, inverse: \.author, deleteRule: .cascade),
+///         .identity(\.number), .toMany(\.notes, inverse: \.author, deleteRule: .cascade),
 ///         .attribute(\.createdAt, remoteKey: "created"), .unique(\.email))
 public struct SyncDeclaration<Root: SyncObject>: Sendable {
     /// One statement of a declaration.
@@ -35,9 +35,12 @@ public struct SyncDeclaration<Root: SyncObject>: Sendable {
 extension SyncDeclaration.Part {
     /// The properties whose values identify an object in the whole store.
     ///
-    /// - Parameter properties: Attributes, at least one.
+    /// Without this statement, an attribute `id` is the identity.
+    ///
+    /// - Parameter properties: Attributes. Without any, objects have no identity: they belong to the
+    ///   object that they are nested in.
     public static func identity(_ properties: (any PartialKeyPath<Root> & Sendable)...) -> Self {
-        Self { draft in draft.identity = try properties.map { try draft.shape.name(of: $0) } }
+        Self { draft in draft.declaredIdentity = try properties.map { try draft.shape.name(of: $0) } }
     }
 
     /// The properties whose values identify an object within another one.
@@ -50,7 +53,7 @@ extension SyncDeclaration.Part {
         _ properties: (any PartialKeyPath<Root> & Sendable)..., within scope: any PartialKeyPath<Root> & Sendable
     ) -> Self {
         Self { draft in
-            draft.identity = try properties.map { try draft.shape.name(of: $0) }
+            draft.declaredIdentity = try properties.map { try draft.shape.name(of: $0) }
             draft.scope = try draft.shape.name(of: scope)
         }
     }

@@ -8,12 +8,12 @@
 ///         var notes: [Note]
 ///
 ///         static let declaration = SyncDeclaration<User>(
-///             .identity(\.id), .toMany(\.notes, inverse: \.author, deleteRule: .cascade),
-///             .index(\.name))
+///             .toMany(\.notes, inverse: \.author, deleteRule: .cascade), .index(\.name))
 ///     }
-///     let model = try DataModel(User.self)  // with Company and Note
+///     let store = try MemoryStore(User.self)  // with Company and Note
 ///
-/// Everything that the declaration does not state follows from the type: its coding keys are the
+/// Everything that the declaration does not state follows from the type, so a type without further
+/// statements needs no declaration. An attribute `id` is the identity. The coding keys are the
 /// names of attributes and relationships. A property whose type is a `SyncObject`, an optional one
 /// or an array of them is a relationship; any other property is an attribute. A property that is
 /// decoded with `decodeIfPresent` is optional.
@@ -29,11 +29,14 @@
 /// The type is examined once, by decoding it from invented values. Its `init(from:)` must therefore
 /// accept any value of a property's type.
 public protocol SyncObject: Codable, ObjectParts.RelatedValue where Object == Self {
-    /// The statements about the type's entity, in addition to its properties.
+    /// The statements about the type's entity, in addition to its properties; none by default.
     static var declaration: SyncDeclaration<Self> { get }
 }
 
 extension SyncObject {
+    /// No statements.
+    public static var declaration: SyncDeclaration<Self> { SyncDeclaration() }
+
     /// False: one object.
     public static var isToMany: Bool { false }
 

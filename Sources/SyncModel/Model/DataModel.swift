@@ -18,6 +18,8 @@ public struct DataModel: Sendable {
     public let layouts: [EntityLayout]
 
     private let indices: [String: Int]
+    /// Values that were made from the model once, such as its compiled mapping, by their type.
+    private var companions: [ObjectIdentifier: any Sendable] = [:]
 
     /// Creates a model from a list of entities.
     ///
@@ -86,6 +88,23 @@ public struct DataModel: Sendable {
                 entity.identity = identities[entity.name] ?? entity.identity
                 return entity
             })
+    }
+}
+
+extension DataModel {
+    /// Returns the value of a type that accompanies the model; nil if there is none.
+    ///
+    /// A store opens with a model, and every wrapper of the store has the same one. Higher layers
+    /// therefore keep what they compiled from the model with it.
+    package func companion<Value: Sendable>(_ type: Value.Type) -> Value? {
+        companions[ObjectIdentifier(type)] as? Value
+    }
+
+    /// Returns a copy of the model that a value accompanies. Equality ignores it.
+    package func accompanied<Value: Sendable>(by value: Value) -> DataModel {
+        var copy = self
+        copy.companions[ObjectIdentifier(Value.self)] = value
+        return copy
     }
 }
 

@@ -31,6 +31,39 @@ extension SyncEntity {
         // A JSON array of positions and identifiers: [[0, 5], [2, 7]].
         SyncAttribute("targets", .string, optional: false)
     }
+
+    /// The entity of bookmarks, from which a sync asks a source only for its changes.
+    package static let bookmark = SyncEntity(
+        "SyncBookmark", identity: "name", userInfo: [bookkeepingAnnotation: "true"]
+    ) {
+        SyncAttribute("name", .string, optional: false)
+        SyncAttribute("fingerprint", .string)
+        SyncAttribute("cursor", .string)
+        SyncAttribute("lastFullPass", .date)
+        SyncAttribute("pages", .string)
+    }
+
+    /// The entity of the passes in a store's history.
+    package static let pass = SyncEntity(
+        "SyncPass", identity: "name", "number", userInfo: [bookkeepingAnnotation: "true"]
+    ) {
+        SyncAttribute("name", .string, optional: false)
+        SyncAttribute("number", .int64, optional: false)
+        SyncAttribute("entity", .string)
+        SyncAttribute("started", .date)
+        SyncAttribute("finished", .date)
+        SyncAttribute("seconds", .double)
+        SyncAttribute("status", .string)
+        SyncAttribute("inserted", .int64)
+        SyncAttribute("updated", .int64)
+        SyncAttribute("unchanged", .int64)
+        SyncAttribute("deleted", .int64)
+        SyncAttribute("withheld", .int64)
+        SyncAttribute("rejected", .int64)
+        SyncAttribute("pages", .int64)
+        SyncAttribute("bytes", .int64)
+        SyncAttribute("error", .string)
+    }
 }
 
 extension DataModel {

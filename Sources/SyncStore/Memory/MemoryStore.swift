@@ -1,9 +1,10 @@
+public import JSONMapper
 import SyncBase
 public import SyncModel
 
 /// A store that keeps its objects in memory; the reference for the behavior of every store.
 ///
-///     let store = MemoryStore(model)
+///     let store = try MemoryStore(User.self)
 ///
 /// A transaction copies the parts that it changes, a few hundred objects at a time. Readers never
 /// wait, and a rollback costs nothing. Lookups by identity take constant time. Other queries visit
@@ -16,12 +17,40 @@ public final class MemoryStore: CommitObservable {
     private let committed: Locked<MemoryState>
     private let broadcaster = Broadcaster.ofCommits()
 
-    /// Creates an empty store.
-    ///
-    /// - Parameter model: The model of the objects; for example `RecordMapper.model`.
-    public init(_ model: DataModel) {
+    /// Creates an empty store for exactly the entities of a model, into which no JSON is synced.
+    public init(exactly model: DataModel) {
         self.model = model
         committed = Locked(MemoryState(model))
+    }
+
+    /// Creates an empty store for the objects of some types and of all types related to them.
+    ///
+    /// - Parameters:
+    ///   - type: A type.
+    ///   - others: Types that the first one does not lead to.
+    ///   - mapping: The rules that map JSON to the objects.
+    ///   - history: The settings of the history of syncs; nil, the default, records none.
+    /// - Throws: `SyncDeclarationError`, `ModelError` or `MappingError` if the declarations or the
+    ///   mapping cannot be right.
+    public convenience init(
+        _ type: any SyncObject.Type, _ others: any SyncObject.Type..., mapping: JSONMapping = JSONMapping(),
+        history: SyncHistory? = nil
+    ) throws {
+        try self.init(DataModel(types: [type] + others), mapping: mapping, history: history)
+    }
+
+    /// Creates an empty store for the objects of a model that is known only at run time.
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - mapping: The rules that map JSON to the objects. Nil, the default, for those of the
+    ///     `RecordMapper` that made the model, or the default rules.
+    ///   - history: The settings of the history of syncs; nil, the default, records none.
+    /// - Throws: `ModelError` or `MappingError` if the mapping does not fit the model.
+    public convenience init(
+        _ model: DataModel, mapping: JSONMapping? = nil, history: SyncHistory? = nil
+    ) throws {
+        self.init(exactly: try model.prepared(mapping, history))
     }
 
     /// Runs a body in a transaction and commits its changes; see ``Store/transaction(_:)``.

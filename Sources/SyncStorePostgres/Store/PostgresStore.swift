@@ -1,4 +1,5 @@
 #if Postgres
+public import JSONMapper
 import OneWayPostgresClient
 public import SyncModel
 public import SyncStore
@@ -6,7 +7,7 @@ public import SyncStoreSQL
 
 /// A store in a PostgreSQL database, with natural tables that any SQL tool can read.
 ///
-///     let store = try await PostgresStore(model, at: "postgres://app@db.example.com/app")
+///     let store = try await PostgresStore(User.self, at: "postgres://app@db.example.com/app")
 ///
 /// Requires PostgreSQL 15 or later. One connection writes; other connections read the last commit
 /// in the meantime. Each connection has its own thread. Cancelling the task of a call cancels its
@@ -110,19 +111,52 @@ public final class PostgresStore: CommitObservable {
     private let readBudget: ReadBudget
     private let watch: PostgresCommitWatch
 
-    /// Creates a store. Connects, and creates or migrates the tables.
+    /// Creates a store for the objects of some types and of all types related to them. Connects, and
+    /// creates or migrates the tables.
     ///
     /// - Parameters:
-    ///   - model: The model of the objects; for example `RecordMapper.model`.
+    ///   - type: A type.
+    ///   - others: Types that the first one does not lead to.
     ///   - connectionString: A URI or a list of keywords and values, in libpq's format
     ///     (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). Missing
     ///     values come from the environment (`PGHOST`, `PGPASSWORD` …), the service file and the
     ///     password file.
+    ///   - mapping: The rules that map JSON to the objects.
+    ///   - history: The settings of the history of syncs; nil, the default, records none.
     ///   - options: The options of the store.
     /// - Throws: `PostgresError` of class `08` if no server can be reached, `28P01` for a wrong
     ///   password, `42501` for a missing privilege, `0A000` behind a pooler; `SQLSchemaError` if
-    ///   the tables cannot match the model.
-    public init(_ model: DataModel, at connectionString: String, options: Options = Options()) async throws {
+    ///   the tables cannot match the model;
+    ///   `SyncDeclarationError`, `ModelError` or `MappingError` if the declarations or the mapping
+    ///   cannot be right.
+    public convenience init(
+        _ type: any SyncObject.Type, _ others: any SyncObject.Type..., at connectionString: String,
+        mapping: JSONMapping = JSONMapping(), history: SyncHistory? = nil, options: Options = Options()
+    ) async throws {
+        let model = try DataModel(types: [type] + others)
+        try await self.init(model, at: connectionString, mapping: mapping, history: history, options: options)
+    }
+
+    /// Creates a store for the objects of a model that is known only at run time. Connects, and
+    /// creates or migrates the tables.
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - connectionString: As in ``init(_:_:at:mapping:history:options:)``.
+    ///   - mapping: The rules that map JSON to the objects. Nil, the default, for those of the
+    ///     `RecordMapper` that made the model, or the default rules.
+    ///   - history: The settings of the history of syncs; nil, the default, records none.
+    ///   - options: The options of the store.
+    /// - Throws: As ``init(_:_:at:mapping:history:options:)``.
+    public convenience init(
+        _ model: DataModel, at connectionString: String, mapping: JSONMapping? = nil, history: SyncHistory? = nil,
+        options: Options = Options()
+    ) async throws {
+        try await self.init(exactly: try model.prepared(mapping, history), at: connectionString, options: options)
+    }
+
+    /// Creates a store of a model's objects, without mapping and bookkeeping.
+    package init(exactly model: DataModel, at connectionString: String, options: Options = Options()) async throws {
         self.model = model
         let settings = PostgresSettings(
             address: PostgresAddress(connectionString), schemaName: options.schema, isReadOnly: options.isReadOnly,

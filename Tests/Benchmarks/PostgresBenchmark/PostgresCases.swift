@@ -149,7 +149,7 @@ struct PostgresCases {
         var options = PostgresStore.Options()
         options.schema = schema
         let mapper = try StoreUnderTest.mapper()
-        return try JSONStore(try await PostgresStore(mapper.model, at: url, options: options), mapper: mapper)
+        return try JSONStore(try await PostgresStore(exactly: mapper.model, at: url, options: options), mapper: mapper)
     }
 
     private func firstSync(_ payload: Payload, into store: JSONStore) async throws -> Int {

@@ -143,7 +143,7 @@ enum SourceBenchmark {
     ) async throws -> Int {
         let store = try await store(in: folder)
         let result = try await store.sync(from: HTTPJSONSource(url, pages: .link, client: client), into: "User")
-        let inserted = result.result.counts.inserted
+        let inserted = result.counts.inserted
         guard inserted == count else { throw UnexpectedResult(inserted: inserted) }
         return inserted
     }
@@ -152,8 +152,8 @@ enum SourceBenchmark {
     private static func store(in folder: URL) async throws -> JSONStore {
         let path = folder.appending(path: "users.sqlite").path
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
-        let mapper = try RecordMapper(StoreUnderTest.mapper().model.adding([SyncBookmark.entity]))
-        return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+        let mapper = try RecordMapper(StoreUnderTest.mapper().model.adding([SyncEntity.bookmark]))
+        return try JSONStore(try await SQLiteStore(exactly: mapper.model, at: .file(path)), mapper: mapper)
     }
 
     struct NoCurl: Error {}

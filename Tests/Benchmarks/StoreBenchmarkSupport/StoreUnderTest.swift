@@ -37,7 +37,7 @@ public enum StoreUnderTest {
     /// Syncs a payload, and makes sure that it did what it should.
     ///
     /// - Returns: How many users or orders were in the payload.
-    public static func sync(
+    package static func sync(
         _ payload: Payload, into store: JSONStore, expecting isExpected: (StoreSyncResult.Counts) -> Bool
     ) async throws -> Int {
         let result = try await store.sync(.file(payload.path), into: payload.entity)

@@ -90,7 +90,8 @@ import Testing
     @Test(arguments: sampled(1...200 as ClosedRange<UInt64>))
     func anExportOfAnImportIsTheCanonicalForm(seed: UInt64) throws {
         var world = try World(seed: seed)
-        let mapper = try RecordMapper(world.model, contract: ValueContract(wrongType: .fail, unreadableDate: .fail))
+        let mapper = try RecordMapper(
+            world.model, JSONMapping(contract: ValueContract(wrongType: .fail, unreadableDate: .fail)))
         for style in RecordExporter.Options.KeyStyle.allCases {
             var options = RecordExporter.Options()
             options.keyStyle = style

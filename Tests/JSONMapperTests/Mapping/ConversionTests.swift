@@ -15,7 +15,7 @@ import Testing
     /// What an attribute of a type becomes of a JSON value; nil where the contract refuses it.
     private func converted(_ json: String, _ type: AttributeType) throws -> AttributeValue? {
         let mapper = try RecordMapper(
-            try Self.model.get(), contract: ValueContract(wrongType: .reject, unreadableDate: .reject))
+            try Self.model.get(), JSONMapping(contract: ValueContract(wrongType: .reject, unreadableDate: .reject)))
         var record = Record(of: try mapper.model.layout(of: "Thing"))
         do {
             _ = try mapper.fill(&record, from: Array("{\"\(type.rawValue)\":\(json)}".utf8))

@@ -14,9 +14,10 @@ import Testing
         dialect.name = "mine"
         dialect.annotations.key.insert("api.key", at: 0)
         let json = Array(#"[{"id":1,"profile":{"title":"Ada"},"other":"no"}]"#.utf8)
-        #expect(try RecordMapper(model, dialect: dialect).records(of: "User", bytes: json)[0]["name"] == "Ada")
+        #expect(
+            try RecordMapper(model, JSONMapping(dialect: dialect)).records(of: "User", bytes: json)[0]["name"] == "Ada")
         #expect(try RecordMapper(model).records(of: "User", bytes: json)[0]["name"] == "no")
-        let record = try RecordMapper(model, dialect: dialect).records(of: "User", bytes: json)[0]
+        let record = try RecordMapper(model, JSONMapping(dialect: dialect)).records(of: "User", bytes: json)[0]
         let exporter = try RecordExporter(model, dialect: dialect)
         #expect(
             String(decoding: try exporter.bytes(ofRecord: record), as: UTF8.self)
@@ -34,7 +35,7 @@ import Testing
         dialect.annotations.key = ["k"]
         dialect.infersFromNames = false
         dialect.contract = .strict
-        let mapper = try RecordMapper(model, dialect: dialect)
+        let mapper = try RecordMapper(model, JSONMapping(dialect: dialect))
         #expect(try mapper.records(of: "User", bytes: Array(#"[{"id":1}]"#.utf8)).count == 1)
         #expect(throws: MappingError.self) {
             try mapper.records(of: "User", bytes: Array(#"[{"id":1,"name":"x"}]"#.utf8))

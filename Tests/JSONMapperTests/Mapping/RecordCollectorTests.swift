@@ -15,7 +15,7 @@ import Testing
                     SyncAttribute("text", .string)
                     SyncRelationship("user", toOne: "User", inverse: "notes")
                 }
-            }, contract: contract)
+            }, JSONMapping(contract: contract))
     }
 
     /// The notes of all users.

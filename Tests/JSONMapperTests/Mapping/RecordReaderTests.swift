@@ -26,7 +26,7 @@ import Testing
     }
 
     private func rejecting(_ contract: ValueContract, _ json: String) throws -> ([Record], [MappingProblem]) {
-        let mapper = try RecordMapper(model, contract: contract)
+        let mapper = try RecordMapper(model, JSONMapping(contract: contract))
         let result = try mapper.reader(of: "User", bytes: Array(json.utf8)).readAll()
         return (result.records, result.rejected)
     }
@@ -192,9 +192,11 @@ import Testing
     }
 
     @Test func anEntityMayHaveAContractOfItsOwn() throws {
-        let mapper = try RecordMapper(model, contracts: ["User": ValueContract(unknownKey: .fail)])
+        let mapper = try RecordMapper(model, JSONMapping(contracts: ["User": ValueContract(unknownKey: .fail)]))
         #expect(throws: MappingError.self) { try mapper.records(of: "User", bytes: Array(#"[{"x":1}]"#.utf8)) }
-        #expect(throws: MappingError.unknownEntity("X")) { try RecordMapper(model, contracts: ["X": ValueContract()]) }
+        #expect(throws: MappingError.unknownEntity("X")) {
+            try RecordMapper(model, JSONMapping(contracts: ["X": ValueContract()]))
+        }
     }
 
     @Test func aNumberThatDoesNotFitIsToldApartFromAnotherType() throws {
@@ -204,7 +206,8 @@ import Testing
     }
 
     @Test func ignoredValuesLeaveWhatIsThere() throws {
-        let mapper = try RecordMapper(model, contract: ValueContract(wrongType: .ignore, unreadableDate: .ignore))
+        let mapper = try RecordMapper(
+            model, JSONMapping(contract: ValueContract(wrongType: .ignore, unreadableDate: .ignore)))
         var record = Record(of: try mapper.model.layout(of: "User"))
         record["remoteID"] = 4
         record["bornOn"] = .date(Timestamp(microseconds: 0))
@@ -213,7 +216,7 @@ import Testing
     }
 
     @Test func aFailingContractEndsWithTheProblemAndReadingCanGoOn() throws {
-        let mapper = try RecordMapper(model, contract: ValueContract(wrongType: .fail))
+        let mapper = try RecordMapper(model, JSONMapping(contract: ValueContract(wrongType: .fail)))
         let reader = try mapper.reader(of: "User", bytes: Array(#"[{"id":1},{"id":[]},{"id":3}]"#.utf8))
         let problem = MappingProblem(
             entity: "User", attribute: "remoteID", keyPath: "id", index: 1, reason: .wrongType(.int64))

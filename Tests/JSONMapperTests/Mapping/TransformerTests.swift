@@ -30,7 +30,7 @@ import Testing
     }
 
     private func filled(_ json: String, contract: ValueContract? = nil) throws -> Record {
-        let mapper = try RecordMapper(try model(), transformers: transformers(), contract: contract)
+        let mapper = try RecordMapper(try model(), JSONMapping(transformers: transformers(), contract: contract))
         return try #require(try mapper.records(of: "A", bytes: Array("[\(json)]".utf8)).first)
     }
 
@@ -74,7 +74,8 @@ import Testing
         // One that is registered under the name replaces it.
         var transformers = RecordMapper.Transformers()
         transformers.register(name) { (_: JSONValue) -> AttributeValue? in .binary(Data([1])) }
-        let replaced = try RecordMapper(model, transformers: transformers).records(of: "A", bytes: Array(json.utf8))
+        let replaced = try RecordMapper(model, JSONMapping(transformers: transformers)).records(
+            of: "A", bytes: Array(json.utf8))
         #expect(replaced[0]["blob"] == .binary(Data([1])))
     }
 
@@ -127,7 +128,7 @@ import Testing
             if let legacy = object["legacy_id"] { object["id"] = legacy }
             return object
         }
-        return try RecordMapper(model, dialect: .groot, transformers: transformers, contract: contract)
+        return try RecordMapper(model, JSONMapping(dialect: .groot, transformers: transformers, contract: contract))
     }
 
     @Test func anEntityMapperTellsSubEntitiesApart() throws {
@@ -179,7 +180,7 @@ import Testing
     func anUnregisteredNameOfAnEntityIsAnError(annotation: String) throws {
         let model = try DataModel { SyncEntity("A", userInfo: [annotation: "Missing"]) { SyncAttribute("a", .string) } }
         #expect(throws: MappingError.unknownTransformer(entity: "A", attribute: nil, name: "Missing")) {
-            try RecordMapper(model, dialect: .groot)
+            try RecordMapper(model, JSONMapping(dialect: .groot))
         }
     }
 

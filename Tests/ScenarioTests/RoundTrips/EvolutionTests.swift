@@ -27,13 +27,13 @@ import Testing
         let inferred = try RoundTrip.infer(Array(first.utf8), options: options).model
         do {
             let mapper = try RecordMapper(inferred)
-            let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+            let store = try JSONStore(try await SQLiteStore(exactly: mapper.model, at: .file(path)), mapper: mapper)
             _ = try await store.sync(.bytes(Array(first.utf8)), into: "Thing")
         }
         let evolved = try evolve(inferred, with: second, options: options)
         let mapper = try RecordMapper(evolved.model)
         return try await body(
-            evolved, try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper))
+            evolved, try JSONStore(try await SQLiteStore(exactly: mapper.model, at: .file(path)), mapper: mapper))
     }
 
     /// Syncs a file into a database, then another one by the evolved model, and compares the

@@ -56,7 +56,7 @@ struct ScenarioRunner {
             let request = try self.request(remote.sync, values)
             try await run(fails: remote.sync.fails, on: subject) {
                 let result = try await subject.sync(request, from: remote.source)
-                try check(result.result, remote.sync.expected, of: request.entity, values)
+                try check(result, remote.sync.expected, of: request.entity, values)
                 if let count = remote.sync.expected?.pageCount {
                     try expect(result.pageCount, count, "the number of pages read")
                 }
@@ -215,7 +215,7 @@ struct ScenarioRunner {
             }
         }
         let parent = try sync.parent.map { parent in
-            JSONStore.Parent(
+            StoreSyncOptions.Parent(
                 parent.entity, where: try values.predicate(parent.filter, of: parent.entity),
                 relationship: sync.relationship)
         }

@@ -16,5 +16,5 @@ struct SyncRequest {
     /// One payload, or the pages of one.
     var pages: [[UInt8]]
     var options: StoreSyncOptions
-    var parent: JSONStore.Parent?
+    var parent: StoreSyncOptions.Parent?
 }

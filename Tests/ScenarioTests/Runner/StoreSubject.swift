@@ -20,7 +20,7 @@ struct StoreSubject {
     init(_ world: ScenarioWorld, _ store: any Store) throws {
         self.world = world
         let mapper = try RecordMapper(
-            world.model, dialect: world.dialect, transformers: try RecordMapper.Transformers(world))
+            world.model, JSONMapping(dialect: world.dialect, transformers: try RecordMapper.Transformers(world)))
         watched = WatchedStore(store)
         json = try JSONStore(watched, mapper: mapper)
     }
@@ -50,7 +50,7 @@ struct StoreSubject {
     }
 
     /// The same from a source. The progress must end at what the result says.
-    func sync(_ request: SyncRequest, from source: ScriptedSource) async throws -> RemoteSyncResult {
+    func sync(_ request: SyncRequest, from source: ScriptedSource) async throws -> StoreSyncResult {
         try await proved(request) { isPlan in
             let progress = Locked<[RemoteSyncProgress]>([])
             let note = { @Sendable (step: RemoteSyncProgress) in progress.withLock { $0.append(step) } }
@@ -65,11 +65,11 @@ struct StoreSubject {
         }
     }
 
-    private func proved<Result: SyncResult>(
-        _ request: SyncRequest, _ sync: (_ isPlan: Bool) async throws -> Result
-    ) async throws -> Result {
+    private func proved(
+        _ request: SyncRequest, _ sync: (_ isPlan: Bool) async throws -> StoreSyncResult
+    ) async throws -> StoreSyncResult {
         let plans = request.pages.count < 2
-        var planned: Result?
+        var planned: StoreSyncResult?
         if plans {
             let before = try await state()
             do {
@@ -84,7 +84,7 @@ struct StoreSubject {
         let result = try await sync(false)
         guard !plans || result == planned else { throw PlanDiffers(entity: request.entity) }
         let before = try watched.takeWrites().files
-        let again = try await sync(false).synced
+        let again = try await sync(false)
         let writes = try watched.takeWrites()
         guard again.isUnchanged && writes.calls.isEmpty && writes.files == before else {
             throw NotIdempotent(entity: request.entity, result: again, writes: writes.calls)
@@ -262,17 +262,4 @@ extension StoreReader {
             return .int(Int64(try await links(relationship, of: [stored.object]).count))
         }
     }
-}
-
-/// The result of a sync from a payload or from a source.
-protocol SyncResult: Equatable {
-    var synced: StoreSyncResult { get }
-}
-
-extension StoreSyncResult: SyncResult {
-    var synced: StoreSyncResult { self }
-}
-
-extension RemoteSyncResult: SyncResult {
-    var synced: StoreSyncResult { result }
 }

@@ -30,7 +30,7 @@ import Testing
     func everyStoreLinksAlike(kind: StoreKind, seed: UInt64) async throws {
         let model = try Self.model()
         try await kind.use { makeStore in
-            let stores: [any Store] = [try await makeStore(model), MemoryStore(model)]
+            let stores: [any Store] = [try await makeStore(model), MemoryStore(exactly: model)]
             var objects: [[ObjectID]] = []
             let layout = try model.layout(of: "Person")
             var people = RecordBatch(of: layout)

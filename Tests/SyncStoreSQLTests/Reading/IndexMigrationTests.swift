@@ -117,7 +117,7 @@ import Testing
     func indexedTextsCanHaveAnyLength(kind: SQLDatabase.Kind, isUnique: Bool) async throws {
         let texts = Self.longTexts
         let model = try Self.model(SyncIndex(["name"], unique: isUnique), SyncIndex(["age", "name"], unique: isUnique))
-        let memory = MemoryStore(model)
+        let memory = MemoryStore(exactly: model)
         try await kind.use { database in
             let store = try await database.open(model, 0)
             for store in [store, memory] as [any Store] where try await store.count(StoreQuery("User")) == 0 {

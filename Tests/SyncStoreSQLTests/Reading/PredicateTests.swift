@@ -44,7 +44,7 @@ import Testing
         }
         let model = try DataModel([thing])
         try await kind.use { makeStore in
-            try await compare(try await makeStore(model), with: MemoryStore(model), seed: seed)
+            try await compare(try await makeStore(model), with: MemoryStore(exactly: model), seed: seed)
         }
     }
 

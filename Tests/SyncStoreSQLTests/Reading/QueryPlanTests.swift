@@ -21,7 +21,7 @@ import SyncStorePostgres
 
     @Test(arguments: Planned.cases)
     func sqliteSearchesIndices(planned: Planned.Case) async throws {
-        let store = try await SQLiteStore(try Planned.model(), at: .memory)
+        let store = try await SQLiteStore(exactly: try Planned.model(), at: .memory)
         let text = try Self.statement(planned, .sqlite).text
         let plan = try await store.sql { reader in
             try await reader.rows("EXPLAIN QUERY PLAN \(text)").map { "\($0["detail"] ?? .null)" }
@@ -33,7 +33,7 @@ import SyncStorePostgres
 
     @Test func sqliteReadsRelatedObjectsByIndices() async throws {
         let model = try Planned.model()
-        let store = try await SQLiteStore(model, at: .memory)
+        let store = try await SQLiteStore(exactly: model, at: .memory)
         let queries = SQLQueries(SQLSchema(model, dialect: .sqlite))
         let user = try model.layout(of: "User")
         for (name, part) in [("notes", "Note_author (author=?)"), ("tags", "(User=?)")] {
@@ -54,7 +54,7 @@ import SyncStorePostgres
 
     @Test func sqliteGroupsByAnIndex() async throws {
         let model = try Planned.model()
-        let store = try await SQLiteStore(model, at: .memory)
+        let store = try await SQLiteStore(exactly: model, at: .memory)
         let selection = StoreSelection(StoreQuery("User"), columns: [.value(PropertyPath("name")), .count])
         let text = SQLQueries(SQLSchema(model, dialect: .sqlite))
             .rows(try BoundSelection(selection, in: model), objectSet: nil).text
@@ -69,7 +69,7 @@ import SyncStorePostgres
     func postgresUsesIndices() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let options = schemas.emptyStore()
-            _ = try await PostgresStore(try Planned.model(), at: schemas.url, options: options)
+            _ = try await PostgresStore(exactly: try Planned.model(), at: schemas.url, options: options)
             for planned in Planned.cases {
                 let statement = try Self.statement(planned, .postgres(schema: options.schema))
                 var text = statement.text

@@ -74,7 +74,7 @@ import Testing
             ])
         }
         for count in 0...defaults.count {
-            let store = try await SQLiteStore(try model(count), at: location)
+            let store = try await SQLiteStore(exactly: try model(count), at: location)
             if count == 0 {
                 var record = Record(of: try store.model.layout(of: "Thing"))
                 record["id"] = 1

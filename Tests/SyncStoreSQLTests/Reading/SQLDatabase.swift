@@ -39,7 +39,7 @@ struct SQLDatabase: Sendable {
                 open: { model, version in
                     var options = SQLiteStore.Options()
                     options.modelVersion = version
-                    let store = try await SQLiteStore(model, at: .file(path), options: options)
+                    let store = try await SQLiteStore(exactly: model, at: .file(path), options: options)
                     last.withLock { $0 = store }
                     return store
                 },
@@ -74,7 +74,7 @@ struct SQLDatabase: Sendable {
                     open: { model, version in
                         var options = options
                         options.modelVersion = version
-                        return try await PostgresStore(model, at: schemas.url, options: options)
+                        return try await PostgresStore(exactly: model, at: schemas.url, options: options)
                     },
                     indices: {
                         try await schemas.run(

@@ -42,7 +42,7 @@ struct SQLiteLifeDatabase: LifeDatabase {
     }
 
     func open(_ model: DataModel, version: Int) async throws -> any Store {
-        let store = try await SQLiteStore(model, at: .file(path), options: options(version: version))
+        let store = try await SQLiteStore(exactly: model, at: .file(path), options: options(version: version))
         let texts = try foreignTexts()
         foreignObjects.withLock { $0 = $0 ?? texts }
         return store
@@ -51,7 +51,9 @@ struct SQLiteLifeDatabase: LifeDatabase {
     func rebuild(
         _ model: DataModel, version: Int, _ fill: @escaping @Sendable (any Store) async throws -> Void
     ) async throws -> (any Store)? {
-        try await SQLiteStore.rebuild(model, at: path, options: options(version: version)) { try await fill($0) }
+        try await SQLiteStore.rebuild(exactly: model, at: path, options: options(version: version)) {
+            try await fill($0)
+        }
     }
 
     /// The bytes of the file and of its log.

@@ -49,10 +49,9 @@ final class Users: Sendable {
 
     /// Syncs the file into an empty store.
     func sync() async throws -> Int {
-        let mapper = try RecordMapper(try DataModel { UserGenerator.entity })
-        let store = try JSONStore(
-            try await SQLiteStore(mapper.model, at: .file(emptyFile("store.sqlite"))), mapper: mapper)
-        let result = try await store.sync(.file(json.path), into: "User")
+        let model = try DataModel { UserGenerator.entity }
+        let store = try await SQLiteStore(model, at: .file(emptyFile("store.sqlite")))
+        let result = try await store.sync("User", .file(json.path))
         guard result.counts.inserted == count else { throw WrongCount(count: result.counts.inserted) }
         return count
     }

@@ -56,13 +56,12 @@ import Testing
                 SyncRelationship("user", toOne: "User", inverse: "notes")
             }
         }
-        let mapper = try RecordMapper(model)
-        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+        let store = try await SQLiteStore(model, at: .file(path))
         let json = """
             [{"id": 1, "name": "Ada", "birthday": "1815-12-10T12:30:15.250Z", "is_active": true,
               "notes": [{"id": 8, "text": "a"}, {"id": 9}]}, {"id": 2, "name": "José"}]
             """
-        try await store.sync(.bytes(Array(json.utf8)), into: "User")
+        try await store.sync("User", .text(json))
 
         let database = try DatabaseQueue(path: path)
         let users = try await database.read { database in

@@ -9,9 +9,8 @@ import ServiceLifecycle
 /// Several servers can share the database: one of them syncs, the others stand by, and all of them
 /// serve.
 struct Mirror: Service {
-    let json: JSONStore
     let feed: StatusFeed
-    private let store: any CommitObservable
+    let store: any CommitObservable
     private let service: SyncService<SyncSummary>
     private let logger: Logger
 
@@ -22,10 +21,8 @@ struct Mirror: Service {
     ///   - database: The path of an SQLite file, or a URL of PostgreSQL.
     ///   - interval: The time from one sync to the next.
     init(of source: URL, in database: String, every interval: Duration, logger: Logger) async throws {
-        // With the records of syncs and the bookmark of the source.
-        let mapper = try RecordMapper(DataModel(User.self).adding([SyncHistory.entity, SyncBookmark.entity]))
-        let database = try await MirrorDatabase(at: database, model: mapper.model)
-        let json = try JSONStore(database.store, mapper: mapper, history: SyncHistory(recordsUnchanged: false))
+        let database = try await MirrorDatabase(at: database)
+        let store = database.store
         let feed = StatusFeed(source: source)
         let users = HTTPJSONSource(
             source, pages: .link,
@@ -37,13 +34,12 @@ struct Mirror: Service {
             lease: database.lease
         ) {
             let limit = StoreSyncOptions(removalLimit: RemovalLimit(fraction: 0.5))
-            let result = try await json.sync(from: users, into: "User", options: limit) { progress in
+            let result = try await store.sync(User.self, from: users, options: limit) { progress in
                 feed.update { $0.progress = progress }
             }
             return SyncSummary(result)
         }
-        store = database.store
-        self.json = json
+        self.store = store
         self.feed = feed
         self.logger = logger
     }
@@ -133,7 +129,7 @@ struct Mirror: Service {
 
     /// Puts the number of objects and the last syncs into the feed.
     private func readDatabase() async throws {
-        let passes = try await SyncHistory.passes(in: store, limit: 12)
+        let passes = try await store.passes(limit: 12)
         let (users, companies) = (try await store.count(User.self), try await store.count(Company.self))
         feed.update { status in
             status.passes = passes.map(ServerStatus.Pass.init)

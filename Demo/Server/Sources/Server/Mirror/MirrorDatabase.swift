@@ -10,16 +10,17 @@ struct MirrorDatabase: Sendable {
     /// Opens a database, and creates its tables if they are missing.
     ///
     /// - Parameter address: The path of an SQLite file, or a URL of PostgreSQL.
-    init(at address: String, model: DataModel) async throws {
+    init(at address: String) async throws {
+        let history = SyncHistory(recordsUnchanged: false)
         if address.hasPrefix("postgres://") || address.hasPrefix("postgresql://") {
             #if Postgres
-            store = try await PostgresStore(model, at: address)
+            store = try await PostgresStore(User.self, at: address, history: history)
             lease = PostgresLease("mirror of users", at: address)
             #else
             throw MirrorError.lacksPostgres
             #endif
         } else {
-            store = try await SQLiteStore(model, at: .file(address))
+            store = try await SQLiteStore(User.self, at: .file(address), history: history)
             lease = SQLiteLease(for: address)
         }
     }

@@ -15,18 +15,18 @@ struct SyncSummary: Codable, Sendable {
     var drift: [String]
     var warnings: [String]
 
-    init(_ result: RemoteSyncResult) {
-        let counts = result.result.counts
+    init(_ result: StoreSyncResult) {
+        let counts = result.counts
         inserted = counts.inserted
         updated = counts.updated
         unchanged = counts.unchanged
         deleted = counts.deleted
         withheld = counts.withheld
-        rejected = result.result.rejectedCount
+        rejected = result.rejectedCount
         pageCount = result.pageCount
         byteCount = result.byteCount
         coverage = result.coverage.rawValue
-        drift = result.result.drift.entries.prefix(20).map { "\($0)" }
+        drift = result.drift.entries.prefix(20).map { "\($0)" }
         warnings = result.warnings
     }
 }

@@ -10,7 +10,7 @@ struct User: SyncObject {
     var updatedAt: Date?
     var company: Company?
 
-    static let declaration = SyncDeclaration<User>(.identity(\.id), .index(\.updatedAt))
+    static let declaration = SyncDeclaration<User>(.index(\.updatedAt))
 }
 
 /// The company that a user works for.

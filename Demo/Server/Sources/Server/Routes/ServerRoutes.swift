@@ -31,7 +31,7 @@ struct ServerRoutes: Sendable {
         router.get("users") { request, _ in try await users(request) }
         router.get("users/{id}") { _, context in
             guard let id = context.parameters.get("id", as: Int.self),
-                let user = try await mirror.json.store.first(User.self, where: \.id == id, including: \.company)
+                let user = try await mirror.store.first(User.self, where: \.id == id, including: \.company)
             else { throw HTTPError(.notFound, message: "there is no such user") }
             return try Self.json(user)
         }
@@ -67,7 +67,7 @@ struct ServerRoutes: Sendable {
         let after = query.get("after", as: Int.self) ?? 0
         let limit = min(max(query.get("limit", as: Int.self) ?? 100, 1), Self.maximumLimit)
         return try Self.json(
-            try await mirror.json.store.all(
+            try await mirror.store.all(
                 User.self, where: \.id > after, orderedBy: \.id, limit: limit, including: \.company))
     }
 
@@ -76,7 +76,7 @@ struct ServerRoutes: Sendable {
         Response(
             status: .ok, headers: [.contentType: "application/json"],
             body: ResponseBody { writer in
-                for try await chunk in mirror.json.export(ObjectQuery(User.self, orderedBy: \.id)) {
+                for try await chunk in mirror.store.exportChunks(ObjectQuery(User.self, orderedBy: \.id)) {
                     try await writer.write(ByteBuffer(bytes: chunk))
                 }
                 try await writer.finish(nil)

@@ -31,13 +31,12 @@ let links = [
     TestSupport.Neighbour.isLinked, PostgresTestSupport.Neighbour.isLinked, BenchmarkSupport.Neighbour.isLinked,
     LoopbackServer.Neighbour.isLinked, csqlite_neighbour() == 1, cpostgres_neighbour() == 1,
 ]
-let mapper = try RecordMapper(
-    try DataModel {
-        SyncEntity("User", identity: "id") {
-            SyncAttribute("id", .int64)
-        }
-    })
-let store = try JSONStore(try await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
-let result = try await store.sync(.bytes(Array(#"[{"id": 1}, {"id": 2}]"#.utf8)), into: "User")
+let model = try DataModel {
+    SyncEntity("User", identity: "id") {
+        SyncAttribute("id", .int64)
+    }
+}
+let store = try await SQLiteStore(model, at: .memory)
+let result = try await store.sync("User", .text(#"[{"id": 1}, {"id": 2}]"#))
 print(links.count, "neighbours,", result.counts.inserted, "users")
 guard links.allSatisfy({ $0 }), result.counts.inserted == 2 else { exit(1) }

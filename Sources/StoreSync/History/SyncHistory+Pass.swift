@@ -2,70 +2,7 @@ public import Foundation
 public import SyncModel
 public import SyncStore
 
-/// A history of the latest syncs of a `JSONStore`, kept in the store itself.
-///
-/// The history is a table that any SQL tool can read.
-///
-///     let mapper = try RecordMapper(model.adding([SyncHistory.entity]))
-///     let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: SyncHistory())
-///     try await store.sync(.file("users.json"), into: "User")
-///     try await SyncHistory.passes(in: store.store).first?.status  // .succeeded
-///
-/// The record of a successful sync is committed with its changes. The record of a failed or
-/// cancelled sync is written in a separate transaction after the rollback. Plans and changes of
-/// single objects are not recorded.
-public struct SyncHistory: Sendable {
-    /// The number of passes kept for each name, at least 1; 100 by default.
-    public var limit: Int
-    /// Whether syncs without changes are recorded; true by default.
-    ///
-    /// If false, a sync without changes leaves the store's files unchanged to the last byte.
-    public var recordsUnchanged: Bool
-
-    /// Creates a history.
-    ///
-    /// - Parameters:
-    ///   - limit: The number of passes kept for each name, at least 1.
-    ///   - recordsUnchanged: Whether syncs without changes are recorded.
-    public init(limit: Int = 100, recordsUnchanged: Bool = true) {
-        self.limit = max(limit, 1)
-        self.recordsUnchanged = recordsUnchanged
-    }
-
-    /// The entity of recorded passes, to be added to the store's model.
-    public static let entity = SyncEntity(
-        "SyncPass", identity: "name", "number", userInfo: [SyncEntity.bookkeepingAnnotation: "true"]
-    ) {
-        SyncAttribute("name", .string, optional: false)
-        SyncAttribute("number", .int64, optional: false)
-        SyncAttribute("entity", .string)
-        SyncAttribute("started", .date)
-        SyncAttribute("finished", .date)
-        SyncAttribute("seconds", .double)
-        SyncAttribute("status", .string)
-        SyncAttribute("inserted", .int64)
-        SyncAttribute("updated", .int64)
-        SyncAttribute("unchanged", .int64)
-        SyncAttribute("deleted", .int64)
-        SyncAttribute("withheld", .int64)
-        SyncAttribute("rejected", .int64)
-        SyncAttribute("pages", .int64)
-        SyncAttribute("bytes", .int64)
-        SyncAttribute("error", .string)
-    }
-
-    /// The outcome of a pass.
-    public enum Status: String, Hashable, Sendable, Codable {
-        /// It wrote changes.
-        case succeeded
-        /// It succeeded without changes.
-        case unchanged
-        /// It failed, and nothing was written.
-        case failed
-        /// It was cancelled, and nothing was written.
-        case cancelled
-    }
-
+extension SyncHistory {
     /// A recorded pass.
     public struct Pass: Hashable, Sendable, Codable {
         /// The name of the synced entity, followed by the name of the source if it has one.
@@ -93,23 +30,32 @@ public struct SyncHistory: Sendable {
         /// The error, cut to 1,000 characters; nil if there was none.
         public var error: String?
     }
+}
 
-    /// Reads the recorded passes of a store, the latest first.
+extension Store {
+    /// Returns the recorded syncs of a type's objects, the latest first.
     ///
     /// - Parameters:
-    ///   - store: The store.
+    ///   - type: The type of the synced objects.
+    ///   - limit: The maximum number of passes; nil, the default, for all.
+    /// - Throws: `ModelError.unknownEntity` if the store was opened without a history; errors of the
+    ///   store.
+    public func passes(of type: (some SyncObject).Type, limit: Int? = nil) async throws -> [SyncHistory.Pass] {
+        try await passes(of: type.entityName, limit: limit)
+    }
+
+    /// Returns the recorded syncs of an entity, or of all entities, the latest first.
+    ///
+    /// - Parameters:
     ///   - entity: The synced entity; nil, the default, for all entities.
     ///   - limit: The maximum number of passes; nil, the default, for all.
-    /// - Throws: `ModelError.unknownEntity` if the store's model lacks ``entity``; errors of the
-    ///   store.
-    public static func passes(
-        in store: any Store, into entity: String? = nil, limit: Int? = nil
-    ) async throws -> [Pass] {
-        _ = try store.model.layout(of: Self.entity.name)
+    /// - Throws: As the typed call.
+    public func passes(of entity: String? = nil, limit: Int? = nil) async throws -> [SyncHistory.Pass] {
+        let history = try model.layout(of: SyncEntity.pass.name)
         let query = StoreQuery(
-            Self.entity.name, where: entity.map { PropertyPath("entity") == $0 } ?? .constant(true),
+            history.name, where: entity.map { PropertyPath("entity") == $0 } ?? .constant(true),
             orderedBy: [Ordering("started", ascending: false), Ordering("number", ascending: false)], limit: limit)
-        return try await store.records(query).compactMap { Pass($0.record) }
+        return try await records(query).compactMap { SyncHistory.Pass($0.record) }
     }
 }
 

@@ -1,6 +1,6 @@
 public import SyncModel
 
-extension JSONStore {
+extension StoreSyncOptions {
     /// A stored object whose children a payload lists.
     public struct Parent: Sendable {
         /// The entity of the parent.
@@ -21,6 +21,23 @@ extension JSONStore {
             self.entity = entity
             self.predicate = predicate
             self.relationship = relationship
+        }
+
+        /// Creates a parent of a known type.
+        ///
+        /// - Parameters:
+        ///   - type: The type of the parent.
+        ///   - predicate: A condition that holds for the parent and no other object of the type.
+        ///   - relationship: The property with the children. Nil, the default, if the type has only
+        ///     one of their type.
+        /// - Throws: `SyncDeclarationError` for a key path that leads to no coded property.
+        public init<Object: SyncObject>(
+            _ type: Object.Type, where predicate: ObjectPredicate<Object>,
+            relationship: PartialKeyPath<Object>? = nil
+        ) throws {
+            self.init(
+                Object.entityName, where: try predicate.recordPredicate(),
+                relationship: try relationship.map { try ObjectShape<Object>.shared().name(of: $0) })
         }
 
         /// Looks up the relationship to the children.

@@ -1,0 +1,41 @@
+public import Foundation
+public import HTTPTransfer
+public import StoreSync
+
+extension RemoteSource where Self == HTTPJSONSource {
+    /// A list of JSON objects on an HTTP server.
+    ///
+    ///     try await store.sync(User.self, from: .url(url, pages: .link))
+    ///
+    /// - Parameters:
+    ///   - url: The address of the first page, http or https.
+    ///   - pages: How the server divides the list into pages; a single response by default.
+    ///   - keyPath: The key path of the objects in each page. Empty, the default, if the page is the
+    ///     array.
+    ///   - client: The client that sends requests.
+    ///   - headers: The header fields of each request; none by default.
+    public static func url(
+        _ url: URL, pages: HTTPPages = .single, keyPath: String = "", client: HTTPClient = HTTPClient(),
+        headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
+    ) -> HTTPJSONSource {
+        var source = HTTPJSONSource(url, pages: pages, client: client, headers: headers)
+        source.keyPath = keyPath
+        return source
+    }
+
+    /// A list of JSON objects of a common API.
+    ///
+    ///     try await store.sync(Issue.self, from: .url(url, api: .github))
+    ///
+    /// - Parameters:
+    ///   - url: The address of the list, http or https.
+    ///   - api: The API.
+    ///   - client: The client that sends requests.
+    ///   - headers: The header fields of each request; none by default.
+    public static func url(
+        _ url: URL, api: HTTPAPI, client: HTTPClient = HTTPClient(),
+        headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
+    ) -> HTTPJSONSource {
+        HTTPJSONSource(url, api: api, client: client, headers: headers)
+    }
+}
