@@ -208,7 +208,7 @@ let package = Package(
             dependencies: [
                 "OneWaySyncSQLite", "CoreDataModel", "HTTPSource", "HTTPTransfer", "JSONMapper", "ModelInference",
                 "OneWayLoopbackServer", "OneWaySynchronizer", "OneWayTestSupport", "StoreSync", "SyncModel",
-                "SyncProcessorTesting", "SyncStore", "SyncStorePostgres", "SyncStoreTesting",
+                "SyncBase", "SyncProcessorTesting", "SyncStore", "SyncStorePostgres", "SyncStoreTesting",
             ], swiftSettings: settings),
         .testTarget(
             name: "SimulationTests", dependencies: ["SyncBase", "Simulation", "OneWayTestSupport"],

@@ -13,12 +13,13 @@ extension RemoteSource where Self == HTTPJSONSource {
     ///   - keyPath: The key path of the objects in each page. Empty, the default, if the page is the
     ///     array.
     ///   - client: The client that sends requests.
-    ///   - headers: The header fields of each request; none by default.
+    ///   - headers: The header fields of each request, such as an access token; none by default.
+    ///     For fields that change, such as a token that expires, create an ``HTTPJSONSource``.
     public static func url(
         _ url: URL, pages: HTTPPages = .single, keyPath: String = "", client: HTTPClient = HTTPClient(),
-        headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
+        headers: HTTPHeaders = HTTPHeaders()
     ) -> HTTPJSONSource {
-        var source = HTTPJSONSource(url, pages: pages, client: client, headers: headers)
+        var source = HTTPJSONSource(url, pages: pages, client: client) { headers }
         source.keyPath = keyPath
         return source
     }
@@ -31,11 +32,12 @@ extension RemoteSource where Self == HTTPJSONSource {
     ///   - url: The address of the list, http or https.
     ///   - api: The API.
     ///   - client: The client that sends requests.
-    ///   - headers: The header fields of each request; none by default.
+    ///   - headers: The header fields of each request, such as an access token; none by default.
+    ///     For fields that change, such as a token that expires, create an ``HTTPJSONSource``.
     public static func url(
         _ url: URL, api: HTTPAPI, client: HTTPClient = HTTPClient(),
-        headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
+        headers: HTTPHeaders = HTTPHeaders()
     ) -> HTTPJSONSource {
-        HTTPJSONSource(url, api: api, client: client, headers: headers)
+        HTTPJSONSource(url, api: api, client: client) { headers }
     }
 }

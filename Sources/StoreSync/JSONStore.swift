@@ -75,6 +75,14 @@ package struct JSONStore: Sendable {
         try await sync({ PayloadList(pages) }, into: entity, childrenOf: parent, options: options)
     }
 
+    /// Makes the objects of an entity equal to those of several payloads at hand together.
+    func sync(
+        pages: [JSONSource], into entity: String, childrenOf parent: StoreSyncOptions.Parent?,
+        options: StoreSyncOptions
+    ) async throws -> StoreSyncResult {
+        try await sync({ PayloadList(pages) }, into: entity, childrenOf: parent, options: options)
+    }
+
     private func sync(
         _ payloads: @Sendable () -> PayloadList, into entity: String, childrenOf parent: StoreSyncOptions.Parent?,
         options: StoreSyncOptions

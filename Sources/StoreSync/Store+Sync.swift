@@ -59,7 +59,7 @@ extension Store {
     ///   - parent: The object whose children the payloads list; nil, the default, for none.
     ///   - options: The options of the sync.
     /// - Returns: The counts, rejected objects and drift.
-    /// - Throws: The errors of ``sync(_:_:childrenOf:options:)-(String,_,_,_)``, and errors of the
+    /// - Throws: The errors of `sync(_:_:childrenOf:options:)`, and errors of the
     ///   sequence. After an error, nothing has changed.
     @discardableResult
     public func sync<Pages: AsyncSequence & Sendable>(
@@ -69,10 +69,21 @@ extension Store {
         try await syncing.sync(pages: pages, into: entity, childrenOf: parent, options: options)
     }
 
+    /// Makes the objects of an entity equal to those of several payloads at hand together.
+    ///
+    /// - Throws: The errors of `sync(_:_:childrenOf:options:)`.
+    @discardableResult
+    public func sync(
+        _ entity: String, pages: [JSONSource], childrenOf parent: StoreSyncOptions.Parent? = nil,
+        options: StoreSyncOptions = StoreSyncOptions()
+    ) async throws -> StoreSyncResult {
+        try await syncing.sync(pages: pages, into: entity, childrenOf: parent, options: options)
+    }
+
     /// Predicts the result of a sync. Runs the same code without writing.
     ///
     /// - Returns: The result that the sync would have.
-    /// - Throws: The errors of ``sync(_:_:childrenOf:options:)-(String,_,_,_)``.
+    /// - Throws: The errors of `sync(_:_:childrenOf:options:)`.
     public func plan(
         _ entity: String, _ json: JSONSource, childrenOf parent: StoreSyncOptions.Parent? = nil,
         options: StoreSyncOptions = StoreSyncOptions()
@@ -93,7 +104,7 @@ extension Store {
     ///   - json: An array of objects or identifiers, or a single one.
     ///   - keyPath: The keys that lead to the array, separated by dots.
     /// - Returns: The counts, rejected objects and drift.
-    /// - Throws: The errors of ``sync(_:_:childrenOf:options:)-(String,_,_,_)``. An object or a
+    /// - Throws: The errors of `sync(_:_:childrenOf:options:)`. An object or a
     ///   relationship that does not fit is an error too. After an error, nothing has changed.
     @discardableResult
     public func importObjects(
@@ -105,7 +116,7 @@ extension Store {
     /// Inserts or updates objects by their identity, without deleting absent ones.
     ///
     /// - Returns: The counts, rejected objects and drift.
-    /// - Throws: The errors of ``sync(_:_:childrenOf:options:)-(String,_,_,_)``.
+    /// - Throws: The errors of `sync(_:_:childrenOf:options:)`.
     @discardableResult
     public func insertOrUpdate(_ entity: String, _ json: JSONSource) async throws -> StoreSyncResult {
         try await syncing.insertOrUpdate(json, into: entity)
@@ -120,7 +131,7 @@ extension Store {
     ///   - key: The key of the object.
     ///   - json: An object. An absent key leaves its property unchanged.
     /// - Returns: The result; nil if no object has the key.
-    /// - Throws: The errors of ``sync(_:_:childrenOf:options:)-(String,_,_,_)``;
+    /// - Throws: The errors of `sync(_:_:childrenOf:options:)`;
     ///   `StoreError.identityTaken` if the JSON contains the key of another object.
     @discardableResult
     public func update(_ entity: String, key: RecordKey, with json: JSONValue) async throws -> StoreSyncResult? {
@@ -169,7 +180,7 @@ extension Store {
     ///     False reads everything.
     ///   - progress: Called after each batch of objects. It must not block.
     /// - Returns: The result, with the coverage and the size of the transfer.
-    /// - Throws: The errors of ``sync(_:_:childrenOf:options:)-(String,_,_,_)``, and errors of the
+    /// - Throws: The errors of `sync(_:_:childrenOf:options:)`, and errors of the
     ///   source. After an error, nothing has changed.
     @discardableResult
     public func sync(
@@ -184,7 +195,7 @@ extension Store {
     ///
     /// - Returns: The result that the sync would have.
     /// - Throws: The errors of
-    ///   ``sync(_:from:options:usesBookmark:progress:)-(String,_,_,_,_)``.
+    ///   `sync(_:from:options:usesBookmark:progress:)`.
     public func plan(
         _ entity: String, from source: some RemoteSource, options: StoreSyncOptions = StoreSyncOptions(),
         usesBookmark: Bool = true, progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
@@ -226,7 +237,7 @@ extension Store {
     ///     object again, until the next sync of the whole list. Nil, the default, applies changes
     ///     in order.
     /// - Returns: The result, with the coverage ``StoreSyncResult/Coverage/changes``.
-    /// - Throws: The errors of ``sync(_:_:childrenOf:options:)-(String,_,_,_)``. After an error,
+    /// - Throws: The errors of `sync(_:_:childrenOf:options:)`. After an error,
     ///   nothing has changed.
     @discardableResult
     public func apply(

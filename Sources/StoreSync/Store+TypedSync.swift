@@ -15,7 +15,7 @@ extension Store {
     ///     only its children can be absent. Nil, the default, for none.
     ///   - options: The options of the sync.
     /// - Returns: The counts, rejected objects and drift.
-    /// - Throws: As ``sync(_:_:childrenOf:options:)-(String,_,_,_)``.
+    /// - Throws: As `sync(_:_:childrenOf:options:)`.
     @discardableResult
     public func sync(
         _ type: (some SyncObject).Type, _ json: JSONSource, childrenOf parent: StoreSyncOptions.Parent? = nil,
@@ -26,7 +26,7 @@ extension Store {
 
     /// Makes the objects of a type equal to those of several payloads together.
     ///
-    /// - Throws: As ``sync(_:pages:childrenOf:options:)-(String,_,_,_)``.
+    /// - Throws: As `sync(_:pages:childrenOf:options:)`.
     @discardableResult
     public func sync<Pages: AsyncSequence & Sendable>(
         _ type: (some SyncObject).Type, pages: Pages, childrenOf parent: StoreSyncOptions.Parent? = nil,
@@ -35,9 +35,22 @@ extension Store {
         try await sync(type.entityName, pages: pages, childrenOf: parent, options: options)
     }
 
+    /// Makes the objects of a type equal to those of several payloads at hand together.
+    ///
+    ///     try await store.sync(User.self, pages: [.text(#"[{"id": 1}]"#), .text(#"[{"id": 2}]"#)])
+    ///
+    /// - Throws: As `sync(_:_:childrenOf:options:)`.
+    @discardableResult
+    public func sync(
+        _ type: (some SyncObject).Type, pages: [JSONSource], childrenOf parent: StoreSyncOptions.Parent? = nil,
+        options: StoreSyncOptions = StoreSyncOptions()
+    ) async throws -> StoreSyncResult {
+        try await sync(type.entityName, pages: pages, childrenOf: parent, options: options)
+    }
+
     /// Predicts the result of a sync. Runs the same code without writing.
     ///
-    /// - Throws: As ``plan(_:_:childrenOf:options:)-(String,_,_,_)``.
+    /// - Throws: As `plan(_:_:childrenOf:options:)`.
     public func plan(
         _ type: (some SyncObject).Type, _ json: JSONSource, childrenOf parent: StoreSyncOptions.Parent? = nil,
         options: StoreSyncOptions = StoreSyncOptions()
@@ -46,7 +59,7 @@ extension Store {
     }
 
     /// Inserts or merges objects by their identity, without deleting any; see
-    /// ``importObjects(_:_:keyPath:)-(String,_,_)``.
+    /// `importObjects(_:_:keyPath:)`.
     @discardableResult
     public func importObjects(
         _ type: (some SyncObject).Type, _ json: JSONSource, keyPath: String = ""
@@ -56,14 +69,14 @@ extension Store {
 
     /// Inserts or updates objects by their identity, without deleting absent ones.
     ///
-    /// - Throws: As ``insertOrUpdate(_:_:)-(String,_)``.
+    /// - Throws: As `insertOrUpdate(_:_:)`.
     @discardableResult
     public func insertOrUpdate(_ type: (some SyncObject).Type, _ json: JSONSource) async throws -> StoreSyncResult {
         try await insertOrUpdate(type.entityName, json)
     }
 
     /// Updates one object with JSON, regardless of the key in the JSON; see
-    /// ``update(_:key:with:)-(String,_,_)``.
+    /// `update(_:key:with:)`.
     @discardableResult
     public func update(
         _ type: (some SyncObject).Type, key: RecordKey, with json: JSONValue
@@ -74,7 +87,7 @@ extension Store {
     /// Deletes one object, and applies the delete rules.
     ///
     /// - Returns: Whether the object existed.
-    /// - Throws: As ``delete(_:key:)-(String,_)``.
+    /// - Throws: As `delete(_:key:)`.
     @discardableResult
     public func delete(_ type: (some SyncObject).Type, key: RecordKey) async throws -> Bool {
         try await delete(type.entityName, key: key)
@@ -94,7 +107,7 @@ extension Store {
     ///     False reads everything.
     ///   - progress: Called after each batch of objects. It must not block.
     /// - Returns: The result, with the coverage and the size of the transfer.
-    /// - Throws: As ``sync(_:from:options:usesBookmark:progress:)-(String,_,_,_,_)``, which
+    /// - Throws: As `sync(_:from:options:usesBookmark:progress:)`, which
     ///   describes when objects are deleted.
     @discardableResult
     public func sync(
@@ -108,7 +121,7 @@ extension Store {
 
     /// Predicts the result of a sync from a source. Runs the same code without writing.
     ///
-    /// - Throws: As ``plan(_:from:options:usesBookmark:progress:)-(String,_,_,_,_)``.
+    /// - Throws: As `plan(_:from:options:usesBookmark:progress:)`.
     public func plan(
         _ type: (some SyncObject).Type, from source: some RemoteSource,
         options: StoreSyncOptions = StoreSyncOptions(), usesBookmark: Bool = true,
@@ -130,7 +143,7 @@ extension Store {
     ///   - options: The allowed operations and other options.
     ///   - version: The property that orders the versions of an object; nil, the default, applies
     ///     changes in order.
-    /// - Throws: As ``apply(_:_:options:newerBy:)-(String,_,_,_)``, which describes the rules.
+    /// - Throws: As `apply(_:_:options:newerBy:)`, which describes the rules.
     @discardableResult
     public func apply<Object: SyncObject>(
         _ type: Object.Type, _ changes: [RemoteChange], options: StoreSyncOptions = StoreSyncOptions(),

@@ -86,7 +86,7 @@ public enum SyncLeaseScope {
     /// runs under.
     ///
     /// Call it right before a change becomes permanent that no other process may make meanwhile.
-    /// Without a lease it does nothing. Syncs of a `JSONStore` call it before they commit.
+    /// Without a lease it does nothing. Syncs of a store call it before they commit.
     ///
     /// - Throws: ``SyncLeaseError/lost(name:underlying:)``; `CancellationError` if the task is
     ///   cancelled.

@@ -39,7 +39,7 @@ extension JSONStore {
 
     /// Returns the objects of a query and their related objects as a JSON array in memory.
     ///
-    /// - Throws: The errors of ``export(_:options:to:)``.
+    /// - Throws: The errors of `export(_:options:to:)`.
     package func export(_ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()) async throws
         -> [UInt8]
     {
@@ -53,7 +53,7 @@ extension JSONStore {
 
     /// Returns one object as JSON; nil if no object has the key.
     ///
-    /// - Throws: The errors of ``export(_:options:to:)``.
+    /// - Throws: The errors of `export(_:options:to:)`.
     package func export(
         _ entity: String, key: RecordKey, options: RecordExporter.Options = RecordExporter.Options()
     ) async throws -> [UInt8]? {
@@ -90,7 +90,7 @@ extension Store {
 
     /// Returns the objects of a query and their related objects as a JSON array in memory.
     ///
-    /// - Throws: The errors of ``export(_:options:to:)``.
+    /// - Throws: The errors of `export(_:options:to:)`.
     public func export(
         _ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()
     ) async throws -> [UInt8] {
@@ -107,7 +107,7 @@ extension Store {
     ///   - predicate: The condition for each object; nil, the default, for none.
     ///   - ordering: The order, such as `\.name` or `\.age.descending`.
     ///   - options: The format of the JSON, and the related objects.
-    /// - Throws: The errors of ``export(_:options:to:)``; `SyncDeclarationError` for a key path that
+    /// - Throws: The errors of `export(_:options:to:)`; `SyncDeclarationError` for a key path that
     ///   leads to no coded property.
     public func export<Object: SyncObject, each Order: ObjectParts.Criterion>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
@@ -120,7 +120,7 @@ extension Store {
 
     /// Returns one object as JSON; nil if no object has the key.
     ///
-    /// - Throws: The errors of ``export(_:options:to:)``.
+    /// - Throws: The errors of `export(_:options:to:)`.
     public func export(
         _ entity: String, key: RecordKey, options: RecordExporter.Options = RecordExporter.Options()
     ) async throws -> [UInt8]? {

@@ -66,8 +66,9 @@ public final class StoreProcessor: SyncProcessor {
             details: details)
     }
 
-    /// Creates a processor for the objects of an entity that is known only at run time; see
-    /// ``init(_:_:revision:scope:batchCount:list:details:)-(_,Object.Type,_,_,_,_,_)``.
+    /// Creates a processor for the objects of an entity that is known only at run time.
+    ///
+    /// The parameters are those of the initializer with a type.
     public init(
         _ store: some Store, _ entity: String, revision: String? = nil, scope: RecordPredicate = .constant(true),
         batchCount: Int = 100, list: @escaping List, details: Details? = nil

@@ -1,7 +1,7 @@
 /// A remote source of an entity's objects, read page by page.
 ///
 /// A source may report that nothing has changed, or only its changes since a bookmark.
-/// `JSONStore.sync(from:into:)` keeps the bookmark with the data, in the same transaction.
+/// `store.sync(User.self, from:)` keeps the bookmark with the data, in the same transaction.
 public protocol RemoteSource: Sendable {
     /// A name that is unique among the sources of an entity, stable across processes, and free of
     /// secrets.
