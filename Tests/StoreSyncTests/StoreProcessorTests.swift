@@ -143,10 +143,10 @@ import Testing
     /// The bookkeeping of syncs is no part of a model, and a store may do without it.
     @Test func aStoreWithoutBookkeepingFetchesOnlyWhatChanged() async throws {
         let model = try UserModel.withEverything()
-        let json = try JSONStore(MemoryStore(exactly: model), mapper: RecordMapper(model))
-        #expect(json.store.model["SyncPendingLink"] == nil)
+        let store = MemoryStore(exactly: model.accompanied(by: try RecordMapper(model)))
+        #expect(store.model["SyncPendingLink"] == nil)
         let source = Source()
-        let processor = try StoreProcessor(json.store, "User", revision: "age") {
+        let processor = try StoreProcessor(store, "User", revision: "age") {
             await source.list()
         } details: { key in
             try await source.details(key)
