@@ -220,7 +220,7 @@ struct PostgresOutageTests {
             var options = PostgresStore.Options()
             options.isBehindSessionPooler = true
             options.schema = "app"
-            let store = try await PostgresStore(try PostgresWorld.model(), at: proxy.url(), options: options)
+            let store = try await PostgresStore(exactly: try PostgresWorld.model(), at: proxy.url(), options: options)
             try await store.put([1])
             #expect(try await store.names() == [#""a""#])
             try proxy.replaceSessions()

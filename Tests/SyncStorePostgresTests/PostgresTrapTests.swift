@@ -84,7 +84,7 @@ struct PostgresTrapTests {
         }
         if let traps { try await PostgresSession.run(url, traps) }
         let model = try DataModel(columns.map(entity))
-        let store = try await PostgresStore(model, at: url)
+        let store = try await PostgresStore(exactly: model, at: url)
         var lines: [String] = []
         for column in columns { lines += try await use(store, column) }
         try await PostgresLease("name", at: url).withLease(waiting: .forever) {}
