@@ -61,7 +61,6 @@ struct SyncCursor: Sendable, Hashable {
 
     /// The cursor of an earlier time, for a date, or for seconds, milliseconds, microseconds or
     /// nanoseconds since 1970. Other cursors are unchanged.
-    /// 1970. Other cursors stay as they are.
     func earlier(by duration: Duration) -> SyncCursor {
         let microseconds = Int64(duration / .microseconds(1))
         guard microseconds > 0, let time else { return self }

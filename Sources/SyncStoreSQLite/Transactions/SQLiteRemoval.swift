@@ -23,11 +23,11 @@ extension SQLiteConnection: SQLRemovalConnection {
             })
     }
 
-    /// Runs a change, and fails if a trigger of somebody else deletes further objects: nobody would
-    /// be told of them.
+    /// Runs a change, and fails if a trigger that the store did not create deletes further objects,
+    /// because observers would not learn of these deletions.
     ///
     /// - Parameters:
-    ///   - others: What others have in the database.
+    ///   - others: The triggers and foreign keys in the database that the store did not create.
     ///   - layout: The entity whose objects are changed.
     ///   - gain: The number of objects that a change added, negative if it deleted some.
     ///   - change: The change.
