@@ -82,7 +82,7 @@ import Testing
 
             static let declaration = SyncDeclaration<Event>(
                 .attribute(\.id, remoteKey: "event_no"), .attribute(\.title, remoteKey: "details.title"),
-                .attribute(\.bookedOn, transformer: "day.month.year"))
+                .attribute(\.bookedOn, userInfo: ["sync.valueTransformer": "day.month.year"]))
         }
 
         var transformers = RecordMapper.Transformers()
