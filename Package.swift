@@ -168,7 +168,7 @@ let package = Package(
                 "SyncModel",
                 "CoreDataModel",
                 "JSONMapper",
-                "StoreSync", "SyncStoreSQLite", "OneWayPostgresTestSupport", "OneWayTestSupport",
+                "StoreSync", "SyncStoreSQLite", "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncModelTests", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport"],
@@ -240,7 +240,7 @@ let package = Package(
             name: "TestChild",
             dependencies: [
                 "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncWorkQueuePostgres", "SyncStore",
-                "JSONMapper", "SyncModel",
+                "COneWaySQLite", "CoreDataModel", "JSONMapper", "SyncModel",
                 "OneWaySynchronizer", "OneWayStoreTestSupport",
             ],
             path: "Tests/TestChild", swiftSettings: settings),

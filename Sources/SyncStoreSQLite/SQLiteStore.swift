@@ -40,12 +40,15 @@ public final class SQLiteStore: CommitObservable {
         /// file.
         case file(String)
         /// An existing file that is only read. Its tables must match the model.
+        ///
+        /// If a process was killed in a transaction, the transaction is undone first.
         case readOnlyFile(String)
         /// A private temporary file, in memory if the system has a file system there.
         ///
-        /// It is removed with the store. Files left by a killed process are removed when the next
-        /// store in memory opens. On Linux, it is in `/dev/shm`, which holds 64 MB in a Docker
-        /// container unless `--shm-size` sets another size.
+        /// It is in a folder that only the user can read, and is removed with the store. Files left
+        /// by a killed process are removed when the same user's next store in memory opens. On
+        /// Linux, it is in `/dev/shm`, which holds 64 MB in a Docker container unless `--shm-size`
+        /// sets another size.
         case memory
 
         /// A file, created if it does not exist.
@@ -86,6 +89,14 @@ public final class SQLiteStore: CommitObservable {
         /// It bounds the memory of a sync. A larger cache makes writing in random order faster,
         /// such as a first sync into a large table with several indices.
         public var cacheByteCount = 4 << 20
+        /// Whether the file's triggers, views, indexes and constraints may use functions and virtual
+        /// tables that SQLite does not regard as harmless; false by default.
+        ///
+        /// Set it only for a file of your own whose triggers need one: a function that
+        /// `sqlite3_auto_extension` adds, or FTS5 if the version of SQLite, such as 3.40, does not
+        /// regard it as harmless. Otherwise, a statement that reaches one fails with
+        /// "unsafe use". See https://www.sqlite.org/security.html.
+        public var trustsSchema = false
 
         /// Creates options with default values.
         public init() {}

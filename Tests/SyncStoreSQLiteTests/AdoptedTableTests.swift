@@ -319,7 +319,10 @@ struct AdoptedTableTests {
             SyncAttribute("word", .string)
         }
         let model = try DataModel([SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) }, tag])
-        await #expect(throws: SQLSchemaError.missingColumn(table: "tags", column: "_id")) {
+        let reason =
+            "it has no column _id for object numbers; its rows are numbered by id, so set SQLNaming.rowColumn to "
+            + #""rowid""#
+        await #expect(throws: SQLSchemaError.unsuitableTable(table: "tags", reason: reason)) {
             try await open(model, tables: ["Tag": "tags"])
         }
         #expect(try await SQLiteShell.run("SELECT * FROM tags", at: path) == ["3|x"])

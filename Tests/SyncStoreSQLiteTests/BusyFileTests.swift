@@ -69,7 +69,32 @@ import Testing
     }
 
     /// A copy of the files amid a transaction is what a killed process leaves.
-    @Test func aReadOnlyStoreSaysThatATransactionWasInterrupted() async throws {
+    @Test(arguments: ["store", "note", "copy"])
+    func aTransactionThatWasInterruptedIsUndoneByWhoeverReads(door: String) async throws {
+        let copy = try await interruptedCopy()
+        switch door {
+        case "note": #expect(try await SQLiteStore.note(at: copy).isStore)
+        case "copy": try await SQLiteStore.copy(copy, to: copy + "-copy")
+        default: break
+        }
+        let first = StoreQuery("Person", where: PropertyPath("id") == 1)
+        #expect(try await SQLiteStore(exactly: .people(), at: .readOnlyFile(copy)).count(first) == 1)
+        #expect(try await SQLiteStore(exactly: .people(), at: .file(copy)).count(first) == 1)
+    }
+
+    /// A superuser may write anywhere.
+    @Test(.enabled(if: getuid() != 0, "the system lets root write everywhere"))
+    func aTransactionThatCannotBeUndoneIsExplained() async throws {
+        let copy = try await interruptedCopy()
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: copy)
+        let error = await #expect(throws: SQLiteError.self) {
+            try await SQLiteStore(exactly: .people(), at: .readOnlyFile(copy))
+        }
+        #expect(error?.primaryCode == SQLiteError.Code.readOnly)
+        #expect(error?.message.contains("the journal of an interrupted transaction") == true)
+    }
+
+    private func interruptedCopy() async throws -> String {
         let other = try await reader()
         try other.execute(
             "COMMIT; INSERT INTO Person (id) VALUES (1); PRAGMA cache_size = 1; BEGIN; UPDATE Person SET id = 2; "
@@ -78,13 +103,6 @@ import Testing
         try FileManager.default.copyItem(atPath: path, toPath: copy)
         try FileManager.default.copyItem(atPath: path + "-journal", toPath: copy + "-journal")
         try other.execute("ROLLBACK")
-        let error = await #expect(throws: SQLiteError.self) {
-            try await SQLiteStore(exactly: .people(), at: .readOnlyFile(copy))
-        }
-        #expect(error?.primaryCode == SQLiteError.Code.readOnly)
-        #expect(error?.message.contains("the journal of an interrupted transaction") == true)
-        let first = StoreQuery("Person", where: PropertyPath("id") == 1)
-        #expect(try await SQLiteStore(exactly: .people(), at: .file(copy)).count(first) == 1)
-        #expect(try await SQLiteStore(exactly: .people(), at: .readOnlyFile(copy)).count(first) == 1)
+        return copy
     }
 }

@@ -91,6 +91,28 @@ import Testing
         await #expect(throws: SQLiteError.self) { try await store.store.count(StoreQuery("User")) }
     }
 
+    /// Nothing has looked at the log since the store was opened.
+    @Test(arguments: ["-wal", "-shm"], [true, false])
+    func aFileBesideTheDatabaseThatIsGoneIsNoticedByTheFirstTransaction(suffix: String, isReplaced: Bool) async throws {
+        do {
+            let earlier = try await open()
+            try await earlier.sync(.bytes(Array(#"[{"id":1}]"#.utf8)), into: "User")
+        }
+        let store = try await open()
+        let beside = URL(filePath: url.path + suffix)
+        let bytes = try Data(contentsOf: beside)
+        try FileManager.default.moveItem(at: beside, to: folder.url.appending(path: "away"))
+        if isReplaced { try bytes.write(to: beside) }
+        let reading = await #expect(throws: SQLiteError.self) { try await store.store.count(StoreQuery("User")) }
+        #expect(reading?.code == SQLiteError.Code.fileMoved && reading?.description.contains(suffix) == true)
+        for _ in 0..<2 {
+            let writing = await #expect(throws: SQLiteError.self) {
+                try await store.sync(.bytes(Array(#"[{"id":2}]"#.utf8)), into: "User")
+            }
+            #expect(writing?.code == SQLiteError.Code.fileMoved)
+        }
+    }
+
     @Test(arguments: [true, false])
     func aDatabaseThatIsOverwrittenInPlaceIsNoticed(isReading: Bool) async throws {
         let other = folder.url.appending(path: "other.sqlite")

@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestSupport
 import SyncModel
 import SyncStoreSQL
 import Testing
@@ -6,19 +7,28 @@ import Testing
 @testable import SyncStoreSQLite
 
 @Suite struct TransientFolderTests {
+    /// A parent that only this test uses.
+    private let parent: TemporaryDirectory
+    private let files = FileManager.default
+
+    init() throws {
+        parent = try TemporaryDirectory()
+        try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: parent.url.path)
+    }
+
     @Test func itIsGoneWithItsLastReference() throws {
         var folder: TransientFolder? = try TransientFolder()
         let path = try #require(folder?.url.path)
         try Data([1]).write(to: URL(filePath: path).appending(path: "file"))
         folder = nil
-        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(!files.fileExists(atPath: path))
     }
 
     @Test func itStaysAsLongAsAConnectionHasAFileInItOpen() async throws {
         let worker = try Self.worker(in: try TransientFolder())
         try await worker.prepareSchema()
         let path = await worker.settings.path
-        #expect(FileManager.default.fileExists(atPath: path))
+        #expect(files.fileExists(atPath: path))
     }
 
     /// Returns a worker that alone refers to the folder.
@@ -30,46 +40,90 @@ import Testing
             schema: SQLSchema(model, dialect: .sqlite), label: "TransientFolderTests")
     }
 
-    @Test func oneThatIsUsedStaysAndOneOfADeadProcessGoes() throws {
-        let used = try TransientFolder()
-        let abandoned = TransientFolder.parent.appending(path: "SQLiteStore-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: abandoned, withIntermediateDirectories: false)
-        // The lock last: from then on any store that is made removes it.
-        for name in ["store.sqlite", "lock"] { try Data().write(to: abandoned.appending(path: name)) }
-        let next = try TransientFolder()
-        #expect(!FileManager.default.fileExists(atPath: abandoned.path))
-        #expect(FileManager.default.fileExists(atPath: used.url.path))
-        #expect(FileManager.default.fileExists(atPath: next.url.path))
+    /// Creates what a killed process leaves behind.
+    private func abandon(permissions: Int = 0o700) throws -> URL {
+        let folder = parent.url.appending(path: TransientFolder.prefix + UUID().uuidString)
+        try files.createDirectory(at: folder, withIntermediateDirectories: false)
+        for name in ["store.sqlite", "store.sqlite-wal"] { try Data([1]).write(to: folder.appending(path: name)) }
+        try files.setAttributes([.posixPermissions: permissions], ofItemAtPath: folder.path)
+        return folder
     }
 
-    /// A process has few descriptors; each keeps the lock of its file.
-    @Test(.timeLimit(.minutes(5))) func locksOfFoldersThatAreGoneAreGivenBack() async throws {
-        let files = FileManager.default
-        let links = TransientFolder.parent.appending(path: "links-\(UUID().uuidString)")
-        try files.createDirectory(at: links, withIntermediateDirectories: false)
-        defer { try? files.removeItem(at: links) }
-        func isFree(_ link: URL) throws -> Bool {
-            let file = try FileHandle(forUpdating: link)
-            return try withExtendedLifetime(file) {
-                if flock(file.fileDescriptor, LOCK_EX | LOCK_NB) == 0 { return true }
-                try #require(errno == EWOULDBLOCK)
-                return false
-            }
-        }
-        var folder: TransientFolder? = try TransientFolder()
-        let own = links.appending(path: "own")
-        try files.linkItem(at: try #require(folder?.url).appending(path: "lock"), to: own)
-        #expect(try !isFree(own))
-        folder = nil
-        #expect(try isFree(own))
-        let abandoned = TransientFolder.parent.appending(path: "SQLiteStore-\(UUID().uuidString)")
-        let other = links.appending(path: "other")
-        try Data().write(to: other)
-        try files.createDirectory(at: abandoned, withIntermediateDirectories: false)
-        try files.linkItem(at: other, to: abandoned.appending(path: "lock"))
-        _ = try TransientFolder()
-        // Another store that is made meanwhile may have the lock for a moment.
-        while try !isFree(other) { await Task.yield() }
+    @Test func oneThatIsUsedStaysAndOneOfADeadProcessGoes() throws {
+        let used = try TransientFolder(in: parent.url)
+        let abandoned = try abandon()
+        let next = try TransientFolder(in: parent.url)
         #expect(!files.fileExists(atPath: abandoned.path))
+        #expect(files.fileExists(atPath: used.url.path))
+        #expect(files.fileExists(atPath: next.url.path))
+    }
+
+    @Test func nobodyElseMayReadIt() throws {
+        let folder = try TransientFolder(in: parent.url)
+        let attributes = try files.attributesOfItem(atPath: folder.url.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o700)
+    }
+
+    /// The name is all that another user can choose.
+    @Test(arguments: [0o755, 0o777, 0o1700])
+    func aFolderThatOthersCanUseStays(permissions: Int) throws {
+        let other = try abandon(permissions: permissions)
+        _ = try TransientFolder(in: parent.url)
+        #expect(try files.contentsOfDirectory(atPath: other.path).count == 2)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func aFolderOfAnotherUserStays() throws {
+        let other = try abandon()
+        try files.setAttributes([.ownerAccountID: 65534], ofItemAtPath: other.path)
+        _ = try TransientFolder(in: parent.url)
+        #expect(try files.contentsOfDirectory(atPath: other.path).count == 2)
+    }
+
+    @Test func whatALinkLeadsToStays() throws {
+        let target = parent.url.appending(path: "target")
+        try files.createDirectory(
+            at: target, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let kept = target.appending(path: "kept")
+        try Data([1]).write(to: kept)
+        let abandoned = try abandon()
+        for name in ["link", "file"] {
+            try files.createSymbolicLink(at: abandoned.appending(path: name), withDestinationURL: kept)
+        }
+        let link = parent.url.appending(path: TransientFolder.prefix + UUID().uuidString)
+        try files.createSymbolicLink(at: link, withDestinationURL: target)
+        _ = try TransientFolder(in: parent.url)
+        #expect(!files.fileExists(atPath: abandoned.path))
+        #expect(files.fileExists(atPath: kept.path))
+        #expect(try files.destinationOfSymbolicLink(atPath: link.path) == target.path)
+    }
+
+    /// Nothing that the store makes has folders in it.
+    @Test func aFolderWithFoldersStays() throws {
+        let abandoned = try abandon()
+        let inner = abandoned.appending(path: "inner")
+        try files.createDirectory(at: inner, withIntermediateDirectories: false)
+        try Data([1]).write(to: inner.appending(path: "kept"))
+        _ = try TransientFolder(in: parent.url)
+        #expect(files.fileExists(atPath: inner.appending(path: "kept").path))
+    }
+
+    @Test func aParentInWhichOthersCanRenameIsRefused() throws {
+        try files.setAttributes([.posixPermissions: 0o777], ofItemAtPath: parent.url.path)
+        let error = #expect(throws: SQLiteError.self) { _ = try TransientFolder(in: parent.url) }
+        #expect(error?.code == SQLiteError.Code.cannotOpen && error?.message.contains(parent.url.path) == true)
+        try files.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: parent.url.path)
+        _ = try TransientFolder(in: parent.url)
+    }
+
+    /// A process has few descriptors; each keeps a lock.
+    @Test func locksOfFoldersThatAreGoneAreReleased() throws {
+        var folder: TransientFolder? = try TransientFolder(in: parent.url)
+        let path = try #require(folder?.url.path)
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        #expect(flock(descriptor, LOCK_EX | LOCK_NB) != 0)
+        folder = nil
+        #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
     }
 }

@@ -78,12 +78,41 @@ int sqlite3_auto_extension(void (*entry)(void));
 int sqlite3_sleep(int milliseconds);
 void sqlite3_free(void *memory);
 
+#define SQLITE_DBCONFIG_DEFENSIVE 1010
 #define SQLITE_DBCONFIG_DQS_DML 1013
+#define SQLITE_DBCONFIG_TRUSTED_SCHEMA 1017
 
 /* Swift cannot call functions with variable arguments. */
+static inline int oneway_sqlite3_set_defensive(sqlite3 *db, int isDefensive) {
+    return sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, isDefensive, (int *)0);
+}
+
+static inline int oneway_sqlite3_set_trusted_schema(sqlite3 *db, int isTrusted) {
+    return sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, isTrusted, (int *)0);
+}
+
 static inline int oneway_sqlite3_set_double_quoted_texts(sqlite3 *db, int isAllowed) {
     return sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, isAllowed, (int *)0);
 }
+
+/* MARK: The file system, https://www.sqlite.org/c3ref/vfs.html */
+
+typedef struct sqlite3_vfs sqlite3_vfs;
+typedef void (*sqlite3_syscall_ptr)(void);
+
+struct sqlite3_vfs {
+    int iVersion;
+    int szOsFile;
+    int mxPathname;
+    sqlite3_vfs *pNext;
+    const char *zName;
+    void *pAppData;
+    /* Methods that this package does not call. */
+    void (*methods[13])(void);
+    int (*xSetSystemCall)(sqlite3_vfs *, const char *name, sqlite3_syscall_ptr call);
+};
+
+sqlite3_vfs *sqlite3_vfs_find(const char *name);
 
 /* MARK: Files, https://www.sqlite.org/c3ref/io_methods.html */
 

@@ -151,8 +151,8 @@ extension JSONError.Reason: CustomStringConvertible {
         case .notNull: "not null"
         case .keyPathNotFound: "nothing at the key path"
         case .depthLimit: "too many levels"
-        case .elementSizeLimit: "an element is too large"
-        case .totalSizeLimit: "the text is too long"
+        case .elementSizeLimit: "an element is larger than JSONOptions.maximumElementByteCount, 64 MiB by default"
+        case .totalSizeLimit: "the input is larger than JSONOptions.maximumTotalByteCount"
         }
     }
 }

@@ -204,7 +204,7 @@ extension PostgresMigration {
                     isCascade: isCascade, isWhole: result.boolean(row, 5) == true,
                     isMandatory: result.boolean(row, 6) == true))
         }
-        let foreignKeys = SQLForeignKeys(schema, parts: parts)
+        let foreignKeys = SQLForeignKeys(schema, parts: parts, stored: try stored()?.description)
         try foreignKeys.checkLinks(of: adopted)
         others.cascades = try foreignKeys.cascades()
         return others

@@ -87,7 +87,7 @@ struct PostgresMigration {
     }
 
     /// The database's record of its tables; nil if there is no store yet.
-    private func stored() throws -> SQLSchemaRecord? {
+    func stored() throws -> SQLSchemaRecord? {
         guard try exists(SQLSchemaRecord.table) else { return nil }
         guard try columns(of: SQLSchemaRecord.table).isSuperset(of: ["format", "model_version", "description"]) else {
             throw SQLSchemaError.unfitForeignObject(

@@ -32,12 +32,19 @@ package struct SQLForeignKeys {
     private let schema: SQLSchema
     /// The columns of relationships, each with the table that it refers to.
     private let links: [SQLSchema.ColumnLink]
+    /// The tables of entities that only another version of the model has.
+    private let unknownTables: [String]
 
     /// Creates the foreign keys.
     ///
-    /// - Parameter parts: The columns of all foreign keys of the database.
-    package init(_ schema: SQLSchema, parts: [Part]) {
+    /// - Parameters:
+    ///   - parts: The columns of all foreign keys of the database.
+    ///   - stored: The database's record of its tables, which can have entities that the model does
+    ///     not have.
+    package init(_ schema: SQLSchema, parts: [Part], stored: SQLSchemaDescription? = nil) {
         self.schema = schema
+        let known = Set(schema.families.map(\.table))
+        unknownTables = stored.map { $0.families.values.filter { !known.contains($0) } } ?? []
         self.parts = parts
         links =
             schema.references.joined().map(\.link)
@@ -69,7 +76,7 @@ package struct SQLForeignKeys {
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable` for a column that cannot be cleared.
     package func cascades() throws(SQLSchemaError) -> [SQLSchema.ColumnLink] {
-        let own = Set(schema.tables.map { folded($0.name) })
+        let own = Set((schema.tables.map(\.name) + unknownTables).map(folded))
         let roots = Dictionary(schema.families.map { (folded($0.table), $0.table) }) { first, _ in first }
         let cascades = parts.filter { part in part.isCascade && !links.contains { isColumn(part, of: $0) } }
         // A deletion can reach a table of the model through other tables.

@@ -5,7 +5,10 @@ import SyncModel
 ///
 /// A temporary table collects the rows to delete, with their family and the round that found them.
 /// The first round has the requested objects. Each further round has the objects that a cascade
-/// reaches from the previous round.
+/// reaches from the previous round. A cascade within a family reaches them at any depth at once.
+///
+/// References whose foreign keys would delete rows are cleared first, because databases delete such
+/// rows recursively, up to a limited depth.
 package struct SQLRemoval: Sendable {
     /// The statement for one relationship's delete rule.
     package struct Rule: Sendable {
@@ -53,9 +56,14 @@ package struct SQLRemoval: Sendable {
                 switch relationship.deleteRule {
                 case .cascade:
                     let round = dialect.firstNumber
+                    let found = "FROM \(doomed) d JOIN \(pairs) p ON p.source = d.row "
+                    let condition = "WHERE d.family = \(family) AND d.round = \(round)"
                     let selection =
-                        "SELECT \(targetFamily), p.target, \(round) + 1 FROM \(doomed) d JOIN \(pairs) p "
-                        + "ON p.source = d.row WHERE d.family = \(family) AND d.round = \(round)"
+                        family != targetFamily
+                        ? "SELECT \(targetFamily), p.target, \(round) + 1 \(found)\(condition)"
+                        : "SELECT \(family), f.row, \(round) + 1 FROM (WITH RECURSIVE reached (row) AS "
+                            + "(SELECT p.target \(found)\(condition) UNION SELECT p.target FROM reached d "
+                            + "JOIN \(pairs) p ON p.source = d.row) SELECT row FROM reached) f"
                     cascades.append(
                         Rule(
                             entity: layout.name, relationship: relationship.name,
@@ -156,15 +164,20 @@ package struct SQLRemoval: Sendable {
         package let remaining: String
     }
 
-    /// The columns of entity tables whose foreign keys were not created by the store.
+    /// The columns of entity tables whose foreign keys are not the store's own.
     private var foreignLinks: [SQLSchema.ColumnLink] {
         schema.references.joined().map(\.link).filter { adopted.contains($0.table) } + foreignCascades
+    }
+
+    /// The columns whose own foreign keys delete rows.
+    private var cascadingLinks: [SQLSchema.ColumnLink] {
+        schema.references.joined().filter { $0.rule == .cascade && !adopted.contains($0.link.table) }.map(\.link)
     }
 
     /// Sorts families so that rows are deleted before those that they refer to, unless references
     /// form a circle.
     package func deletionOrder(_ families: [Int]) -> [Int] {
-        let links = Set(foreignLinks.map { [$0.table, $0.target] })
+        let links = Set((foreignLinks + cascadingLinks).map { [$0.table, $0.target] })
         func refers(_ family: Int, to target: Int) -> Bool {
             family != target && links.contains([schema.families[family].table, schema.families[target].table])
         }
@@ -178,14 +191,19 @@ package struct SQLRemoval: Sendable {
         return order
     }
 
-    /// The possible references to a family's objects to delete by foreign keys of other tools.
+    /// The possible references to a family's objects to delete, by foreign keys of other tools and by
+    /// foreign keys that delete rows.
     ///
     /// - Parameter earlier: The families whose objects are deleted before. Their references are
     ///   deleted with them, and may be in columns that cannot be cleared.
     package func releases(family: Int, after earlier: [Int] = []) -> [Release] {
         let table = schema.families[family].table
         let objects = "IN (SELECT row FROM \(doomed) WHERE family = \(family))"
-        let columns = foreignLinks.filter { $0.target == table }
+        let deleted = Set(earlier.map { schema.families[$0].table })
+        // A cascade reaches all objects with references, so none remain in the earlier families.
+        let columns = (foreignLinks + cascadingLinks.filter { !deleted.contains($0.table) }).filter {
+            $0.target == table
+        }
         let ends = schema.joins.filter { adopted.contains($0.table) }.flatMap { join in
             [(join.table, join.source, join.sourceTable), (join.table, join.target, join.targetTable)]
         }

@@ -44,6 +44,9 @@ final class SQLiteConnection {
         interruption = SQLiteInterruption(busyTimeout: busyTimeout)
         interruption.install(on: opened)
         Self.addFunctions(to: handle, objectSets)
+        // The file may come from elsewhere; see https://www.sqlite.org/security.html.
+        oneway_sqlite3_set_defensive(handle, 1)
+        oneway_sqlite3_set_trusted_schema(handle, 0)
     }
 
     deinit {
@@ -52,6 +55,11 @@ final class SQLiteConnection {
         sqlite3_progress_handler(handle, 0, nil, nil)
         sqlite3_busy_handler(handle, nil, nil)
         sqlite3_close_v2(handle)
+    }
+
+    /// Lets triggers, views and indexes of the file call any function.
+    func trustSchema() {
+        oneway_sqlite3_set_trusted_schema(handle, 1)
     }
 
     /// Runs statements without parameters, in order.

@@ -59,10 +59,8 @@ final class SQLiteFiles: Sendable {
             throw Self.error("the database file was moved, replaced or removed")
         }
         let after = connection.checkpoint
-        if let name = connection.filePath, connection.hasLog {
-            for suffix in ["-wal", "-shm"] where !isKnown(FileStatus(of: name + suffix)?.identity, at: name + suffix) {
-                throw Self.error("the file \(name)\(suffix), which belongs to the database, was replaced or removed")
-            }
+        if let name = foreignLog(of: connection) {
+            throw Self.error("the file \(name), which belongs to the database, was replaced or removed")
         }
         guard let before, let after else { return }
         let isForeign = state.withLock { state in
@@ -74,6 +72,22 @@ final class SQLiteFiles: Sendable {
         if isForeign { throw Self.error("another program than SQLite wrote into the database file") }
     }
 
+    /// The path of the write-ahead log or the wal-index if it is not the recorded one. Without a
+    /// record, the present ones are recorded.
+    private func foreignLog(of connection: SQLiteConnection) -> String? {
+        guard let name = connection.filePath, connection.hasLog else { return nil }
+        return ["-wal", "-shm"].map { name + $0 }.first { !isKnown(FileStatus(of: $0)?.identity, at: $0) }
+    }
+
+    /// Records which files the writer has opened.
+    ///
+    /// SQLite opens the log with the first read, and keeps it until the connection is closed.
+    func open(_ connection: SQLiteConnection) throws(SQLiteError) {
+        _ = try connection.integer("PRAGMA schema_version")
+        try check(connection)
+        note(connection)
+    }
+
     /// Records the state of the database file after it was opened, or after a checkpoint.
     func note(_ connection: SQLiteConnection) {
         guard let status = FileStatus(of: path),
@@ -83,14 +97,15 @@ final class SQLiteFiles: Sendable {
         state.withLock { $0.content = Content(checkpoint: checkpoint, status: status) }
     }
 
-    /// Whether a file has the recorded identity.
+    /// Whether a file exists and has the recorded identity.
     ///
     /// - Parameter isOpen: For a file without a recorded identity, whether it is the open one. If
     ///   so, its identity is recorded.
     private func isKnown(
         _ identity: FileStatus.Identity?, at path: String, isOpen: () -> Bool = { true }
     ) -> Bool {
-        state.withLock { state in
+        guard let identity else { return false }
+        return state.withLock { state in
             if let known = state.identities[path] { return known == identity }
             guard isOpen() else { return false }
             state.identities[path] = identity

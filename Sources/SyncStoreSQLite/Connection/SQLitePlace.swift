@@ -44,7 +44,7 @@ struct SQLitePlace {
     private func reason(for error: SQLiteError) -> String? {
         guard [SQLiteError.Code.cannotOpen, SQLiteError.Code.readOnly].contains(error.primaryCode) else { return nil }
         if error.code == SQLiteError.Code.readOnlyRollback {
-            return "\(path) has the journal of an interrupted transaction; open it with SQLiteStore.Location.file once"
+            return "\(path) has the journal of an interrupted transaction, and cannot be written to undo it"
         }
         let files = FileManager.default
         // Unlike a URL, SQLite does not expand a tilde.

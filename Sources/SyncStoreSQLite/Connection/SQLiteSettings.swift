@@ -18,6 +18,8 @@ struct SQLiteSettings: Sendable {
     let maximumPageCount: Int?
     /// The size of the page cache in bytes.
     let cacheByteCount: Int
+    /// Whether triggers, views and indexes of the file may call any function.
+    let trustsSchema: Bool
 
     init(path: String, isReadOnly: Bool, folder: TransientFolder? = nil, _ options: SQLiteStore.Options) {
         self.path = path
@@ -29,6 +31,7 @@ struct SQLiteSettings: Sendable {
         note = options.note
         maximumPageCount = options.maximumPageCount
         cacheByteCount = options.cacheByteCount
+        trustsSchema = options.trustsSchema
     }
 
     /// The place of the file.
@@ -43,11 +46,23 @@ struct SQLiteSettings: Sendable {
         return connection
     }
 
-    /// Opens a connection without changing the file.
+    /// Opens a connection without changing the file, except that the transaction of a process that
+    /// was killed is undone.
     ///
     /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
     func openUnchanged() throws(SQLiteError) -> SQLiteConnection {
-        try place.open(connect)
+        try place.open { () throws(SQLiteError) in
+            try isReadOnly ? connectForReading() : connect(isReadOnly: false)
+        }
+    }
+
+    private func connectForReading() throws(SQLiteError) -> SQLiteConnection {
+        do throws(SQLiteError) { return try connect(isReadOnly: true) } catch {
+            guard error.code == SQLiteError.Code.readOnlyRollback, (try? connect(isReadOnly: false)) != nil else {
+                throw error
+            }
+            return try connect(isReadOnly: true)
+        }
     }
 
     /// Switches the file of a connection to a write-ahead log, unless the connection is read-only.
@@ -61,7 +76,7 @@ struct SQLiteSettings: Sendable {
         if folder == nil { try connection.execute("PRAGMA synchronous = NORMAL") }
     }
 
-    private func connect() throws(SQLiteError) -> SQLiteConnection {
+    private func connect(isReadOnly: Bool) throws(SQLiteError) -> SQLiteConnection {
         let (seconds, attoseconds) = busyTimeout.components
         let milliseconds = min(max(seconds * 1000 + attoseconds / 1_000_000_000_000_000, 0), Int64(Int32.max))
         let connection = try SQLiteConnection(
@@ -71,6 +86,9 @@ struct SQLiteSettings: Sendable {
             PRAGMA synchronous = \(folder != nil ? "OFF" : "FULL"); PRAGMA foreign_keys = ON; \
             PRAGMA temp_store = MEMORY; PRAGMA cache_size = -\(max(cacheByteCount >> 10, 1))
             """)
+        // The first read of the file, which undoes an interrupted transaction.
+        _ = try connection.integer("PRAGMA schema_version")
+        if trustsSchema { connection.trustSchema() }
         if let maximumPageCount {
             try connection.execute("PRAGMA max_page_count = \(maximumPageCount)")
         }

@@ -213,7 +213,12 @@ struct SQLiteAdoptedTable: Sendable {
             if Self.rowNames.contains(column.lowercased()) {
                 throw unsuitable("it is a WITHOUT ROWID table; name an integer column in SQLNaming.rowColumn")
             }
-            throw SQLSchemaError.missingColumn(table: name, column: column)
+            guard let alias, let key = columns[alias]?.name else {
+                throw SQLSchemaError.missingColumn(table: name, column: column)
+            }
+            throw unsuitable(
+                "it has no column \(column) for object numbers; its rows are numbered by \(key), so set "
+                    + "SQLNaming.rowColumn to \"rowid\"")
         }
         guard try isUnique([column], connection), !found.isGenerated, found.affinity == .integer, found.isMandatory
         else {

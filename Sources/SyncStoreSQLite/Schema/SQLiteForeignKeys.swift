@@ -2,7 +2,11 @@ import SyncStoreSQL
 
 extension SQLForeignKeys {
     /// Reads the foreign keys of all tables.
-    init(_ schema: SQLSchema, on connection: SQLiteConnection) throws(SQLiteError) {
+    ///
+    /// - Parameter stored: The database's record of its tables.
+    init(
+        _ schema: SQLSchema, stored: SQLSchemaDescription?, on connection: SQLiteConnection
+    ) throws(SQLiteError) {
         let statement = try connection.prepare(
             """
             SELECT m.name, f."from", f."table", \
@@ -20,6 +24,6 @@ extension SQLForeignKeys {
                     isCascade: statement.integer(at: 4) != 0, isWhole: statement.integer(at: 5) != 0,
                     isMandatory: statement.integer(at: 6) != 0))
         }
-        self.init(schema, parts: parts)
+        self.init(schema, parts: parts, stored: stored)
     }
 }

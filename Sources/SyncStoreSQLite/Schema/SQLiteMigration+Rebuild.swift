@@ -39,6 +39,10 @@ extension SQLiteMigration {
         let own = stored?.tables.map(\.name) ?? []
         try settingAside(try foreignObjects(besides: stored?.indexNames ?? [])) {
             for table in own { try connection.execute("DROP TABLE IF EXISTS main.\(SQLText.name(table))") }
+            // A table that somebody renamed keeps its indices, whose names are needed.
+            for index in stored?.indexNames ?? [] {
+                try connection.execute("DROP INDEX IF EXISTS main.\(SQLText.name(index))")
+            }
             for table in schema.tables { try copy(table) }
         }
         let record = SQLSchemaRecord.table

@@ -105,7 +105,7 @@ struct SQLiteMigration {
         for join in plan.schema.joins where plan.adopted[join.table] != nil {
             try SQLiteAdoptedTable(join.table, on: connection).check(join, connection)
         }
-        let foreignKeys = try SQLForeignKeys(plan.schema, on: connection)
+        let foreignKeys = try SQLForeignKeys(plan.schema, stored: plan.stored?.description, on: connection)
         try foreignKeys.checkLinks(of: plan.adopted.keys)
         return try foreignKeys.cascades()
     }
@@ -140,17 +140,44 @@ struct SQLiteMigration {
         let names = known.union(adopted.keys)
         let wanted = SQLSchemaRecord(
             SQLSchemaDescription(schema, adopted: names), modelVersion: settings.modelVersion)
+        let isSuitable = isSuitable(stored, wanted)
+        if let stored {
+            // Tables and columns that the model no longer has matter only to a migration.
+            let needed = isSuitable ? schema.tables : stored.description.tables
+            for table in needed where own.contains(table.name.lowercased()) && !known.contains(table.name) {
+                try checkPresence(of: table)
+            }
+        }
         return Plan(
-            schema: schema, stored: stored, wanted: wanted,
-            isDone: try isSuitable(stored, wanted) && isComplete(schema, adopted), adopted: adopted)
+            schema: schema, stored: stored, wanted: wanted, isDone: try isSuitable && isComplete(schema, adopted),
+            adopted: adopted)
     }
 
-    /// Whether the tables of others still have the schema's columns and indices. Other programs may
-    /// have made the tables anew, as Django and Alembic do.
+    /// Verifies that a table of the store still has its columns.
+    ///
+    /// - Throws: `SQLiteError` with the code `schemaChanged`.
+    private func checkPresence(of table: SQLSchema.Table) throws(SQLiteError) {
+        let info = try connection.prepare("SELECT name FROM pragma_table_xinfo(?)")
+        info.bind([.text(table.name)])
+        var found: Set<[UInt8]> = []
+        while try info.step() { found.insert(schema.dialect.folded(info.text(at: 0))) }
+        let missing = table.columns.filter { !found.contains(schema.dialect.folded($0)) }
+        guard !missing.isEmpty else { return }
+        let subject =
+            found.isEmpty
+            ? "the table \(table.name) of the store"
+            : "\(missing.map { "\(table.name).\($0)" }.joined(separator: ", ")) of the store"
+        throw SQLiteError(
+            code: SQLiteError.Code.schemaChanged,
+            message: "another program dropped or renamed \(subject); undo that, or create the store's tables again "
+                + "with SQLiteStore.rebuild")
+    }
+
+    /// Whether the tables still have the schema's columns and indices. Other programs may have made
+    /// adopted tables anew, as Django and Alembic do, or dropped an index.
     private func isComplete(_ schema: SQLSchema, _ adopted: [String: SQLiteAdoptedTable]) throws -> Bool {
         try schema.tables.allSatisfy { table in
-            guard let found = adopted[table.name] else { return true }
-            return try table.columns.allSatisfy { found.has($0, schema) }
+            try table.columns.allSatisfy { adopted[table.name]?.has($0, schema) ?? true }
                 && table.indices.allSatisfy { try creation(ofIndex: $0) != nil }
         }
     }
@@ -237,10 +264,25 @@ struct SQLiteMigration {
         }
         try settingAside(try foreignObjects(besides: stored.indexNames)) {
             for statement in migration.statements { try run(statement, of: migration, plan.schema) }
-            for table in plan.schema.tables where plan.adopted[table.name] != nil { try adopt(table) }
+            for table in plan.schema.tables {
+                if plan.adopted[table.name] != nil {
+                    try adopt(table)
+                } else {
+                    try restoreIndices(of: table, migration, plan.schema)
+                }
+            }
         }
         for object in broken { try connection.execute(object.creation) }
         return migration.description
+    }
+
+    /// Creates the indices of a table of the store that others have dropped.
+    private func restoreIndices(
+        of table: SQLSchema.Table, _ migration: SQLMigration.Plan, _ schema: SQLSchema
+    ) throws {
+        for index in table.indices where try creation(ofIndex: index) == nil {
+            try run(index.creation(on: table.name, schema.dialect), of: migration, schema)
+        }
     }
 
     private func run(_ statement: String, of migration: SQLMigration.Plan, _ schema: SQLSchema) throws {

@@ -60,8 +60,8 @@ actor SQLiteWorker: SQLWorker {
         // Only now, so that a rejected file stays unchanged.
         try settings.keepLog(of: connection)
         self.connection = connection
+        try files.open(connection)
         if !settings.isReadOnly { files.shrinkLog(after: connection) }
-        files.note(connection)
     }
 
     /// Verifies that the store's tables can be replaced.

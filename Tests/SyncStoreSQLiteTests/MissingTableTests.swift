@@ -1,0 +1,119 @@
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+import Testing
+
+@testable import SyncStoreSQLite
+
+/// The store's own tables, which others have dropped, renamed or changed.
+@Suite struct MissingTableTests {
+    private let world: MigrationWorld
+
+    init() throws {
+        world = try MigrationWorld()
+    }
+
+    private static func model() throws -> DataModel {
+        try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("friends", toMany: "Person", inverse: "friends")
+            }
+        }
+    }
+
+    private func run(_ statements: String) throws {
+        try SQLiteConnection(path: world.path, isReadOnly: false, busyTimeout: 0).execute(statements)
+    }
+
+    @Test(arguments: [
+        ("DROP TABLE Person", "the table Person"), ("ALTER TABLE Person RENAME TO People", "the table Person"),
+        ("DROP TABLE Person_friends", "the table Person_friends"),
+        ("ALTER TABLE Person DROP COLUMN name", "Person.name"),
+        ("ALTER TABLE Person RENAME COLUMN name TO title", "Person.name"),
+    ])
+    func whatIsMissingIsNamedWithAWayToGoOn(change: String, subject: String) async throws {
+        let store = try await world.open(Self.model())
+        try await world.sync(#"[{"id":1,"name":"a","friends":[{"id":2}]}]"#, into: store)
+        try run(change)
+        func expectNamed(_ body: () async throws -> Void) async {
+            let error = await #expect(throws: SQLiteError.self) { try await body() }
+            #expect(error?.code == SQLiteError.Code.schemaChanged)
+            #expect(error?.message.contains(subject) == true && error?.message.contains("SQLiteStore.rebuild") == true)
+        }
+        await expectNamed { try await world.sync(#"[{"id":1}]"#, into: store) }
+        await expectNamed { _ = try await store.store.count(StoreQuery("Person")) }
+        await expectNamed { _ = try await world.open(Self.model()) }
+        await expectNamed { _ = try await SQLiteStore(exactly: store.store.model, at: .readOnlyFile(world.path)) }
+        _ = try await SQLiteStore.rebuild(exactly: store.store.model, at: world.path) { _ in }
+        let again = try await world.open(Self.model())
+        try await world.sync(#"[{"id":1,"name":"a"}]"#, into: again)
+        #expect(try await world.rows(again) == [1])
+    }
+
+    @Test func anIndexThatIsMissingIsCreatedAgain() async throws {
+        let store = try await world.open(Self.model())
+        try await world.sync(#"[{"id":1},{"id":2}]"#, into: store)
+        let indices = "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
+        let before = try SQLiteConnection.texts(indices, at: world.path)
+        #expect(!before.isEmpty)
+        for name in before { try run("DROP INDEX \(SQLText.name(name))") }
+        let error = await #expect(throws: SQLiteError.self) { try await world.sync(#"[{"id":1}]"#, into: store) }
+        #expect(error?.code == SQLiteError.Code.schemaChanged)
+        #expect(error?.message.hasSuffix("open the store again") == true)
+        let again = try await world.open(Self.model())
+        #expect(try SQLiteConnection.texts(indices, at: world.path) == before)
+        try await world.sync(#"[{"id":1}]"#, into: again)
+        #expect(try await world.rows(again) == [1])
+    }
+
+    @Test func anIndexThatTheRowsNoLongerAllowIsAnError() async throws {
+        _ = try await world.open(Self.model())
+        let names = try SQLiteConnection.texts(
+            "SELECT name FROM sqlite_master WHERE type = 'index' AND sql LIKE '%UNIQUE%ON \"Person\"%'", at: world.path)
+        for name in names { try run("DROP INDEX \(SQLText.name(name))") }
+        try run("INSERT INTO Person (id) VALUES (1), (1)")
+        let error = await #expect(throws: SQLSchemaError.self) { _ = try await world.open(Self.model()) }
+        guard case .equalValues(table: "Person", _)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    /// A newer version of the program has made the table.
+    @Test func aTableOfAnEntityThatTheModelDoesNotHaveIsNotMissed() async throws {
+        let newer = try DataModel.people(with: [SyncEntity("Note", identity: "id") { SyncAttribute("id", .int64) }])
+        _ = try await world.open(newer)
+        let older = try await world.open(.people())
+        try run("DROP TABLE Note")
+        try await world.sync(#"[{"id":1}]"#, into: older)
+        #expect(try await world.rows(world.open(.people())) == [1])
+    }
+
+    // MARK: Entities of a newer version
+
+    @Test func anOlderVersionDeletesNoObjectsOfAnEntityThatItDoesNotHave() async throws {
+        let older = try DataModel {
+            SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) }
+        }
+        let newer = try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("notes", toMany: "Note", inverse: "person", deleteRule: .cascade)
+            }
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("person", toOne: "Person", inverse: "notes")
+            }
+        }
+        try await world.fill(older, #"[{"id":1},{"id":2}]"#)
+        try await world.fill(newer, #"[{"id":1,"notes":[{"id":11}]},{"id":2,"notes":[{"id":21}]}]"#)
+        let result = try await world.sync(#"[{"id":2}]"#, into: world.open(older))
+        #expect(result.counts.deleted == 1)
+        let store = try await world.open(newer).store
+        #expect(try await store.count(StoreQuery("Note")) == 2)
+        #expect(try await store.count(StoreQuery("Note", where: RecordPredicate(parsing: "person == nil"))) == 1)
+    }
+}
