@@ -40,6 +40,24 @@ import Testing
             ] + others)
     }
 
+    // MARK: Foreign keys
+
+    @Test(arguments: ["(_id)", "(_id) ON DELETE RESTRICT", ""], [true, false])
+    func theTableThatKeepsAnObjectIsNamed(reference: String, isDeferred: Bool) async throws {
+        try await fill()
+        let deferral = isDeferred ? "DEFERRABLE INITIALLY DEFERRED" : ""
+        try run(
+            """
+            CREATE TABLE invoices (person INTEGER REFERENCES Person \(reference) \(deferral));
+            INSERT INTO invoices SELECT _id FROM Person WHERE id = 1
+            """)
+        let store = try await world.open(.people())
+        let error = await #expect(throws: SQLiteError.self) { try await world.sync(#"[{"id":2}]"#, into: store) }
+        #expect(error?.primaryCode == SQLiteError.Code.constraint)
+        #expect(error?.message.contains("invoices") == true && error?.message.contains("Person") == true)
+        #expect(try await world.rows(store) == [1, 2])
+    }
+
     // MARK: Triggers
 
     /// Rows that a trigger deletes along are objects that nobody would be told of.

@@ -67,6 +67,12 @@ public struct SQLiteError: Error, Hashable, Sendable {
         self.boundStatement = boundStatement
     }
 
+    /// Whether a foreign key rejected a change. For `ON DELETE RESTRICT`, SQLite reports the code of
+    /// a trigger.
+    var isForeignKey: Bool {
+        primaryCode == Code.constraint && message == "FOREIGN KEY constraint failed"
+    }
+
     /// The result code without its extension, such as ``Code/constraint``.
     public var primaryCode: Int32 {
         code & 0xFF

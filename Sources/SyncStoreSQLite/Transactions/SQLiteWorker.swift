@@ -144,8 +144,9 @@ actor SQLiteWorker: SQLWorker {
             try files.check(connection)
             try connection.execute("COMMIT")
         } catch {
+            let explained = connection.explainedCommit(error)
             rollback()
-            throw error
+            throw explained
         }
         files.shrinkLog(after: connection)
         files.note(connection)
