@@ -120,9 +120,9 @@ import Testing
         #expect(source.endCount.withLock(\.self) == 1)
     }
 
-    /// Cancels the task of a sync while it merges its first batch, when the next one is ready.
-    private struct CancellingHook: StoreHook {
-        let isReady = Gate()
+    /// Holds a sync while it merges its first batch.
+    private struct HoldingHook: StoreHook {
+        let gate = Gate()
         let mergeCount = Locked(0)
 
         func willMake(_ call: StoreCall) {
@@ -130,23 +130,24 @@ import Testing
         }
 
         func leaving<Value>(_ call: () async throws -> Value) async rethrows -> Value {
-            if mergeCount.withLock(\.self) == 1 {
-                await isReady.passUncancelled()
-                withUnsafeCurrentTask { $0?.cancel() }
-            }
+            if mergeCount.withLock(\.self) == 1 { await gate.passUncancelled() }
             return try await call()
         }
     }
 
     @Test func aCancelledSyncMergesNoFurtherBatch() async throws {
-        let hook = CancellingHook()
+        let hook = HoldingHook()
         let world = try SyncWorld { HookedStore($0, hook) }
+        let secondPageIsMapped = Gate()
         let source = Source { index in
-            // The second page has been mapped.
-            if index == 2 { hook.isReady.open() }
+            if index == 2 { secondPageIsMapped.open() }
             return index < 9 ? RemotePage(.bytes(Array(usersJSON([index]).utf8))) : nil
         }
         let sync = Task { try await world.json.sync(from: source, into: "User") }
+        try await hook.gate.waitForArrivals()
+        try await secondPageIsMapped.pass()
+        sync.cancel()
+        hook.gate.open()
         await #expect(throws: CancellationError.self) { try await sync.value }
         #expect(hook.mergeCount.withLock(\.self) == 1)
         #expect(try await world.store.count(StoreQuery("User")) == 0)
