@@ -306,8 +306,7 @@ import Testing
                 return wasBusy ? .status(429, headers: [("Retry-After", "40")]) : nil
             }
             async let report = synchronizer.sync()
-            try await clock.waitForSleepers()
-            #expect(clock.pendingDelays == [.seconds(40)])
+            try await clock.waitForPendingDelays([.seconds(40)])
             clock.advance(by: .seconds(40))
             #expect(try await report.inserted == 1)
         }

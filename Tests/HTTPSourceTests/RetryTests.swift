@@ -210,9 +210,9 @@ import Testing
             server, limits: HTTPClient.Limits(requestDuration: .seconds(90)), clock: clock)
         let world = try await SourceWorld()
         let sync = Task { try await world.sync(source) }
-        for second in 1...9 {
-            try await clock.waitForSleepers(2)
-            if second == 9 { #expect(clock.pendingDelays.first == .seconds(10)) }
+        for time in stride(from: 0, to: 90, by: 10) {
+            // The next byte and the limit of the request.
+            try await clock.waitForPendingDelays([Duration.seconds(20 - time % 20), .seconds(90 - time)].sorted())
             clock.advance(by: .seconds(10))
         }
         let error = await #expect(throws: HTTPError.self) { try await sync.value }

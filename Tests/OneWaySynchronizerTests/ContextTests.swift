@@ -101,7 +101,7 @@ import Testing
             }
         }
         try await never.waitForArrivals(2)
-        try await clock.waitForSleepers(2)
+        try await clock.waitForPendingDelays([.seconds(3), .seconds(9)])
         lease.seize(by: SyncLeaseHolder(host: "web-1", program: "Demo", processID: 4711))
         clock.advance(by: .seconds(3))
         // Although the body goes on.

@@ -15,8 +15,10 @@ import Testing
         lease = ScriptedLease(duration: .seconds(9), clock: clock)
     }
 
-    private func service(_ name: String, gate: Gate = Gate(isOpen: true)) -> SyncService<String> {
-        SyncService(schedule: everyMinute, lease: lease, clock: clock) { [log] in
+    private func service(
+        _ name: String, gate: Gate = Gate(isOpen: true), clock: ManualClock? = nil
+    ) -> SyncService<String> {
+        SyncService(schedule: everyMinute, lease: lease, clock: clock ?? self.clock) { [log] in
             log.append(name)
             try await gate.pass()
             return name
@@ -24,20 +26,24 @@ import Testing
     }
 
     @Test func oneServiceSyncsAndTheOtherStandsBy() async throws {
-        let first = service("first")
-        let second = service("second")
+        let firstClock = ManualClock(sharingTimeOf: clock)
+        let secondClock = ManualClock(sharingTimeOf: clock)
+        let first = service("first", clock: firstClock)
+        let second = service("second", clock: secondClock)
         let runFirst = Task { try await first.run() }
-        try await log.wait(for: "first")
+        // The renewal, the expiry, and the next sync.
+        try await firstClock.waitForPendingDelays([.seconds(3), .seconds(9), .seconds(60)])
         let runSecond = Task { try await second.run() }
-        try await lease.log.wait(for: .refused)
-        while !second.health.isStandingBy { await Task.yield() }
+        try await secondClock.waitForPendingDelays([.seconds(3)])
+        #expect(second.health.isStandingBy)
         #expect(second.health.leaseHolder?.processID == ProcessInfo.processInfo.processIdentifier)
         // Triggers do not make it ask more often.
         for _ in 0..<10 { second.trigger() }
         for count in 2...3 {
-            try await clock.waitForSleepers(3)
+            try await secondClock.waitForPendingDelays([.seconds(3)])
             #expect(lease.log.events.count { $0 == .refused } == count - 1)
             clock.advance(by: .seconds(3))
+            try await firstClock.waitForPendingDelays([.seconds(3), .seconds(12 - 3 * count), .seconds(63 - 3 * count)])
             try await lease.log.wait(for: .refused, count: count)
         }
         #expect(log.events == ["first"])
@@ -46,10 +52,10 @@ import Testing
         try await runFirst.value
         // Asked again within a third of the lease's time, it takes over, and does what it was asked
         // for.
-        try await clock.waitForSleepers()
+        try await secondClock.waitForPendingDelays([.seconds(3)])
         clock.advance(by: .seconds(3))
-        try await log.wait(for: "second")
-        try await clock.waitForSleepers(3)
+        try await secondClock.waitForPendingDelays([.seconds(3), .seconds(9), .seconds(60)])
+        #expect(log.events == ["first", "second"])
         #expect(!second.health.isStandingBy && second.health.leaseHolder == nil)
         second.requestStop()
         try await runSecond.value
@@ -61,18 +67,17 @@ import Testing
         let service = service("sync", gate: gate)
         let run = Task { try await service.run() }
         try await gate.waitForArrivals()
-        try await clock.waitForSleepers(2)
+        try await clock.waitForPendingDelays([.seconds(3), .seconds(9)])
         lease.seize(by: other)
         clock.advance(by: .seconds(3))
         try await lease.log.wait(for: .released)
-        try await clock.waitForSleepers()
-        #expect(clock.pendingDelays == [.seconds(3)])
+        try await clock.waitForPendingDelays([.seconds(3)])
         #expect(service.health.lastError is SyncLeaseError)
         #expect(service.health.lastSuccess == nil)
         #expect(service.health.consecutiveFailures == 1)
         clock.advance(by: .seconds(3))
         try await lease.log.wait(for: .refused)
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(3)])
         #expect(service.health.leaseHolder == other)
         gate.open()
         lease.giveUp()
@@ -87,7 +92,7 @@ import Testing
         lease.seize(by: other)
         let service = service("sync")
         let run = Task { try await service.run() }
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(3)])
         service.requestStop()
         try await run.value
         #expect(log.events.isEmpty)
@@ -98,7 +103,7 @@ import Testing
         lease.seize(by: other)
         let service = service("sync")
         let run = Task { try await service.run() }
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(3)])
         run.cancel()
         await #expect(throws: CancellationError.self) { try await run.value }
     }
@@ -137,8 +142,7 @@ import Testing
         }
         let service = SyncService(schedule: everyMinute, lease: DeafLease(), clock: clock) {}
         let run = Task { try await service.run() }
-        try await clock.waitForSleepers()
-        #expect(clock.pendingDelays == [.seconds(3)])
+        try await clock.waitForPendingDelays([.seconds(3)])
         #expect(service.health.lastError as? TestError == TestError("no answer"))
         service.requestStop()
         try await run.value

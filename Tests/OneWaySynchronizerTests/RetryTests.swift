@@ -27,8 +27,7 @@ import Testing
             processor: processor, options: SyncOptions(downloadPreview: true, retry: RetryPolicy()), clock: clock)
         async let report = synchronizer.sync()
         for attempt in 1...2 {
-            try await clock.waitForSleepers()
-            #expect(clock.pendingDelays == [.seconds(7)])
+            try await clock.waitForPendingDelays([.seconds(7)])
             #expect(processor.calls.count { $0 == call } == attempt)
             clock.advance(by: .seconds(7))
         }
@@ -44,7 +43,7 @@ import Testing
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
         for _ in 1...2 {
-            try await clock.waitForSleepers()
+            try await clock.waitForPendingDelays([.seconds(1)])
             clock.advance(by: .seconds(1))
         }
         let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
@@ -96,7 +95,7 @@ import Testing
             processor: processor, options: SyncOptions(concurrency: 1, retry: RetryPolicy()), clock: clock)
         async let report = synchronizer.sync()
         try await processor.log.wait(for: .content("3"))
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(60)])
         clock.advance(by: .seconds(60))
         #expect(try await report.inserted == 4)
         #expect(
@@ -134,7 +133,7 @@ import Testing
             let synchronizer = Synchronizer(
                 processor: processor, options: SyncOptions(retry: RetryPolicy()), clock: clock)
             let sync = Task { try await synchronizer.sync() }
-            try await clock.waitForSleepers()
+            try await clock.waitForPendingDelays([.seconds(60)])
             synchronizer.cancel()
             let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
             #expect(failure?.isCancelled == true)
@@ -194,8 +193,7 @@ import Testing
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
         try await never.waitForArrivals()
-        try await clock.waitForSleepers()
-        #expect(clock.pendingDelays == [.seconds(30)])
+        try await clock.waitForPendingDelays([.seconds(30)])
         clock.advance(by: .seconds(30))
         let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
         #expect(failure?.errors.first?.underlying as? SyncError.Reason == .timedOut(after: .seconds(30)))
@@ -218,7 +216,7 @@ import Testing
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         async let report = synchronizer.sync()
         try await never.waitForArrivals()
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(30)])
         clock.advance(by: .seconds(30))
         #expect(try await report.retries == 1)
     }

@@ -68,11 +68,10 @@ import Testing
                 waiting: .forever, clock: clock, onWait: { met.append($0) }, { [clock] in clock.now.offset })
         }
         for _ in 0..<2 {
-            try await clock.waitForSleepers()
-            #expect(clock.pendingDelays == [.seconds(3)])
+            try await clock.waitForPendingDelays([.seconds(3)])
             clock.advance(by: .seconds(3))
         }
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(3)])
         lease.giveUp()
         clock.advance(by: .seconds(3))
         #expect(try await task.value == .seconds(9))
@@ -84,7 +83,7 @@ import Testing
         lease.seize(by: other)  // and never renewed
         let task = Task { try await lease.withLease(waiting: .forever, clock: clock) { [clock] in clock.now.offset } }
         for _ in 0..<3 {
-            try await clock.waitForSleepers()
+            try await clock.waitForPendingDelays([.seconds(3)])
             clock.advance(by: .seconds(3))
         }
         #expect(try await task.value == .seconds(9))
@@ -95,8 +94,7 @@ import Testing
         lease.seize(by: other)
         let task = Task { try await lease.withLease(waiting: .upTo(.seconds(40)), clock: clock) {} }
         for delay in [30, 10] {
-            try await clock.waitForSleepers()
-            #expect(clock.pendingDelays == [.seconds(delay)])
+            try await clock.waitForPendingDelays([.seconds(delay)])
             clock.advance(by: .seconds(delay))
         }
         await #expect(throws: SyncLeaseError.self) { try await task.value }
@@ -106,7 +104,7 @@ import Testing
         let lease = ScriptedLease(clock: clock)
         lease.seize(by: other)
         let task = Task { try await lease.withLease(waiting: .forever, clock: clock) {} }
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(3)])
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
@@ -117,7 +115,8 @@ import Testing
         let task = Task { try await lease.withLease(clock: clock) { try await gate.pass() } }
         for round in 1...10 {
             // The renewal and the end of the lease's time.
-            try await clock.waitForSleepers(2)
+            try await clock.waitForPendingDelays(
+                [.seconds(3), .seconds(3)], [.seconds(3), .seconds(6)], [.seconds(3), .seconds(9)])
             clock.advance(by: .seconds(3))
             try await lease.log.wait(for: .renewed, count: round)
         }
@@ -131,7 +130,7 @@ import Testing
         let gate = Gate()
         let task = Task { try await lease.withLease(clock: clock) { try await gate.pass() } }
         try await gate.waitForArrivals()
-        try await clock.waitForSleepers(2)
+        try await clock.waitForPendingDelays([.seconds(3), .seconds(9)])
         lease.seize(by: other)
         clock.advance(by: .seconds(3))
         let error = await #expect(throws: SyncLeaseError.self) { try await task.value }
@@ -153,7 +152,7 @@ import Testing
                 }
             }
         }
-        try await clock.waitForSleepers(2)
+        try await clock.waitForPendingDelays([.seconds(3), .seconds(9)])
         clock.advance(by: .seconds(3))
         try await silence.waitForArrivals()
         clock.advance(by: .seconds(6))
@@ -243,7 +242,7 @@ import Testing
                 throw TestError("of the body")
             }
         }
-        try await clock.waitForSleepers(2)
+        try await clock.waitForPendingDelays([.seconds(3), .seconds(9)])
         clock.advance(by: .seconds(3))
         // Cancelled when the body has ended.
         try await renewals.waitForArrivals()

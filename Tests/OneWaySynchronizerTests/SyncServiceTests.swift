@@ -31,8 +31,7 @@ import Testing
         let run = Task { try await world.service.run() }
         for round in 1...3 {
             try await world.processor.log.wait(for: .end, count: round)
-            try await world.clock.waitForSleepers()
-            #expect(world.clock.pendingDelays == [.seconds(60)])
+            try await world.clock.waitForPendingDelays([.seconds(60)])
             #expect(world.service.health.lastSuccess == Date(timeIntervalSince1970: Double(round - 1) * 60))
             #expect(world.service.health.nextRun == Date(timeIntervalSince1970: Double(round) * 60))
             world.clock.advance(by: .seconds(60))
@@ -51,7 +50,7 @@ import Testing
         for _ in 0..<100 { world.service.trigger() }
         gate.open()
         try await world.processor.log.wait(for: .end, count: 2)
-        try await world.clock.waitForSleepers()
+        try await world.clock.waitForPendingDelays([.seconds(60)])
         #expect(world.processor.calls.count { $0 == .begin } == 2)
         world.service.requestStop()
         try await run.value
@@ -60,7 +59,7 @@ import Testing
     @Test func aTriggerEndsTheWait() async throws {
         let world = World(schedule: everyMinute)
         let run = Task { try await world.service.run() }
-        try await world.clock.waitForSleepers()
+        try await world.clock.waitForPendingDelays([.seconds(60)])
         world.service.trigger()
         try await world.processor.log.wait(for: .end, count: 2)
         world.service.requestStop()
@@ -105,7 +104,7 @@ import Testing
     @Test func aCancelEndsTheWait() async throws {
         let world = World(schedule: everyMinute)
         let run = Task { try await world.service.run() }
-        try await world.clock.waitForSleepers()
+        try await world.clock.waitForPendingDelays([.seconds(60)])
         run.cancel()
         await #expect(throws: CancellationError.self) { try await run.value }
     }
@@ -147,8 +146,7 @@ import Testing
         let run = Task { try await world.service.run() }
         for (failures, delay) in [(1, 5), (2, 10), (3, 15), (4, 15)] {
             try await world.processor.log.wait(for: .end, count: failures)
-            try await world.clock.waitForSleepers()
-            #expect(world.clock.pendingDelays == [.seconds(delay)])
+            try await world.clock.waitForPendingDelays([.seconds(delay)])
             #expect(world.service.health.consecutiveFailures == failures)
             #expect((world.service.health.lastError as? SyncFailure)?.errors.first?.stage == .list)
             #expect(world.service.health.lastSuccess == nil)
@@ -156,8 +154,7 @@ import Testing
             world.clock.advance(by: .seconds(delay))
         }
         try await world.processor.log.wait(for: .end, count: 5)
-        try await world.clock.waitForSleepers()
-        #expect(world.clock.pendingDelays == [.seconds(60)])
+        try await world.clock.waitForPendingDelays([.seconds(60)])
         #expect(world.service.health.consecutiveFailures == 0)
         world.service.requestStop()
         try await run.value
@@ -166,7 +163,7 @@ import Testing
     @Test func theFirstSyncCanWaitItsTurn() async throws {
         let world = World(schedule: SyncSchedule(interval: .seconds(60), jitter: 0, runsAtStart: false))
         let run = Task { try await world.service.run() }
-        try await world.clock.waitForSleepers()
+        try await world.clock.waitForPendingDelays([.seconds(60)])
         #expect(world.processor.calls.isEmpty)
         #expect(world.service.health.activity?.kind == .waiting)
         world.clock.advance(by: .seconds(60))
@@ -178,7 +175,7 @@ import Testing
     @Test func itRunsOnce() async throws {
         let world = World(schedule: everyMinute)
         let run = Task { try await world.service.run() }
-        try await world.clock.waitForSleepers()
+        try await world.clock.waitForPendingDelays([.seconds(60)])
         await #expect(throws: SyncServiceError.alreadyRunning) { try await world.service.run() }
         world.service.requestStop()
         try await run.value
@@ -192,7 +189,7 @@ import Testing
             return "done"
         }
         let run = Task { try await service.run() }
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(60)])
         #expect(service.health.lastReport == "done")
         service.requestStop()
         try await run.value

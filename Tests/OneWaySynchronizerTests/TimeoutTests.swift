@@ -22,7 +22,7 @@ import Testing
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
         try await gate.waitForArrivals()
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(30)])
         clock.advance(by: .seconds(30))
         gate.open()
         #expect(try await sync.value.inserted == 2)
@@ -38,7 +38,7 @@ import Testing
         let sync = Task { try await synchronizer.sync() }
         for round in 1...2 {
             try await never.waitForArrivals(3 * round)
-            try await clock.waitForSleepers()
+            try await clock.waitForPendingDelays([.seconds(30)])
             #expect(processor.current.inFlight == 3)
             clock.advance(by: .seconds(30))
         }
@@ -160,7 +160,7 @@ import Testing
         let synchronizer = Synchronizer(
             processor: processor, options: SyncOptions(retry: RetryPolicy()), clock: clock)
         let sync = Task { try await synchronizer.sync() }
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(10)])
         synchronizer.cancel()
         let failure = try await failure(sync)
         #expect(failure.report.retries == 0)
@@ -181,7 +181,7 @@ import Testing
         let sync = Task { try await synchronizer.sync() }
         // Called without the time going on.
         try await processor.log.wait(for: .content("39"))
-        try await clock.waitForSleepers(2)
+        try await clock.waitForPendingDelays([.seconds(60), .seconds(60)])
         clock.advance(by: .seconds(60))
         let report = try await sync.value
         #expect(report.inserted == 40 && report.retries == 39)

@@ -44,7 +44,7 @@ import Testing
         #expect(!live.health.isConnected && !live.health.hasEnded)
         try await running(live) {
             // The first pass has ended.
-            try await clock.waitForSleepers()
+            try await clock.waitForPendingDelays([.seconds(3600)])
             feed.send(.connected(isContinuous: true))
             feed.send(.changes([change(1, "a"), .removals(.bytes(Array("2".utf8)))]))
             try await feed.receivedCount.wait { $0 == 2 }
@@ -122,7 +122,7 @@ import Testing
         let live = try live(world, ScriptedList { _ in usersJSON([1]) })
         try await running(live) {
             // The first pass has ended.
-            try await clock.waitForSleepers()
+            try await clock.waitForPendingDelays([.seconds(3600)])
             hook.isArmed.withLock { $0 = true }
             let webhook = Task { try await live.apply([change(2, "new")]) }
             try await hook.gate.waitForArrivals()
@@ -272,7 +272,7 @@ import Testing
         let live = try live(world, ScriptedList { _ in usersJSON([]) })
         try await running(live) {
             // The first pass has ended.
-            try await clock.waitForSleepers()
+            try await clock.waitForPendingDelays([.seconds(3600)])
             hook.isArmed.withLock { $0 = true }
             let first = Task { try await live.apply([change(0, "first")]) }
             try await hook.gate.waitForArrivals()
@@ -311,7 +311,7 @@ import Testing
             await #expect(throws: LiveSync.Refusal.notActive) { try await live.apply([change(1, "a")]) }
             #expect(feed.runCount.value == 0)
             lease.giveUp()
-            try await clock.waitForSleepers()
+            try await clock.waitForPendingDelays([.seconds(3)])
             clock.advance(by: .seconds(60))
             try await feed.runCount.wait { $0 == 1 }
             feed.send(.changes([change(2, "b")]))

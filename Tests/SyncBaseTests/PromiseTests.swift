@@ -28,7 +28,7 @@ import Testing
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
         let late = Task { try await promise.value(until: Deadline(in: .seconds(1), by: SyncClock(clock))) }
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(1)])
         clock.advance(by: .seconds(1))
         await #expect(throws: DeadlineExceeded.self) { try await late.value }
         let patient = Task { try await promise.value(isCancellable: false) }

@@ -35,7 +35,7 @@ import Testing
         let clock = ManualClock()
         let deadline = Deadline(in: .seconds(3), by: SyncClock(clock))
         let sleep = Task { try await deadline.sleep() }
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(3)])
         #expect(deadline.remaining == .seconds(3))
         clock.advance(by: .seconds(3))
         try await sleep.value

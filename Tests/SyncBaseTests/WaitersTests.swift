@@ -100,7 +100,7 @@ import Testing
 
     @Test func aTaskThatWasResumedLeavesNoTimer() async throws {
         let task = Task { try await wait(until: .seconds(2)) }
-        try await clock.waitForSleepers()
+        try await clock.waitForPendingDelays([.seconds(2)])
         state.withLock { $0.waiters.removeFirst() }?.resume(returning: 3)
         #expect(try await task.value == 3)
         try await clock.waitForPendingDelays([])

@@ -73,7 +73,7 @@ struct PostgresLeaseTests {
                 WHERE datname = current_database() AND application_name LIKE '%[%]@%'
                 """)
             // The renewal and the expiry.
-            try await clock.waitForSleepers(2)
+            try await clock.waitForPendingDelays([lease.duration / 3, lease.duration])
             clock.advance(by: lease.duration / 3)
             await #expect {
                 try await run.value

@@ -1,4 +1,7 @@
 /// A clock whose time advances only when a test advances it.
+///
+/// A test of several parties gives each of them a clock of its own that shares the time of the
+/// others, so that it can wait for one party's sleep.
 package final class ManualClock: Clock, Sendable {
     package struct Instant: InstantProtocol {
         package var offset: Duration
@@ -8,33 +11,48 @@ package final class ManualClock: Clock, Sendable {
         package static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
-    private struct State {
-        var now = Instant(offset: .zero)
-        /// The deadlines of the sleeping tasks.
-        var deadlines: [Int: Instant] = [:]
-        var lastSleeper = 0
+    private struct Sleeper {
+        var clock: ObjectIdentifier
+        var deadline: Instant
     }
 
-    private let state = Watched(State())
+    private struct State {
+        var now = Instant(offset: .zero)
+        /// The tasks that sleep by one of the clocks that share the time.
+        var sleepers: [Int: Sleeper] = [:]
+        var lastSleeper = 0
 
-    package init() {}
+        /// The remaining delays of those who sleep by a clock, in ascending order.
+        func delays(by clock: ObjectIdentifier) -> [Duration] {
+            sleepers.values.filter { $0.clock == clock }.map { now.duration(to: $0.deadline) }.sorted()
+        }
+    }
+
+    private let state: Watched<State>
+
+    package init() {
+        state = Watched(State())
+    }
+
+    /// Creates a clock that shows the time of another one, and advances together with it.
+    package init(sharingTimeOf other: ManualClock) {
+        state = other.state
+    }
 
     package var now: Instant { state.value.now }
     package var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// The remaining delays of the sleeping tasks, in ascending order.
-    package var pendingDelays: [Duration] {
-        let state = state.value
-        return state.deadlines.values.map { state.now.duration(to: $0) }.sorted()
-    }
+    /// The remaining delays of the tasks that sleep by this clock, in ascending order.
+    package var pendingDelays: [Duration] { state.value.delays(by: ObjectIdentifier(self)) }
 
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let clock = ObjectIdentifier(self)
         let id = state.update { state in
             state.lastSleeper += 1
-            state.deadlines[state.lastSleeper] = deadline
+            state.sleepers[state.lastSleeper] = Sleeper(clock: clock, deadline: deadline)
             return state.lastSleeper
         }
-        defer { state.update { _ = $0.deadlines.removeValue(forKey: id) } }
+        defer { state.update { _ = $0.sleepers.removeValue(forKey: id) } }
         try await state.wait { $0.now >= deadline }
     }
 
@@ -43,20 +61,16 @@ package final class ManualClock: Clock, Sendable {
         state.update { $0.now = $0.now.advanced(by: duration) }
     }
 
-    /// Waits until the remaining delays of the sleeping tasks are exactly these, in ascending
-    /// order.
+    /// Waits until the remaining delays of the tasks that sleep by this clock are exactly these, in
+    /// ascending order.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled first.
-    package func waitForPendingDelays(_ delays: [Duration]) async throws {
-        try await state.wait { state in
-            state.deadlines.values.map { state.now.duration(to: $0) }.sorted() == delays
-        }
-    }
-
-    /// Waits until at least this many tasks are sleeping with a deadline in the future.
+    /// A task whose deadline has been reached counts, with a delay of zero or less, until it runs.
     ///
+    /// - Parameter alternatives: Lists of delays, of which one has to be met: more than one where
+    ///   the order of concurrent tasks decides.
     /// - Throws: `CancellationError` if the task is cancelled first.
-    package func waitForSleepers(_ count: Int = 1) async throws {
-        try await state.wait { state in state.deadlines.values.count { $0 > state.now } >= count }
+    package func waitForPendingDelays(_ alternatives: [Duration]...) async throws {
+        let clock = ObjectIdentifier(self)
+        try await state.wait { alternatives.contains($0.delays(by: clock)) }
     }
 }
