@@ -211,8 +211,9 @@ import Testing
         let world = try await SourceWorld()
         let sync = Task { try await world.sync(source) }
         for time in stride(from: 0, to: 90, by: 10) {
-            // The next byte and the limit of the request.
-            try await clock.waitForPendingDelays([Duration.seconds(20 - time % 20), .seconds(90 - time)].sorted())
+            // The next byte, and the end of the silence or of the request.
+            let delays = time == 0 ? [20, 30] : [10, 20]
+            try await clock.waitForPendingDelays(delays.map { .seconds($0) })
             clock.advance(by: .seconds(10))
         }
         let error = await #expect(throws: HTTPError.self) { try await sync.value }
