@@ -49,6 +49,9 @@ public struct HTTPError: Error, Sendable, Equatable {
         /// The settings of a source contradict each other, as the text describes. No request was
         /// sent.
         case unsuitableSettings(String)
+        /// The request has a method, an address or a header field that HTTP does not allow, as the
+        /// text describes. It names a field, but not its value. The request was not sent.
+        case invalidRequest(String)
     }
 
     /// The address of the request.
@@ -106,6 +109,7 @@ extension HTTPError: CustomStringConvertible {
         case .tooManyPages(let limit): return "\(name): more than \(limit) pages"
         case .cannotWrite(let reason): return "\(name): cannot write the body: \(reason)"
         case .unsuitableSettings(let text): return "\(name): \(text)"
+        case .invalidRequest(let text): return "\(name): the request was not sent: \(text)"
         }
     }
 }
@@ -123,7 +127,8 @@ extension HTTPError: RetryableError {
             [408, 425, 429].contains(status) || status == 403 && retryAfter != nil
                 || status >= 500 && ![501, 505].contains(status)
         case .tooLarge, .notJSON, .tooManyRedirects, .forbiddenAddress, .pageLoop, .repeatedPage, .unsuitablePointer,
-            .refused, .malformed, .unsuitableJSON, .tooManyPages, .cannotWrite, .unsuitableSettings:
+            .refused, .malformed, .unsuitableJSON, .tooManyPages, .cannotWrite, .unsuitableSettings,
+            .invalidRequest:
             false
         }
     }

@@ -67,9 +67,10 @@ import Testing
         }
     }
 
-    @Test func aLongIdentifierIsNotTaken() throws {
-        var parser = EventParser(limit: 10_000)
-        _ = try parser.append("id: \(String(repeating: "x", count: 2_000))\ndata: 1\n\n".utf8)
-        #expect(parser.lastID == nil)
+    @Test(arguments: [String(repeating: "x", count: 2_000), "a\u{1}", "a\u{7F}b", " a", "a\t"])
+    func anIdentifierThatCannotBeSentBackIsNotTaken(id: String) throws {
+        var parser = EventParser(limit: 10_000, lastID: "0")
+        _ = try parser.append("id: \(id)\ndata: 1\n\n".utf8)
+        #expect(parser.lastID == "0")
     }
 }

@@ -45,7 +45,7 @@ import Testing
         (.cutShort(received: 1, expected: 2), true), (.unreachable("", isLasting: false), true),
         (.unreachable("", isLasting: true), false), (.tooLarge(limit: 1), false), (.tooManyRedirects(limit: 1), false),
         (.forbiddenAddress(""), false), (.notJSON(firstLine: ""), false), (.pageLoop, false), (.cannotWrite(""), false),
-        (.unsuitableSettings(""), false),
+        (.unsuitableSettings(""), false), (.invalidRequest(""), false),
     ])
     func onlyWhatMayPassIsTriedAgain(problem: HTTPError.Problem, isRetryable: Bool) throws {
         let error: any RetryableError = HTTPError(url: try #require(URL(string: "http://host/")), problem: problem)

@@ -1,3 +1,5 @@
+import HTTPTransfer
+
 /// Reads a stream of server-sent events (HTML Standard, section 9.2.6) in bounded memory.
 struct EventParser: Sendable {
     /// An item of a stream.
@@ -105,9 +107,9 @@ struct EventParser: Sendable {
             hasData = true
             data += value
         case "id":
-            if !value.contains(0), value.count <= Self.identifierByteCount {
-                nextID = value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
-            }
+            // The identifier is sent back in a header field.
+            let id = String(decoding: value, as: UTF8.self)
+            if HTTPHeaders.isValue(id), value.count <= Self.identifierByteCount { nextID = id.isEmpty ? nil : id }
         case "retry":
             let isNumber = !value.isEmpty && value.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             guard isNumber else { return nil }

@@ -62,11 +62,12 @@ struct OpenPage: Sendable {
 
     /// The validators of the page for a bookmark.
     ///
+    /// A validator that no request can send back counts as missing.
     /// A modification date counts only if the server responded at least a second later. Until then,
     /// the page could change again and keep its date (RFC 9110, section 8.8.2.2).
     var bookmark: SyncBookmark.Page {
-        var bookmark = SyncBookmark.Page(token: token, entityTag: head.headers["ETag"])
-        if let text = head.headers["Last-Modified"], let modified = HTTPDate.parse(text),
+        var bookmark = SyncBookmark.Page(token: token, entityTag: head.headers.returnable("ETag"))
+        if let text = head.headers.returnable("Last-Modified"), let modified = HTTPDate.parse(text),
             let date = head.headers["Date"].flatMap({ HTTPDate.parse($0) }), date.timeIntervalSince(modified) >= 1
         {
             bookmark.lastModified = text

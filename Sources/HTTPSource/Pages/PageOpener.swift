@@ -103,8 +103,9 @@ struct PageOpener: Sendable {
             if source.format.isOpenEnded { request.headers["Accept-Encoding"] = "identity" }
         }
         if let known {
-            request.headers["If-None-Match"] = known.entityTag
-            request.headers["If-Modified-Since"] = known.lastModified
+            // A bookmark is data of the store. Without validators, the page is read again.
+            request.headers["If-None-Match"] = known.entityTag.flatMap { HTTPHeaders.isValue($0) ? $0 : nil }
+            request.headers["If-Modified-Since"] = known.lastModified.flatMap { HTTPHeaders.isValue($0) ? $0 : nil }
         }
         return request
     }

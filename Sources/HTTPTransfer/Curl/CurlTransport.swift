@@ -27,6 +27,8 @@ public final class CurlTransport: HTTPTransport {
 
     /// Sends a request; ``HTTPTransport/send(_:)`` documents the contract.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        // libcurl sends lines as they are.
+        try request.validate()
         let transfer = CurlTransfer(request, engine: engine)
         let life = CurlBody.Life(transfer: transfer)
         engine.add(transfer)

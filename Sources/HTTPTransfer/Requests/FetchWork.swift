@@ -167,6 +167,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             sent.url = request.url.withoutUser
             sent.headers.merge(request.url.authorization)
             if request.url.origin == order.origin { sent.headers.merge(secrets) }
+            try sent.validate()
             let response = try await client.transport.send(sent)
             noteArrival()
             let isRedirect = [301, 302, 303, 307, 308].contains(response.status)

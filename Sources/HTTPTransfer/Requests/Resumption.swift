@@ -50,7 +50,7 @@ package struct Resumption: Hashable, Sendable {
     package mutating func take(status: Int, headers: HTTPHeaders) -> Decision {
         // Lengths and ranges of a compressed body refer to compressed bytes.
         let isPlain = headers.contentEncoding == nil
-        let tag = headers["ETag"].flatMap { $0.hasPrefix("W/") || !isPlain ? nil : $0 }
+        let tag = headers.returnable("ETag").flatMap { $0.hasPrefix("W/") || !isPlain ? nil : $0 }
         if status == 200 {
             byteCount = 0
             // A length in addition to chunks is invalid (RFC 9112, section 6.3).

@@ -147,6 +147,7 @@ package struct SentSecrets: Sendable {
         case .unsuitableJSON(let reason, let line): .unsuitableJSON(redacted(reason), firstLine: redacted(line))
         case .cannotWrite(let reason): .cannotWrite(redacted(reason))
         case .unsuitableSettings(let text): .unsuitableSettings(redacted(text))
+        case .invalidRequest(let text): .invalidRequest(redacted(text))
         case .timedOut, .emptyBody, .cutShort, .tooLarge, .tooManyRedirects, .pageLoop, .repeatedPage, .tooManyPages:
             problem
         }

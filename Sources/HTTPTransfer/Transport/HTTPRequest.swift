@@ -16,4 +16,26 @@ public struct HTTPRequest: Hashable, Sendable {
         self.url = url
         self.headers = headers
     }
+
+    /// Checks that the request has one meaning only, whatever its texts are made of: the method and
+    /// the names of fields are tokens, values end where they seem to, and the address is ASCII
+    /// without blanks (RFC 9110, section 5; RFC 3986, section 2).
+    ///
+    /// - Throws: ``HTTPError/Problem/invalidRequest(_:)``. It names a field, but not its value.
+    func validate() throws(HTTPError.Problem) {
+        guard HTTPHeaders.isName(method) else {
+            throw .invalidRequest("the method \"\(PrintableText.line(method))\" is not a token")
+        }
+        guard url.absoluteString.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .invalidRequest("the address has a character that an address cannot contain")
+        }
+        for (name, value) in headers.fields {
+            let shown = PrintableText.line(name)
+            guard HTTPHeaders.isName(name) else { throw .invalidRequest("\"\(shown)\" is not a name of a field") }
+            guard HTTPHeaders.isValue(value) else {
+                throw .invalidRequest(
+                    "the value of the field \(shown) has a line end, another control character, or a blank at an end")
+            }
+        }
+    }
 }

@@ -1,6 +1,8 @@
 /// Carries a request to a server and its response back.
 ///
 /// A transport does not follow redirects, retry requests or enforce limits; an ``HTTPClient`` does.
+/// A client sends only requests whose method, address and header fields are valid; a network
+/// transport of this module checks this too.
 /// ``URLSessionTransport`` uses a network. Another transport can respond without one, for example
 /// in a test.
 public protocol HTTPTransport: Sendable {

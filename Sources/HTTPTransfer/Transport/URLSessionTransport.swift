@@ -53,6 +53,8 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Sends a request; ``HTTPTransport/send(_:)`` documents the contract.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        // A session leaves out a field that it cannot send.
+        try request.validate()
         var wanted = URLRequest(url: request.url)
         wanted.timeoutInterval = Self.noTimeout
         wanted.httpMethod = request.method
