@@ -120,6 +120,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [#"1"#, #"{"id":1,"version":10}"#])
+    func anObjectAfterItsRemovalCountsWhateverItsVersion(removal: String) async throws {
+        let world = try SyncWorld.users(version: SyncAttribute("version", .int64))
+        let result = try await world.json.apply(
+            [
+                objects(#"{"id":1,"name":"a","version":10}"#), removals(removal),
+                objects(#"{"id":1,"name":"b","version":5}"#), objects(#"{"id":1,"name":"c","version":4}"#),
+            ], into: "User", newerBy: "version")
+        #expect(try await world.names() == [1: "b"])
+        #expect(result.warnings == ["1 of the objects were older than the stored ones, and ignored"])
+    }
+
     /// A later value, one that is equal to it, and an earlier one.
     @Test(arguments: [
         (AttributeType.int64, "10", "10", "9"), (.double, "1.5", "1.50", "1.25"), (.decimal, "10.10", "10.1", "9.9"),

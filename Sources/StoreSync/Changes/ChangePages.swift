@@ -1,5 +1,5 @@
-/// Changes that a source reported between passes, as the pages of a pass. A later change takes
-/// precedence.
+/// Changes that a source reported between passes, as the pages of a pass. Each change is applied to
+/// what the earlier ones left.
 actor ChangePages: RemotePass {
     private var pages: ArraySlice<RemotePage>
 

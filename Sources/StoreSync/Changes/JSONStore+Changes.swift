@@ -5,8 +5,9 @@ import SyncStore
 extension JSONStore {
     /// Applies changes that a source reported on its own, in one transaction.
     ///
-    /// Objects are inserted, updated and related as in a sync. Only objects that are named as gone
-    /// are deleted. If several changes concern one object, the last one counts.
+    /// Objects are inserted, updated and related as in a sync. Objects that are named as gone are
+    /// deleted. Many changes in one call leave the same objects as one call for each of them: an
+    /// object that comes after its removal is a new one.
     ///
     /// A change may contain only a part of an object. A key that it lacks leaves the property
     /// unchanged, even if the entity was inferred from a sample, unless the options say
@@ -26,7 +27,8 @@ extension JSONStore {
     ///   - changes: The changes, in order.
     ///   - entity: The entity of the objects.
     ///   - options: The allowed operations and other options. The key path is not used. The removal
-    ///     limit applies to objects that are named as gone.
+    ///     limit applies to all objects that the call names as gone. If the limit keeps objects, it
+    ///     keeps those of the changes that exceed it.
     ///   - versionAttribute: The attribute that orders the versions of an object, such as the time
     ///     of its last change. Changes and removals that are older than the stored object are
     ///     ignored, and counted in the result's warnings. A change is always applied if it has no

@@ -61,6 +61,11 @@ public struct RemoteChange: Sendable {
         return page
     }
 
+    /// Whether all objects of the change are gone.
+    var areGone: Bool {
+        if case .removals = kind { true } else { false }
+    }
+
     /// Whether the JSON has a separate list of objects that are gone.
     var hasListBeside: Bool {
         if case .objects(.list) = kind { true } else { false }

@@ -43,7 +43,7 @@ final class StaleChanges {
             }
             var elements = [value]
             if case .array(let list) = value { elements = list }
-            let stale = try await staleIndices(of: elements)
+            let stale = try await staleIndices(of: elements, areGone: change.areGone)
             guard !stale.isEmpty else {
                 kept.append(change)
                 continue
@@ -55,9 +55,11 @@ final class StaleChanges {
         return kept
     }
 
-    private func staleIndices(of elements: [JSONValue]) async throws -> Set<Int> {
-        var collector = try RecordCollector(
-            request.mapper, entity: request.entity, options: request.readerOptions(for: transaction))
+    private func staleIndices(of elements: [JSONValue], areGone: Bool) async throws -> Set<Int> {
+        var options = request.readerOptions(for: transaction)
+        // An object that is gone may be named by its identifier only.
+        if areGone { options.acceptsIdentifiers = true }
+        var collector = try RecordCollector(request.mapper, entity: request.entity, options: options)
         for (index, element) in elements.enumerated() {
             var writer = JSONWriter()
             try writer.value(element)
@@ -67,11 +69,12 @@ final class StaleChanges {
         for group in try collector.takeBatch()?.groups ?? [] {
             try await noteStored(group.records, of: group.mapping.layout)
             for (index, record) in zip(group.elementIndices, group.makeRecords()) {
-                guard let key = record.key, !record[attribute].isNull else { continue }
+                guard let key = record.key, areGone || !record[attribute].isNull else { continue }
                 if let known = latest[key], record[attribute].precedes(known) {
                     stale.insert(index)
                 } else {
-                    latest[key] = record[attribute]
+                    // A later change of an object that is gone inserts it, whatever its version.
+                    latest[key] = areGone ? .null : record[attribute]
                 }
             }
         }

@@ -26,18 +26,13 @@ struct DeferredLinks {
         let elementIndex: Int
     }
 
-    private struct Place: Hashable {
-        let relationship: RelationshipLayout.ID
-        let source: ObjectID
-    }
-
     /// The latest statement about each relationship of each object, in the order of the payload. A
     /// statement that a later one replaced is nil.
     private(set) var statements: [Statement?] = []
     /// The identifiers that name no object, by relationship; one row for each.
     private(set) var unknown: [RelationshipLayout.ID: RecordBatch] = [:]
     /// The index in `statements` of each relationship and source.
-    private var indices: [Place: Int] = [:]
+    private var indices: [RelationshipSource: Int] = [:]
 
     /// Objects of the list that an identifier named before the list contained them.
     ///
@@ -51,7 +46,10 @@ struct DeferredLinks {
         let elementIndex: Int
     }
 
-    private var namedObjects: [Place: Named] = [:]
+    private var namedObjects: [RelationshipSource: Named] = [:]
+
+    /// Whether no statement waits for the end.
+    var isEmpty: Bool { statements.isEmpty }
 
     /// The latest statements that name objects which the end of the pass may delete, in the order
     /// of the payload.
@@ -61,8 +59,13 @@ struct DeferredLinks {
         }
     }
 
+    /// Forgets the statements that name objects which the end may delete.
+    mutating func forgetNamed() {
+        namedObjects = [:]
+    }
+
     mutating func add(_ named: Named) {
-        namedObjects[Place(relationship: named.relationship.id, source: named.source)] = named
+        namedObjects[RelationshipSource(named.relationship, of: named.source)] = named
     }
 
     /// Whether a statement about a relationship may contradict a deferred one.
@@ -77,9 +80,9 @@ struct DeferredLinks {
 
     /// Removes the deferred statement about a relationship of a source.
     mutating func forget(_ source: ObjectID, _ relationship: RelationshipLayout) {
-        if !namedObjects.isEmpty { namedObjects[Place(relationship: relationship.id, source: source)] = nil }
+        if !namedObjects.isEmpty { namedObjects[RelationshipSource(relationship, of: source)] = nil }
         guard !indices.isEmpty,
-            let index = indices.removeValue(forKey: Place(relationship: relationship.id, source: source))
+            let index = indices.removeValue(forKey: RelationshipSource(relationship, of: source))
         else { return }
         statements[index] = nil
     }
@@ -106,11 +109,22 @@ struct DeferredLinks {
             }
             self.unknown[relationship.id] = unknown
         }
-        indices[Place(relationship: relationship.id, source: source)] = statements.count
+        indices[RelationshipSource(relationship, of: source)] = statements.count
         statements.append(
             Statement(
                 relationship: relationship, source: source, targets: targets, isIncomplete: isIncomplete,
                 entity: entity, elementIndex: elementIndex))
+    }
+}
+
+/// A relationship of one object.
+struct RelationshipSource: Hashable {
+    private let relationship: RelationshipLayout.ID
+    private let object: ObjectID
+
+    init(_ relationship: RelationshipLayout, of object: ObjectID) {
+        self.relationship = relationship.id
+        self.object = object
     }
 }
 

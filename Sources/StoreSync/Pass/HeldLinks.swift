@@ -173,21 +173,12 @@ extension SyncPass {
 extension HeldLinks.Statement {
     /// Whether both statements lead to the same targets.
     fileprivate func agrees(with other: Self) -> Bool {
-        let (own, others) = (targets(after: []), other.targets(after: []))
-        return relationship.isOrdered || !relationship.isToMany ? own == others : Set(own) == Set(others)
+        targets(after: []) == other.targets(after: [])
     }
 
     /// The targets of the source once the statement is made.
     fileprivate func targets(after current: [ObjectID]) -> [ObjectID] {
-        var seen: Set<ObjectID> = []
-        var wanted = targets.filter { seen.insert($0).inserted }
-        if !relationship.isToMany { wanted = wanted.suffix(1) }
-        switch mode {
-        case .replace: return wanted
-        case .add where !relationship.isToMany: return wanted.isEmpty ? current : wanted
-        case .add: return current + wanted.filter { !current.contains($0) }
-        case .retain: return current.filter { seen.contains($0) }
-        }
+        mode.targets(stated: targets, after: current, by: relationship)
     }
 }
 

@@ -32,6 +32,11 @@ final class PassPages {
     /// The number of repeated pages in a row from which the pass fails. Objects that move during
     /// the reading repeat only a few pages.
     private static let repeatedPageLimit = 30
+    /// Ends a change, and deletes the objects that this and earlier changes named as gone; nil
+    /// unless each page is a change of its own.
+    var endChange: ((_ gone: Set<Int64>) async throws -> Void)?
+    /// Whether changes before the current page named objects as gone that are not yet deleted.
+    private var isRemovalDue = false
     /// Whether the source can deliver a page again. A list of payloads at hand never does.
     private let isRemote: Bool
 
@@ -88,9 +93,11 @@ final class PassPages {
     private func take(_ step: PageReader.Step, _ merger: PageMerger, _ before: inout Beginning) async throws {
         switch step {
         case .batch(let objects, let read):
+            try await removeWhatIsDue()
             readCount += try await merger.merge(objects)
             note(read, since: before)
         case .elements(let first, let elements, let read):
+            if !elements.allSatisfy(\.isGone) { try await removeWhatIsDue() }
             readCount += try await merger.merge(elements, first: first)
             note(read, since: before)
         case .pageEnd(let page, let read):
@@ -99,6 +106,7 @@ final class PassPages {
             try await finish(page, read)
             // The problems of an object were reported in the first reading.
             if readingCount > 1 { pass.tally.restore(before.problems, areDoubtful: true) }
+            try await endChange?([])
             before = beginPage()
         case .restart:
             pass.tally.abandonPage()
@@ -108,7 +116,18 @@ final class PassPages {
         }
     }
 
+    /// Deletes the objects that earlier changes named as gone, before a change can have them anew.
+    ///
+    /// Removals in a row are made together.
+    private func removeWhatIsDue() async throws {
+        guard isRemovalDue, request.sweeps, let endChange else { return }
+        try await endChange(gone)
+        gone = []
+        isRemovalDue = false
+    }
+
     private func beginPage() -> Beginning {
+        isRemovalDue = !gone.isEmpty
         if isRemote {
             pass.tally.beginPage()
             pass.statedInPage = [:]

@@ -15,6 +15,8 @@ struct PendingLink {
     /// The identifiers as JSON, each with its position among all targets.
     var targets: [(position: Int, json: [UInt8])]
 
+    fileprivate var origin: RelationshipSource { RelationshipSource(relationship, of: object) }
+
     init(relationship: RelationshipLayout, object: ObjectID, targets: [(position: Int, json: [UInt8])]) {
         self.relationship = relationship
         self.object = object
@@ -100,7 +102,7 @@ extension SyncPass {
         var obsolete: [ObjectID] = []
         var waiting: [RelationshipLayout.ID: [Waiting]] = [:]
         if try await transaction.count(query) > 0 {
-            let renewed = Set(pending.map { Owner(relationship: $0.relationship.id, object: $0.object) })
+            let renewed = Set(pending.map(\.origin))
             try await transaction.fetch(query, batchRowCount: 1000) { records in
                 for stored in records where !RefillNote.isNote(stored.record) {
                     guard let link = PendingLink(stored.record, in: model) else {
@@ -109,8 +111,7 @@ extension SyncPass {
                     }
                     let id = link.relationship.id
                     if stated[id]?.contains(link.object) == true {
-                        let owner = Owner(relationship: id, object: link.object)
-                        if !renewed.contains(owner) { obsolete.append(stored.object) }
+                        if !renewed.contains(link.origin) { obsolete.append(stored.object) }
                     } else {
                         let key = stored.record["objectKey"]
                         waiting[id, default: []].append(Waiting(row: stored.object, link: link, key: key))
@@ -127,11 +128,6 @@ extension SyncPass {
             _ = try await transaction.remove(StoreQuery(layout.name, objects: .only(obsolete)), reportsKeys: false)
         }
         try await remember(remembered, layout)
-    }
-
-    private struct Owner: Hashable {
-        let relationship: RelationshipLayout.ID
-        let object: ObjectID
     }
 
     /// A stored link that this pass may be able to make.
@@ -217,16 +213,17 @@ extension SyncPass {
 
     private func remember(_ pending: [PendingLink], _ layout: EntityLayout) async throws {
         guard !pending.isEmpty else { return }
-        var keys: [Owner: RecordKey] = [:]
+        var keys: [RelationshipSource: RecordKey] = [:]
         for (id, links) in Dictionary(grouping: pending, by: \.relationship.id) {
+            let relationship = links[0].relationship
             let query = StoreQuery(model.layouts[id.source].name, objects: .only(links.map(\.object)))
             try await transaction.fetch(query, batchRowCount: 1000) { records in
-                for stored in records { keys[Owner(relationship: id, object: stored.object)] = stored.key }
+                for stored in records { keys[RelationshipSource(relationship, of: stored.object)] = stored.key }
             }
         }
         var batch = RecordBatch(of: layout)
         for link in pending where !link.targets.isEmpty {
-            guard let key = keys[Owner(relationship: link.relationship.id, object: link.object)] else { continue }
+            guard let key = keys[link.origin] else { continue }
             let record = link.record(of: layout, key: key, in: model)
             batch.beginRecord()
             for (slot, value) in record.values.enumerated() { batch.setValue(value, at: slot) }

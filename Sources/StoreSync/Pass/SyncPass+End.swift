@@ -10,6 +10,38 @@ extension SyncPass {
         try await writeHeld()
         try await applyNestedUpdates()
         unresolved = try await linkDeferred()
+        try await removeDetached()
+    }
+
+    /// Ends one of several changes, such that the next one finds the store as if each were a pass.
+    ///
+    /// Links to unknown objects wait for the end of the pass, unless the change deletes objects.
+    ///
+    /// - Parameter gone: The objects that changes named as gone; nil for none.
+    func endChange(
+        removing gone: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?
+    ) async throws {
+        try await writeHeld()
+        try await applyNestedUpdates()
+        if !detached.isEmpty || gone != nil {
+            let settles = !deferred.isEmpty
+            if settles {
+                unresolved = try await linkDeferred()
+                deferred = DeferredLinks()
+                try await settlePendingLinks()
+            }
+            try await removeDetached()
+            if let gone { try await sweep(gone, isCertain: true, limit: limit) }
+            repeatedRecords = RepeatedRecords()
+            if settles { stated = [:] }
+        }
+        deferred.forgetNamed()
+        (elsewhere, lost, listed, lacking, statedByList) = ([:], [:], ObjectSet(), [:], [:])
+        tally.mayLackObjects = false
+    }
+
+    /// Deletes the objects that lost their source and have no other place.
+    private func removeDetached() async throws {
         for (relationship, objects) in detached.sorted(by: { $0.key.id < $1.key.id }) {
             let destination = model.layouts[relationship.destination]
             // An object without an identity cannot exist without its source.
@@ -17,20 +49,27 @@ extension SyncPass {
             // A rejected object may be the new source of one that seems to have lost its source.
             guard isPrivate || relationship.isOwning || !tally.mayLackObjects else { continue }
             let seen = tally.seen(destination)
-            var lost = Array(Set(objects.filter { isPrivate || !seen.contains($0) })).sorted()
+            let elsewhere = elsewhere[relationship.id] ?? ObjectSet()
+            let hasPlace = { seen.contains($0) && elsewhere.contains($0) }
+            var lost = Array(Set(objects.filter { isPrivate || !hasPlace($0) })).sorted()
             if isPrivate, destination.root == listRoot { lost.removeAll { listed.contains($0) } }
             if let inverse = model.inverse(of: relationship) {
                 let held = Set(try await transaction.links(inverse, of: lost).map(\.source))
                 lost.removeAll { held.contains($0) }
             } else if !relationship.isOwning {
                 continue
-            } else if isPrivate, let sources = self.lost[relationship.id] {
-                let held = Set(try await transaction.links(relationship, of: sources.keys.sorted()).map(\.target))
+            } else {
+                let sources = isPrivate ? self.lost[relationship.id]?.keys.sorted() : nil
+                let isStated = !isPrivate && lost.contains { seen.contains($0) }
+                let places = sources ?? (isStated ? stated[relationship.id]?.objects : nil) ?? []
+                let links = places.isEmpty ? [] : try await transaction.links(relationship, of: places)
+                let held = Set(links.map(\.target))
                 lost.removeAll { held.contains($0) }
             }
             guard !lost.isEmpty else { continue }
             try await remove(StoreQuery(destination.name, objects: .only(lost)))
         }
+        detached = [:]
     }
 
     /// Makes the deferred links, in the order of the payload.
@@ -176,7 +215,8 @@ extension SyncPass {
         guard try await mayLack(absent, of: layout) else { return }
         let isDoubtful = tally.mayLackObjects && !isCertain
         if limit != nil || isDoubtful {
-            let removals = try await transaction.count(absent)
+            let count = try await transaction.count(absent)
+            let removals = sweptCount + count
             var isWithheld = isDoubtful
             if let (limit, localCount) = limit, !limit.allows(removals: removals, of: localCount) {
                 guard limit.action != .abort else {
@@ -185,7 +225,8 @@ extension SyncPass {
                 }
                 isWithheld = true
             }
-            if isWithheld { return tally.countWithheld(removals, of: layout) }
+            if isWithheld { return tally.countWithheld(count, of: layout) }
+            sweptCount = removals
         }
         try await keepShared(absent)
         try await remove(absent)

@@ -185,6 +185,7 @@ extension SyncPass {
             elementIndices: elements.owners.map { $0 < 0 ? 0 : outer.elementIndex(group.elementIndices[$0]) })
         origin.areRelated = areRelated
         if !areRelated, relationship.deleteRule == .cascade { origin.policy.inserts = false }
+        origin.relationship = relationship.id
         origin.inverse = model.inverse(of: relationship)?.id
         origin.belongsToMany = model.inverse(of: relationship)?.isToMany ?? true
         if let owners {

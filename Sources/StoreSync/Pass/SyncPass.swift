@@ -22,8 +22,13 @@ final class SyncPass {
     /// them. `finish()` links the objects that have come since.
     var deferred = DeferredLinks()
     /// The objects that lost their source in a relationship that deletes such objects. Filled by
-    /// each linking; `finish()` deletes those that have no source then.
+    /// each linking; `removeDetached()` deletes those that have no source then.
     var detached: [RelationshipLayout: [Int64]] = [:]
+    /// The objects that the payload has in other places than a relationship that deletes objects
+    /// without a source. Such a place keeps an object that the relationship loses.
+    var elsewhere: [RelationshipLayout.ID: ObjectSet] = [:]
+    /// The relationships that delete objects without a source, by the root entity of the objects.
+    private let deleting: [Int: [RelationshipLayout.ID]]
     /// The objects without an identity that each source lost. A later element of the same source
     /// reuses them, and `finish()` deletes the rest.
     var lost: [RelationshipLayout.ID: [ObjectID: [ObjectID]]] = [:]
@@ -69,6 +74,8 @@ final class SyncPass {
     /// Whether a relationship leads to the list's entities, so that objects of the list can be
     /// nested.
     let nestsItself: Bool
+    /// The number of objects that the ended changes deleted, for the removal limit.
+    var sweptCount = 0
     /// The parent of the list's objects and its relationship to them; nil if the request has none.
     var listParent: (relationship: RelationshipLayout, object: ObjectID)?
     /// Whether an object that the list contains twice is reported; false for remote sources, whose
@@ -90,6 +97,11 @@ final class SyncPass {
         nestsItself = layouts.contains { layout in
             layout.relationships.contains { layouts[$0.destination].root == listRoot }
         }
+        let relationships = layouts.flatMap { layout in layout.relationships.filter { $0.source == layout.index } }
+        deleting = Dictionary(
+            grouping: relationships.filter { rules.deletesDetached(of: $0, in: mapper.model) },
+            by: { layouts[$0.destination].root }
+        ).mapValues { $0.map(\.id) }
         isHolding = !rules.isImport
         tally = SyncTally(mapper.model)
     }
@@ -118,6 +130,8 @@ final class SyncPass {
         var areRelated = true
         /// Whether one object can be nested in several others.
         var belongsToMany = false
+        /// The relationship in which they are nested.
+        var relationship: RelationshipLayout.ID?
         /// The relationship back to the objects that contain them.
         var inverse: RelationshipLayout.ID?
         /// Returns the parent within which the object of an ordinal is identified; nil if the
@@ -280,6 +294,7 @@ final class SyncPass {
             if nestsItself { noteLacking(records, result, layout) }
             noteListed(result, layout) { origin.elementIndex(ordinals[$0]) }
         }
+        noteElsewhere(result, layout, origin)
         if let combined { result = combined.expanded(result) }
         if rules.demandsMandatory { try demandMandatory(group, result, origin) }
         if let collect {
@@ -310,6 +325,16 @@ final class SyncPass {
                 }
                 if !objects.isEmpty { lacking[place] = objects }
             }
+        }
+    }
+
+    /// Notes the places that keep an object which another place loses.
+    private func noteElsewhere(_ result: MergeResult, _ layout: EntityLayout, _ origin: Origin) {
+        for id in deleting[layout.root] ?? [] where id != origin.relationship {
+            // Taken out during the change: a second reference would copy all of it.
+            var objects = elsewhere.removeValue(forKey: id) ?? ObjectSet()
+            for case let merged? in result.rows { objects.insert(merged.object) }
+            elsewhere[id] = objects
         }
     }
 

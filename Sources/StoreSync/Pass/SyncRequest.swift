@@ -71,6 +71,14 @@ struct SyncRequest: Sendable {
         let scope = StoreQuery(entity, where: options.scope, objects: children?.linkedRows ?? .all)
         let limit = try await limit(in: scope, transaction)
         let pages = PassPages(self, of: source, into: pass, report: progress)
+        if source is ChangePages {
+            pass.isHolding = false
+            pages.endChange = { gone in
+                var removed = scope
+                removed.objects = .only(gone.sorted())
+                try await pass.endChange(removing: gone.isEmpty ? nil : removed, limit: limit)
+            }
+        }
         try await pages.readAll()
         var end = try await Self.end(of: source, after: pages)
         var absent = absent(of: scope, pages, pass, layout, end)

@@ -134,19 +134,9 @@ extension MemoryState {
             links[place.links].targets(of: source, side: place.side).filter { !batch.newTargets.contains($0) }
         }
         for (index, id) in batch.sources.enumerated() where object(id, of: source) != nil {
-            var seen: Set<ObjectID> = []
-            var wanted = batch.targets(at: index).filter {
-                object($0, of: destination) != nil && seen.insert($0).inserted
-            }
-            if !relationship.isToMany { wanted = Array(wanted.suffix(1)) }
-            let current = links[place.links].targets(of: id, side: place.side)
-            let targets: [ObjectID] =
-                switch batch.mode {
-                case .replace: wanted
-                case .add where !relationship.isToMany: wanted.isEmpty ? current : wanted
-                case .add: current + wanted.filter { !current.contains($0) }
-                case .retain: current.filter { seen.contains($0) }
-                }
+            let targets = batch.mode.targets(
+                stated: batch.targets(at: index).filter { object($0, of: destination) != nil },
+                after: links[place.links].targets(of: id, side: place.side), by: relationship)
             links[place.links].set(targets, of: id, side: place.side)
         }
         var result = LinkResult()

@@ -53,3 +53,32 @@ public struct LinkBatch: Sendable {
         targets[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
     }
 }
+
+extension LinkBatch.Mode {
+    /// The targets of an object after a statement about them.
+    ///
+    /// - Parameters:
+    ///   - stated: The existing objects that the statement names. A repeated object counts once; a
+    ///     to-one relationship takes the last one.
+    ///   - current: The targets before the statement, each once.
+    /// - Returns: The targets in the order of the relationship; in the order of their numbers if the
+    ///   relationship has none.
+    package func targets(
+        stated: some Sequence<ObjectID>, after current: [ObjectID], by relationship: RelationshipLayout
+    ) -> [ObjectID] {
+        var seen: Set<ObjectID> = []
+        var wanted = stated.filter { seen.insert($0).inserted }
+        if !relationship.isToMany { wanted = wanted.suffix(1) }
+        var targets: [ObjectID]
+        switch self {
+        case .replace: targets = wanted
+        case .add where !relationship.isToMany: targets = wanted.isEmpty ? current : wanted
+        case .add:
+            let known = Set(current)
+            targets = current + wanted.filter { !known.contains($0) }
+        case .retain: targets = current.filter { seen.contains($0) }
+        }
+        if !relationship.isOrdered { targets.sort() }
+        return targets
+    }
+}

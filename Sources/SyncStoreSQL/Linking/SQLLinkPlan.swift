@@ -113,24 +113,9 @@ package struct SQLLinkPlan: Sendable {
     }
 
     private func wanted(of source: ObjectID, at index: Int) -> [ObjectID] {
-        let relationship = batch.relationship
-        var seen: Set<ObjectID> = []
-        var wanted: [ObjectID] = []
-        for target in batch.targets(at: index) where targets.contains(target) {
-            if seen.insert(target).inserted { wanted.append(target) }
-        }
-        if !relationship.isToMany { wanted = Array(wanted.suffix(1)) }
-        let now = current[source] ?? []
-        let list: [ObjectID]
-        switch batch.mode {
-        case .replace: list = wanted
-        case .add where !relationship.isToMany: list = wanted.isEmpty ? now : wanted
-        case .add:
-            let known = Set(now)
-            list = now + wanted.filter { !known.contains($0) }
-        case .retain: list = now.filter { seen.contains($0) }
-        }
-        return relationship.isOrdered ? list : list.sorted()
+        batch.mode.targets(
+            stated: batch.targets(at: index).filter { targets.contains($0) }, after: current[source] ?? [],
+            by: batch.relationship)
     }
 
     private mutating func relate(_ source: ObjectID, to wanted: [ObjectID], _ writes: inout Writes) {
