@@ -49,8 +49,8 @@ extension SyncPass {
             // A rejected object may be the new source of one that seems to have lost its source.
             guard isPrivate || relationship.isOwning || !tally.mayLackObjects else { continue }
             let seen = tally.seen(destination)
-            let elsewhere = elsewhere[relationship.id] ?? ObjectSet()
-            let hasPlace = { seen.contains($0) && elsewhere.contains($0) }
+            let elsewhere = elsewhere.map { $0[relationship.id] ?? ObjectSet() }
+            let hasPlace = { seen.contains($0) && elsewhere?.contains($0) != false }
             var lost = Array(Set(objects.filter { isPrivate || !hasPlace($0) })).sorted()
             if isPrivate, destination.root == listRoot { lost.removeAll { listed.contains($0) } }
             if let inverse = model.inverse(of: relationship) {

@@ -24,9 +24,10 @@ final class SyncPass {
     /// The objects that lost their source in a relationship that deletes such objects. Filled by
     /// each linking; `removeDetached()` deletes those that have no source then.
     var detached: [RelationshipLayout: [Int64]] = [:]
-    /// The objects that the payload has in other places than a relationship that deletes objects
-    /// without a source. Such a place keeps an object that the relationship loses.
-    var elsewhere: [RelationshipLayout.ID: ObjectSet] = [:]
+    /// The objects that the current change has in other places than a relationship that deletes
+    /// objects without a source. Such a place keeps an object that the relationship loses. Nil in a
+    /// sync of a list, where each place keeps it.
+    var elsewhere: [RelationshipLayout.ID: ObjectSet]?
     /// The relationships that delete objects without a source, by the root entity of the objects.
     private let deleting: [Int: [RelationshipLayout.ID]]
     /// The objects without an identity that each source lost. A later element of the same source
@@ -330,11 +331,9 @@ final class SyncPass {
 
     /// Notes the places that keep an object which another place loses.
     private func noteElsewhere(_ result: MergeResult, _ layout: EntityLayout, _ origin: Origin) {
+        guard elsewhere != nil else { return }
         for id in deleting[layout.root] ?? [] where id != origin.relationship {
-            // Taken out during the change: a second reference would copy all of it.
-            var objects = elsewhere.removeValue(forKey: id) ?? ObjectSet()
-            for case let merged? in result.rows { objects.insert(merged.object) }
-            elsewhere[id] = objects
+            for case let merged? in result.rows { elsewhere?[id, default: ObjectSet()].insert(merged.object) }
         }
     }
 

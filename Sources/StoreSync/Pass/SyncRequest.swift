@@ -73,6 +73,7 @@ struct SyncRequest: Sendable {
         let pages = PassPages(self, of: source, into: pass, report: progress)
         if source is ChangePages {
             pass.isHolding = false
+            pass.elsewhere = [:]
             pages.endChange = { gone in
                 var removed = scope
                 removed.objects = .only(gone.sorted())
