@@ -81,7 +81,9 @@ extension SyncPass {
     func find(
         _ batch: MappedBatch, elementIndex: (Int) -> Int = { $0 }
     ) async throws -> [(ordinal: Int, object: Int64)] {
-        for problem in batch.rejected { tally.reject(problem.moved(to: elementIndex(problem.index)), hasKey: false) }
+        for problem in batch.rejected {
+            tally.reject(problem.moved(to: elementIndex(problem.index)), mayBeListed: false)
+        }
         var found: [(ordinal: Int, object: Int64)] = []
         for group in batch.groups {
             rejectKeyless(group, elementIndex: elementIndex)

@@ -171,18 +171,17 @@ final class PassPages {
         report(progress)
     }
 
-    /// Notes that objects may be lacking if a page looks like an error report.
+    /// Notes that objects may be lacking if elements of a page could not be read.
     ///
-    /// A page of a remote source does if it has elements but none with a key. So does a page
-    /// without an end of its own (`isOpenEnded`) whose last element was rejected: a server can
-    /// report an error only there.
+    /// An element that is null may stand for any stored object. A page in which no element is an
+    /// object of the list is no list, but an error report. So may be the last element of a page
+    /// without an end of its own (`isOpenEnded`): a server can report an error only there.
     private func noteLeftOut(of page: RemotePage, _ read: PayloadReader.Progress, since before: Beginning) {
-        guard isRemote, read.elementCount > 0 else { return }
+        guard read.elementCount > 0 else { return }
         let nullCount = read.elementCount - readCount
         let leftOutCount = pass.tally.rejectedCount - before.problems.rejectedCount + nullCount
-        let hasNone = pageObjects.isEmpty && leftOutCount >= read.elementCount
         let endsInError = page.isOpenEnded && pass.tally.lastRejectedIndex == read.elementCount - 1
-        if hasNone || endsInError { pass.tally.mayLackObjects = true }
+        if nullCount > 0 || leftOutCount >= read.elementCount || endsInError { pass.tally.mayLackObjects = true }
     }
 
     /// Ends the current page after its last batch.

@@ -27,11 +27,12 @@ extension SyncPass {
                     let ordinal = ordinals[row]
                     if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
                         match = .skipped
-                        tally.reject(missing(slot, mapping, origin.elementIndex(ordinal)), hasKey: false)
+                        tally.reject(
+                            missing(slot, mapping, origin.elementIndex(ordinal)), mayBeListed: !origin.isNested)
                     } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil {
                         match = .skipped
                         tally.reject(
-                            missingParent(scope, mapping, origin.elementIndex(ordinal)), hasKey: true)
+                            missingParent(scope, mapping, origin.elementIndex(ordinal)), mayBeListed: true)
                     } else if let reused = origin.reused[ordinal] {
                         match = .object(reused)
                     }
@@ -51,7 +52,7 @@ extension SyncPass {
             for row in 0..<reader.count {
                 guard let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
                 tally.reject(
-                    missing(slot, group.mapping, elementIndex(group.elementIndices[row])), hasKey: false)
+                    missing(slot, group.mapping, elementIndex(group.elementIndices[row])), mayBeListed: false)
             }
         }
     }

@@ -181,7 +181,7 @@ final class SyncPass {
         }
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
-            tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: true)
+            tally.reject(problem.moved(to: origin.elementIndex(problem.index)), mayBeListed: true)
         }
         for group in batch.groups {
             var skipped: Set<Int> = []

@@ -220,11 +220,12 @@ struct SyncTally {
 
     /// Reports a rejected object.
     ///
-    /// - Parameter hasKey: Whether the store may have the object.
-    mutating func reject(_ problem: MappingProblem, hasKey: Bool) {
+    /// - Parameter mayBeListed: Whether the object may be one that the store has and the list seems
+    ///   to lack.
+    mutating func reject(_ problem: MappingProblem, mayBeListed: Bool) {
         rejectedCount += 1
         lastRejectedIndex = max(lastRejectedIndex ?? 0, problem.index)
-        mayLackObjects = mayLackObjects || hasKey
+        mayLackObjects = mayLackObjects || mayBeListed
         if rejected.count < Self.reportedProblemCount { rejected.append(problem) }
     }
 
