@@ -25,11 +25,12 @@ package struct JSONCursor {
     let base: UnsafePointer<UInt8>
     var position: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
-    /// Whether the input ends at `end`. If false, a number that reaches `end` may continue.
-    let endIsFinal: Bool
-    /// Whether the cursor ran out of bytes while more may still arrive. Any result or error is then
-    /// invalid.
-    var hitEnd = false
+    /// Becomes true when the cursor or a copy of it needs bytes that have not arrived yet. Any
+    /// result or error is then invalid. Nil if the input ends at `end`.
+    ///
+    /// Copies share the flag, so a caller that reads ahead with a copy cannot lose it. The creator
+    /// of the cursor owns the memory.
+    private let shortage: UnsafeMutablePointer<Bool>?
     /// Whether a value has been read in the innermost container, so that the next one requires a
     /// comma.
     var needsComma = false
@@ -38,17 +39,21 @@ package struct JSONCursor {
     let replacesLoneSurrogates: Bool
 
     init(
-        start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, endIsFinal: Bool = true, depth: Int = 0,
-        options: JSONOptions
+        start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, shortage: UnsafeMutablePointer<Bool>? = nil,
+        depth: Int = 0, options: JSONOptions
     ) {
         base = start
         position = start
         self.end = end
-        self.endIsFinal = endIsFinal
+        self.shortage = shortage
         self.depth = depth
         maximumDepth = options.maximumDepth
         replacesLoneSurrogates = options.loneSurrogates == .replace
     }
+
+    /// Whether the input ends at `end`. If false, a number that reaches `end` may continue.
+    @inline(__always)
+    var endIsFinal: Bool { shortage == nil }
 
     /// Whether exactly one whole value has been read.
     @inline(__always)
@@ -116,7 +121,7 @@ package struct JSONCursor {
         let skipped = needsComma ? 1 : 0
         guard end - position >= quotedKey.count + skipped else {
             // The comparison needs bytes that have not arrived yet.
-            if !endIsFinal { hitEnd = true }
+            shortage?.pointee = true
             return false
         }
         if needsComma && position.pointee != ASCII.comma { return false }
@@ -311,8 +316,8 @@ package struct JSONCursor {
     }
 
     @inline(never)
-    mutating func endFault() -> JSONFault {
-        if !endIsFinal { hitEnd = true }
+    func endFault() -> JSONFault {
+        shortage?.pointee = true
         return JSONFault(.unexpectedEnd, byteOffset: end - base)
     }
 }

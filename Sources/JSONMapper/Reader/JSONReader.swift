@@ -59,6 +59,12 @@ public final class JSONReader {
     var hasFoundTarget = false
     private var framer = JSONFramer()
     private var isReading = false
+    /// Whether a cursor of the current element ran out of bytes; the cursors write it.
+    private let shortage: UnsafeMutablePointer<Bool> = {
+        let flag = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
+        flag.initialize(to: false)
+        return flag
+    }()
 
     /// Cursors point into the window only while `isReading` is true. The window is not modified
     /// then.
@@ -100,6 +106,8 @@ public final class JSONReader {
         probes = layout.probes
         window = JSONWindow(capacity: 4096)
     }
+
+    deinit { shortage.deallocate() }
 
     // MARK: Pulling
 
@@ -228,17 +236,18 @@ public final class JSONReader {
         let first = window.first
         let whole = JSONCursor(
             start: first, end: first + (framer.isClosed ? framer.byteCount : window.count),
-            endIsFinal: inputEnded || framer.isClosed, options: options)
+            shortage: inputEnded || framer.isClosed ? nil : shortage, options: options)
         var cursor = whole
+        shortage.pointee = false
         do {
             isReading = true
             defer { isReading = false }
             let result = try body(&cursor)
-            if !cursor.hitEnd, !cursor.isComplete {
+            if !shortage.pointee, !cursor.isComplete {
                 cursor = whole
                 try cursor.skipValue()
             }
-            if cursor.hitEnd { return nil }
+            if shortage.pointee { return nil }
             let byteCount = cursor.byteOffset
             if byteCount > options.maximumElementByteCount { throw JSONFault(.elementSizeLimit, byteOffset: 0) }
             if options.duplicateKeys == .fail {
@@ -247,7 +256,7 @@ public final class JSONReader {
             window.start += byteCount
             return result
         } catch {
-            if cursor.hitEnd { return nil }
+            if shortage.pointee { return nil }
             guard let fault = error as? JSONFault else { throw error }
             throw fail(fault.reason, byteOffset: fault.byteOffset)
         }

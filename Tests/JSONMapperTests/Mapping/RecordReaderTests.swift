@@ -31,6 +31,27 @@ import Testing
         return (result.records, result.rejected)
     }
 
+    @Test(arguments: [1, 7, 64])
+    func objectsMatchedByContentMayCrossTheEndOfTheWindow(stride: Int) throws {
+        let model = try DataModel {
+            SyncEntity("Note") {
+                SyncAttribute("hash", .int64, userInfo: [JSONDialect.contentHashAnnotation: "YES"])
+                SyncAttribute("text", .string)
+            }
+        }
+        let mapper = try RecordMapper(model)
+        let json = Array(#"[{"text":"a","more":{"x":[1,2]}},{"text":"b"},{"text":"a","more":{"x":[1,2]}}]"#.utf8)
+        var rest = json[...]
+        let source = JSONReader(windowByteCount: 16) { buffer in
+            let count = min(stride, buffer.count, rest.count)
+            rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+            rest = rest.dropFirst(count)
+            return count
+        }
+        let reader = try RecordReader(mapper, entity: "Note", reader: source)
+        #expect(try reader.readAll().records.map(\.values) == mapper.records(of: "Note", bytes: json).map(\.values))
+    }
+
     // MARK: Keys
 
     @Test(arguments: [

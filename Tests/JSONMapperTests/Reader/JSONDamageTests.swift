@@ -43,6 +43,26 @@ import Testing
         }
     }
 
+    @Test(arguments: Documents.legal)
+    func aCopyThatReadsAheadWaitsForBytesThatHaveNotArrived(document: String) throws {
+        let bytes = Array(document.utf8)
+        for cut in 0...bytes.count {
+            let reader = JSONReader(layout: .document)
+            try reader.append(bytes[..<cut])
+            func read() throws -> JSONValue? {
+                try reader.next { cursor in
+                    var copy = cursor
+                    return try JSONValue(&copy)
+                }
+            }
+            let early = try read()
+            try reader.append(bytes[cut...])
+            reader.finish()
+            let value = try early ?? read()
+            #expect(value == Reading(bytes).elements.first, "cut at \(cut)")
+        }
+    }
+
     @Test(arguments: Documents.legal + Documents.illegal)
     func aCutAtAnyOffsetChangesNothing(document: String) {
         let bytes = Array(document.utf8)
