@@ -72,9 +72,9 @@ struct ServerArguments: Equatable {
     mutating func take(_ option: String, _ scanner: inout ArgumentScanner) throws(UsageError) -> Bool {
         switch option {
         case "--api":
-            let names = HTTPAPI.all.map(\.name)
+            let names = HTTPAPI.all.map(\.name) + ["elasticsearch:FIELD"]
             api = try scanner.value(of: option, as: "one of \(names.joined(separator: ", "))") { text in
-                names.first { $0 == text }
+                HTTPAPI.named(text) == nil ? nil : text
             }
         case "--body":
             body = try scanner.value(of: option, as: "JSON, or @FILE with JSON") { text in

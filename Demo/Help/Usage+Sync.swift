@@ -44,7 +44,7 @@ extension Usage {
 
         Options for a server:
           --api NAME             A common API, which decides how pages are found:
-        \(wrappedNames(HTTPAPI.all.map(\.name)))
+        \(wrappedNames(HTTPAPI.all.map(\.name) + ["elasticsearch:FIELD"]))
           --pages WAY            How the next page is found: link (the Link field),
                                  link:FIELD (an address in the body),
                                  cursor:FIELD:PARAM, or page:PARAM (default: one page).

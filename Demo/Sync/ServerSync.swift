@@ -14,7 +14,7 @@ struct ServerSync {
 
     init(_ url: URL, _ server: ServerArguments, arguments: SyncArguments) {
         let client = HTTPClient(requestsPerSecond: server.requestsPerSecond)
-        let api = server.api.flatMap { name in HTTPAPI.all.first { $0.name == name } }
+        let api = server.api.flatMap(HTTPAPI.named)
         var source =
             api.map { HTTPJSONSource(url, api: $0, client: client, headers: { server.headers }) }
             ?? HTTPJSONSource(url, client: client, headers: { server.headers })

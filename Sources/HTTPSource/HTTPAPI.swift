@@ -58,11 +58,6 @@ public struct HTTPAPI: Sendable {
     /// Django REST framework: `results`, with the address of the next page.
     public static let drf = HTTPAPI(
         "drf", pages: .linkField(keyPath: "next"), keyPath: "results", totalKeyPath: "count")
-    /// Elasticsearch and OpenSearch: hits in the order of a `sort` in the body, by `search_after`.
-    public static let elasticsearch = HTTPAPI(
-        "elasticsearch", pages: .lastElement(keyPath: "sort", bodyKeyPath: "search_after"), keyPath: "hits.hits",
-        check: .failing(ifSet: "timed_out").or(.failing(ifSet: "_shards.failed")),
-        body: .object(["size": .integer(1000), "sort": .array([.object(["_doc": .string("asc")])])]))
     /// Firebase Realtime Database: an object whose keys are the identifiers.
     public static let firebase = HTTPAPI(
         "firebase", pages: .single, format: .keyed(by: "id"), check: .failing(ifText: "error"))
@@ -79,6 +74,7 @@ public struct HTTPAPI: Sendable {
                 tombstones: .field(keyPath: "status", equals: "cancelled")),
             keyPath: "items")
         api.omitsEmptyLists = true
+        api.delta?.coversFullPass = true
         return api
     }()
     /// HubSpot: results, with `paging.next.after`.
@@ -123,6 +119,22 @@ public struct HTTPAPI: Sendable {
         pages: .page(parameter: "page", size: HTTPPages.Size(parameter: "per_page", count: 100))
             .ending(.pageCount(header: "X-WP-TotalPages"), .status([400, 404])))
 
+    /// Elasticsearch and OpenSearch: hits in the order of a field, by `search_after`.
+    ///
+    /// Every hit must have the field, and no two hits the same value, because `search_after`
+    /// continues behind a value. The number of all hits is compared with the hits that were read.
+    ///
+    /// - Parameter key: A field with doc values, such as a keyword with a copy of the identifier.
+    public static func elasticsearch(sortedBy key: String) -> HTTPAPI {
+        HTTPAPI(
+            "elasticsearch", pages: .lastElement(keyPath: "sort", bodyKeyPath: "search_after"), keyPath: "hits.hits",
+            check: .failing(ifSet: "timed_out").or(.failing(ifSet: "_shards.failed")), totalKeyPath: "hits.total.value",
+            body: .object([
+                "size": .integer(1000), "sort": .array([.object([key: .string("asc")])]),
+                "track_total_hits": .bool(true),
+            ]))
+    }
+
     /// A connection of a GraphQL API (Relay's specification): its nodes, with `pageInfo`.
     ///
     /// The query must have a variable `$after`, and request `nodes`, `pageInfo.endCursor` and
@@ -145,9 +157,18 @@ public struct HTTPAPI: Sendable {
             body: .object(["query": .string(query), "variables": .object(variables)]))
     }
 
+    /// Returns the API that a text names, as on a command line; nil if there is none.
+    ///
+    /// Elasticsearch is named with the field that sorts the hits: `elasticsearch:id`.
+    public static func named(_ text: String) -> HTTPAPI? {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else { return all.first { $0.name == text } }
+        return parts[0] == "elasticsearch" && !parts[1].isEmpty ? .elasticsearch(sortedBy: parts[1]) : nil
+    }
+
     /// The APIs that need only a name, sorted by name.
     public static let all: [HTTPAPI] = [
-        airtable, couchdb, drf, elasticsearch, firebase, github, gitlab, google, hubspot, jsonapi, mastodon, notion,
+        airtable, couchdb, drf, firebase, github, gitlab, google, hubspot, jsonapi, mastodon, notion,
         odata, salesforce, shopify, slack, stripe, wordpress,
     ]
 }

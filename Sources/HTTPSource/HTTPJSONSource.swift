@@ -60,6 +60,14 @@ public struct HTTPJSONSource: RemoteSource {
         }
     }
 
+    /// The element that ends a page of lines or events. It is not an object of the list.
+    public enum EndSign: Hashable, Sendable {
+        /// The last line, in which the value at the key path is not null, false, 0 or empty.
+        case line(keyPath: String)
+        /// An event of a type, such as `done`.
+        case event(type: String)
+    }
+
     /// The address of the first page, without the parameters that `pages` and `delta` add.
     public var url: URL
     /// How the server divides the list into pages.
@@ -71,13 +79,18 @@ public struct HTTPJSONSource: RemoteSource {
     public var keyPath = ""
     /// The form of the objects in a page; an array by default.
     public var format = Format.array
+    /// The element that ends each page of lines or events; nil, the default, if there is none.
+    ///
+    /// Without it, and without a number of all objects, such a page does not show that it is
+    /// complete. It is read again before objects are deleted.
+    public var endSign: EndSign?
     /// A body that each request sends with POST; nil, the default, for GET requests.
     public var body: JSONValue?
     /// How a response with a successful status reports an error in its body; nil, the default, if
     /// it cannot.
     public var check: HTTPJSONSource.ReplyCheck?
     /// The key path of the number of all objects in each page; nil, the default, for the header
-    /// field `X-Total-Count`.
+    /// field `X-Total-Count`, `X-Total` or `Content-Range`.
     public var totalKeyPath: String?
     /// Whether the stated number of all objects is exact, or at least not too high; true by
     /// default.
@@ -157,6 +170,7 @@ public struct HTTPJSONSource: RemoteSource {
         get async throws {
             var parts = [
                 url.absoluteString, pages.fingerprint, delta?.fingerprint ?? "", format.fingerprint, keyPath,
+                endSign.map { "\($0)" } ?? "",
                 body.map { "\($0)" } ?? "",
             ]
             if !bookmarkHeaders.isEmpty {

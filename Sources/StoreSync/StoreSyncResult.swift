@@ -82,6 +82,10 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
     public var keys: Keys?
     /// The objects that the payload or the source reported.
     public var coverage = Coverage.unchanged
+    /// How the pages proved that no object is missing; nil if they did not.
+    ///
+    /// Proof is sought only if objects are absent, or if the next sync would ask for changes only.
+    public var proof: ListProof?
     /// The number of pages that were read, including pages that were read again.
     public var pageCount = 0
     /// The size of these pages in bytes, decompressed.

@@ -82,8 +82,10 @@ import Testing
             let next = page < 2 ? #","nextRecordsUrl":"/services/data/query/01g-\#(page + 1)""# : ""
             return .json(#"{"totalSize":5,"done":\#(page == 2),"records":\#(users(page))\#(next)}"#)
         },
-        Imitation(.elasticsearch) { request in
-            guard request.method == "POST" else { return HTTPResponse(status: 405) }
+        Imitation(.elasticsearch(sortedBy: "id")) { request in
+            guard try body(request, "sort")?[0]?["id"] != nil, try body(request, "track_total_hits") == .bool(true),
+                request.method == "POST"
+            else { return HTTPResponse(status: 405) }
             var page = 0
             if case .array(let after) = try body(request, "search_after"), case .integer(let last) = after.first {
                 page = Int(last) / 2 + (last == 5 ? 1 : 0)

@@ -63,11 +63,13 @@ import Testing
         let server = MovingList(isOrderedByChange: false)
         server.change { state in
             for id in 1...4 { state.users[id] = .init(name: "old", changed: -100 + id) }
+            // Equal readings have the same objects, but not the same values.
             state.afterFirstPage = [
+                { _ in },
                 { users in
                     users[1] = .init(name: "new", changed: 10)
                     users[4] = .init(name: "new", changed: 20)
-                }
+                },
             ]
         }
         let world = try await SourceWorld()

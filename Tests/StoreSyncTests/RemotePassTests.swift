@@ -76,17 +76,21 @@ import Testing
             testDescription: "the same twice", source: Source(readings: [[[1], [2]]]), stored: [1, 2], readCount: 2),
         Case(
             testDescription: "an object that moved to a page that was read",
-            source: Source(readings: [[[1, 2], [4]], [[1, 2, 3], [4]]]), stored: [1, 2, 3, 4], readCount: 2,
-            cursor: "cautious"),
+            source: Source(readings: [[[1, 2], [4]], [[1, 2, 3], [4]]]), stored: [1, 2, 3, 4], readCount: 3),
         Case(
             testDescription: "another list at first", source: Source(readings: [[[1], [2]], [[1], [3]]]),
             stored: [1, 3], readCount: 3),
         Case(
             testDescription: "nothing is absent", source: Source(readings: [[[1, 2], [3, 4, 5]]]),
-            stored: [1, 2, 3, 4, 5], readCount: 1, cursor: "cautious"),
+            stored: [1, 2, 3, 4, 5], readCount: 2),
+        Case(
+            testDescription: "a list that keeps changing",
+            source: Source(readings: [[[1, 2, 3, 4], [5]], [[1, 2, 3], [4, 5]], [[1, 2, 3, 4, 5], [6]]]),
+            stored: [1, 2, 3, 4, 5, 6], readCount: 3, cursor: "cautious",
+            warning: "the next sync asks for most of the list again: the list changed each time"),
         Case(
             testDescription: "nothing of the scope is absent", source: Source(readings: [[[1], [2]]]),
-            stored: [1, 2, 3, 4], readCount: 1, cursor: "cautious", scope: PropertyPath("id") < 3),
+            stored: [1, 2, 3, 4], readCount: 2, scope: PropertyPath("id") < 3),
         Case(testDescription: "one page", source: Source(readings: [[[1]]]), stored: [1], readCount: 1),
         Case(
             testDescription: "a snapshot", source: Source(readings: [[[1], [2]]], isSnapshot: true), stored: [1, 2],
@@ -113,7 +117,7 @@ import Testing
             source: Source(readings: [[[1, 2]]], isSnapshot: true, total: 2), stored: [1, 2], readCount: 1),
         Case(
             testDescription: "without permission to delete", source: Source(readings: [[[1], [2]]]),
-            stored: [1, 2, 3, 4], readCount: 1, cursor: "cautious", operations: [.insert, .update]),
+            stored: [1, 2, 3, 4], readCount: 2, operations: [.insert, .update]),
         Case(
             testDescription: "changes on one page", source: Source(readings: [[[5]]], coverage: .changes),
             stored: [1, 2, 3, 4, 5], readCount: 1),

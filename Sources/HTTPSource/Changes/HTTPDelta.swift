@@ -45,6 +45,13 @@ public struct HTTPDelta: Sendable {
     public var overlap: Duration
     /// How deleted objects are reported; nil, the default, if only a full pass finds them.
     public var tombstones: RemoteTombstones?
+    /// Whether the changes after a full pass include what changed while its pages were read; false
+    /// by default.
+    ///
+    /// Some servers promise this of the cursor that they return with the last page. Otherwise, a
+    /// cursor is kept only if the pages are known to be complete: a list of several pages is read
+    /// again until two readings have the same objects.
+    public var coversFullPass = false
     /// The time from the beginning of a full pass until the next; a day by default, nil for never.
     public var fullPassInterval: Duration?
     /// Whether an error means that the cursor is too old, so that everything is read; by default,

@@ -1,3 +1,6 @@
+import JSONMapper
+import StoreSync
+
 /// Converts bodies of other formats to an array of objects, piece by piece.
 struct BodyRecoder: Sendable {
     private enum Mode {
@@ -32,6 +35,14 @@ struct BodyRecoder: Sendable {
     }
 
     private let mode: Mode
+    private let endSign: HTTPJSONSource.EndSign?
+    /// Whether a line is returned only when the next one begins, because the last may be the sign of
+    /// the end.
+    private let holdsLines: Bool
+    /// The line that is held back, with the bracket or comma before it.
+    private var held: [UInt8] = []
+    /// Whether the body ended with the sign of its end.
+    private(set) var hasEndSign = false
     private var state = State.start
     private var events = EventParser(limit: eventByteCount)
     /// The data of the event that reports an error; nil if there is none.
@@ -58,7 +69,11 @@ struct BodyRecoder: Sendable {
     private var isWrapped = false
 
     /// Creates a recoder; nil for a format that needs none.
-    init?(_ format: HTTPJSONSource.Format) {
+    ///
+    /// - Parameter endSign: The element that is no object, and ends the body; nil for none.
+    init?(_ format: HTTPJSONSource.Format, endSign: HTTPJSONSource.EndSign? = nil) {
+        self.endSign = endSign
+        if case .line = endSign { holdsLines = true } else { holdsLines = false }
         switch format {
         case .array: return nil
         case .lines: mode = .lines
@@ -84,8 +99,11 @@ struct BodyRecoder: Sendable {
         switch mode {
         case .lines:
             // A truncated line leaves the array open.
-            if state == .value, depth > 0 || isInString { return [] }
-            return state == .start ? Array("[]".utf8) : Array("]".utf8)
+            if state == .value, depth > 0 || isInString { return held }
+            if state == .start { return Array("[]".utf8) }
+            hasEndSign = isEndSign(held.dropFirst())
+            let last = hasEndSign ? held.prefix { $0 == UInt8(ascii: "[") } : held[...]
+            return last + [UInt8(ascii: "]")]
         case .events:
             // An event that is too large, or lacks its blank line, leaves the array open.
             if state == .end || events.isInEvent { return [] }
@@ -120,16 +138,34 @@ struct BodyRecoder: Sendable {
             if isNewline {
                 state = .between
             } else {
-                written.append(byte)
+                put(byte, &written)
                 follow(byte)
             }
             return
         }
         guard !isNewline, byte != UInt8(ascii: " "), byte != UInt8(ascii: "\t") else { return }
-        written.append(state == .start ? UInt8(ascii: "[") : UInt8(ascii: ","))
-        written.append(byte)
+        if holdsLines {
+            written += held
+            held = []
+        }
+        put(state == .start ? UInt8(ascii: "[") : UInt8(ascii: ","), &written)
+        put(byte, &written)
         (state, depth, isInString, isEscaped) = (.value, 0, false, false)
         follow(byte)
+    }
+
+    private mutating func put(_ byte: UInt8, _ written: inout [UInt8]) {
+        if holdsLines { held.append(byte) } else { written.append(byte) }
+    }
+
+    /// Whether a line is the sign of the end.
+    private func isEndSign(_ line: ArraySlice<UInt8>) -> Bool {
+        guard case .line(let keyPath) = endSign, let value = try? JSONValue(parsing: Array(line)) else { return false }
+        return JSONKeyPath.keys(of: keyPath).reduce(value as JSONValue?) { $0?[$1] }?.isSet ?? false
+    }
+
+    private func isEndSign(_ event: HTTPEventStream.Event) -> Bool {
+        if case .event(let type) = endSign { event.type == type } else { false }
     }
 
     /// Tracks the nesting of a line.
@@ -165,11 +201,12 @@ struct BodyRecoder: Sendable {
         do {
             for item in try events.append(bytes) {
                 switch item {
+                case .event(let event) where isEndSign(event): hasEndSign = true
                 case .event(let event) where Self.isRow(event, types):
                     guard event.data.contains(where: { $0 > 0x20 }) else { continue }
                     written.append(state == .start ? UInt8(ascii: "[") : UInt8(ascii: ","))
                     written += event.data
-                    state = .between
+                    (state, hasEndSign) = (.between, false)
                 case .event(let event) where event.type == Self.errorType:
                     if state == .start { written.append(UInt8(ascii: "[")) }
                     (state, failure) = (.end, event.data)

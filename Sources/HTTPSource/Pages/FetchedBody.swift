@@ -4,9 +4,10 @@ import HTTPTransfer
 struct FetchedBody: AsyncSequence, Sendable {
     let fetch: HTTPFetch<PageScanner>
     let format: HTTPJSONSource.Format
+    let endSign: HTTPJSONSource.EndSign?
 
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(fetch: fetch, recoder: BodyRecoder(format))
+        AsyncIterator(fetch: fetch, recoder: BodyRecoder(format, endSign: endSign))
     }
 
     struct AsyncIterator: AsyncIteratorProtocol {

@@ -7,6 +7,14 @@ extension HTTPJSONSource {
     /// - Parameter keyPath: The key path of the objects.
     /// - Throws: ``HTTPError`` if it does.
     func checkFormat(keyPath: String) throws {
+        let suitsSign =
+            switch (format, endSign) {
+            case (_, nil), (.lines, .line), (.events, .event): true
+            default: false
+            }
+        guard suitsSign else {
+            throw HTTPError(url: url, problem: .unsuitableSettings("the format has no such sign of its end"))
+        }
         guard format.isOpenEnded else { return }
         var keyPaths = [keyPath, totalKeyPath ?? "", delta?.cursor.pageKeyPath ?? ""] + pages.captures
         if case .list(let list) = delta?.tombstones { keyPaths.append(list) }

@@ -233,6 +233,11 @@ extension HTTPPages {
         return nil
     }
 
+    /// Whether only one response is requested.
+    var isSingle: Bool {
+        if case .none = pointer { true } else { false }
+    }
+
     /// Whether the next page is known only after the whole page has arrived.
     var needsFacts: Bool {
         switch pointer {

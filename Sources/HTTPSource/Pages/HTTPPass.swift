@@ -39,12 +39,14 @@ actor HTTPPass: RemotePass {
     /// The server's clock at the beginning of the pass.
     private var serverDate: Date?
     private var completeness: PageCompleteness
+    /// The completeness of the previous reading; nil in the first one.
+    private var completenessBefore: PageCompleteness?
 
     init(_ source: HTTPJSONSource, after bookmark: SyncBookmark?, keyPath: String) throws {
         try source.checkFormat(keyPath: keyPath)
         self.source = source
         self.bookmark = bookmark
-        completeness = PageCompleteness(source.pages)
+        completeness = PageCompleteness(source)
         let client = source.client
         beginDate = client.date()
         var since: String?
@@ -147,7 +149,7 @@ actor HTTPPass: RemotePass {
         isDelta = false
         opener.since = nil
         startOver()
-        reachBefore = nil
+        (reachBefore, completenessBefore) = (nil, nil)
         return try await opener.open(nil, index: 0)
     }
 
@@ -156,7 +158,7 @@ actor HTTPPass: RemotePass {
         (ahead, current, ready, listless) = (nil, nil, nil, nil)
         trail = PageTrail()
         freshness.beginAgain()
-        completeness = PageCompleteness(source.pages)
+        completeness = PageCompleteness(source)
         visited = []
         reach = CursorReach()
     }
@@ -178,8 +180,9 @@ actor HTTPPass: RemotePass {
         let (source, opener, trail) = (source, opener, trail)
         ahead = Task { try await Self.page(after: page, source, opener, trail) }
         var remotePage = RemotePage(
-            .chunks(FetchedBody(fetch: page.fetch, format: source.format)), tombstones: source.delta?.tombstones,
-            totalElementCount: total ?? statedTotal(page.head, PageFacts()))
+            .chunks(FetchedBody(fetch: page.fetch, format: source.format, endSign: source.endSign)),
+            tombstones: source.delta?.tombstones,
+            totalElementCount: total ?? source.statedTotal(page.head, PageFacts()))
         remotePage.isOpenEnded = source.format.isOpenEnded
         return remotePage
     }
@@ -195,15 +198,6 @@ actor HTTPPass: RemotePass {
             try Task.checkCancellation()
             return PageFacts()
         }
-    }
-
-    /// The number of all objects that a page states; nil if it states none.
-    private func statedTotal(_ head: HTTPHead, _ facts: PageFacts) -> Int? {
-        guard let keyPath = source.totalKeyPath ?? source.pages.totalKeyPath else {
-            return head.headers["X-Total-Count"].flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
-        }
-        guard case .integer(let count) = facts.captured[keyPath] else { return nil }
-        return Int(count)
     }
 
     private func nextPage() async throws -> OpenPage? {
@@ -259,7 +253,7 @@ actor HTTPPass: RemotePass {
         let facts = opener.needsFacts ? try await page.facts() : PageFacts()
         if let failure = source.failure(in: facts, isWhole: true) { throw page.refusal(failure) }
         try completeness.note(page, facts)
-        total = statedTotal(page.head, facts) ?? total
+        total = source.statedTotal(page.head, facts) ?? total
         guard let delta = source.delta else { return }
         switch delta.cursor {
         case .element: reach.extend(by: facts.cursors, isFirstPage: page.index == 0)
@@ -321,7 +315,7 @@ actor HTTPPass: RemotePass {
 
     func rewind() async throws {
         try await finishCurrent()
-        reachBefore = reach
+        (reachBefore, completenessBefore) = (reach, completeness)
         opener.bypassesCaches = true
         startOver()
     }
@@ -330,7 +324,11 @@ actor HTTPPass: RemotePass {
         try await finishCurrent()
         var remoteEnd = lastBookmarks()
         guard !visited.isEmpty else { return remoteEnd }
-        remoteEnd.doubt = freshness.doubt ?? completeness.doubt(isDelta: isDelta)
+        remoteEnd.doubt =
+            freshness.doubt ?? completeness.doubt(isDelta: isDelta)
+            ?? completenessBefore.flatMap { completeness.doubt(after: $0) }
+        // A proxy can end a body that broke off between two lines as if it were whole.
+        if source.format.isOpenEnded { remoteEnd.proof = source.endSign == nil ? nil : .endSign }
         remoteEnd.warnings += completeness.warnings(isDelta: isDelta)
         if source.isTotalExact { remoteEnd.totalElementCount = total }
         return remoteEnd
@@ -366,21 +364,24 @@ actor HTTPPass: RemotePass {
             end.cursor = cursor?.text ?? (isDelta ? kept?.text : nil)
             return RemoteEnd(
                 isDelta ? .changes : .everything, isSnapshot: source.isSnapshot, bookmark: end,
-                cautiousBookmark: isDelta ? bookmark : nil)
+                cautiousBookmark: isDelta ? bookmark : delta.coversFullPass ? end : nil)
         }
         // Nothing is new, or the overlap returned only known objects.
         if let found = cursor, sent.isFound(in: found.text) { cursor = nil }
         if let kept, isDelta || visited == bookmark?.pages, cursor.map({ $0 < kept }) ?? true { cursor = kept }
         end.cursor = cursor?.text
-        guard isDelta, var cautious = bookmark else {
-            return RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: end)
-        }
         // If changes are ordered, none on the first page can have been missed, even if objects
         // moved between the other pages.
-        if reach.isAscending, let first = reach.latestOfFirstPage?.limited(to: serverDate ?? beginDate),
-            kept.map({ $0 < first }) ?? true
-        {
-            cautious.cursor = first.text
+        let certain =
+            reach.isAscending && !source.format.isOpenEnded
+            ? reach.latestOfFirstPage?.limited(to: serverDate ?? beginDate) : nil
+        guard isDelta, var cautious = bookmark else {
+            var cautious = end
+            if !delta.coversFullPass { cautious.cursor = certain?.text }
+            return RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: end, cautiousBookmark: cautious)
+        }
+        if let certain, kept.map({ $0 < certain }) ?? true {
+            cautious.cursor = certain.text
             cautious.pages = []
         }
         return RemoteEnd(.changes, isSnapshot: source.isSnapshot, bookmark: end, cautiousBookmark: cautious)

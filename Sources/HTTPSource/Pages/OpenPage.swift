@@ -64,14 +64,14 @@ struct OpenPage: Sendable {
     ///
     /// A validator that no request can send back counts as missing.
     /// A modification date counts only if the server responded at least a second later. Until then,
-    /// the page could change again and keep its date (RFC 9110, section 8.8.2.2).
+    /// the page could change again and keep its date (RFC 9110, section 8.8.2.2). The same applies
+    /// to the entity tag, which servers of files derive from the date and the size.
     var bookmark: SyncBookmark.Page {
         var bookmark = SyncBookmark.Page(token: token, entityTag: head.headers.returnable("ETag"))
-        if let text = head.headers.returnable("Last-Modified"), let modified = HTTPDate.parse(text),
-            let date = head.headers["Date"].flatMap({ HTTPDate.parse($0) }), date.timeIntervalSince(modified) >= 1
-        {
-            bookmark.lastModified = text
-        }
+        guard let text = head.headers.returnable("Last-Modified"), let modified = HTTPDate.parse(text),
+            let date = head.headers["Date"].flatMap({ HTTPDate.parse($0) })
+        else { return bookmark }
+        if date.timeIntervalSince(modified) >= 1 { bookmark.lastModified = text } else { bookmark.entityTag = nil }
         return bookmark
     }
 }

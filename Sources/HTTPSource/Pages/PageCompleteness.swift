@@ -2,27 +2,66 @@ import HTTPTransfer
 
 /// Whether the pages of a reading are complete, by their own statements.
 struct PageCompleteness: Sendable {
-    private let pages: HTTPPages
+    private let source: HTTPJSONSource
     /// The key paths of pointers that were on no page so far.
     private var unseen: [String]
     /// The contradiction in a page; nil if there is none.
     private var contradiction: String?
     /// Whether the `Link` field of the latest page leads to a next page.
     private var leadsOnByLink = false
+    /// Signs of pages that the source does not request; nil if there are none.
+    private var unread: String?
+    /// The numbers that describe the whole list, by what they count.
+    private(set) var statements: [String: Statement] = [:]
 
-    init(_ pages: HTTPPages) {
-        self.pages = pages
-        unseen = pages.steeringKeyPaths
+    /// The number on the first page that has it.
+    struct Statement: Sendable {
+        let count: Int
+        let page: Int
+    }
+
+    init(_ source: HTTPJSONSource) {
+        self.source = source
+        unseen = source.pages.steeringKeyPaths
     }
 
     /// Records a page that has been read.
     mutating func note(_ page: OpenPage, _ facts: PageFacts) throws {
         unseen.removeAll { facts.captured[$0] != nil }
-        let signs = try page.signs(pages, facts: facts)
+        let signs = try page.signs(source.pages, facts: facts)
         let isEmpty = facts.elementCount == 0 && facts.tombstones.isEmpty
         contradiction = contradiction ?? signs.doubt(page: page.index, isEmpty: isEmpty)
+        if source.endSign != nil, !facts.hasEndSign {
+            contradiction = contradiction ?? "page \(page.index + 1) lacks the sign of its end"
+        }
         let link = page.head.headers["Link"]
+        note(statedBy: page, facts)
+        if source.pages.isSingle { unread = UnreadPages.sign(page.head, facts) }
         leadsOnByLink = link.flatMap { LinkHeader.target(of: "next", in: $0) } != nil
+    }
+
+    /// Records the numbers that describe the whole list. They are the same on all pages of one state.
+    private mutating func note(statedBy page: OpenPage, _ facts: PageFacts) {
+        for (name, count) in source.statedCounts(page.head, facts) {
+            guard let known = statements[name] else {
+                statements[name] = Statement(count: count, page: page.index)
+                continue
+            }
+            guard known.count != count else { continue }
+            contradiction =
+                contradiction
+                ?? "the server counts \(known.count) \(name) on page \(known.page + 1) and \(count) on page "
+                + "\(page.index + 1)"
+        }
+    }
+
+    /// Why two readings of the pages may not show the same list; nil if their statements are equal.
+    func doubt(after before: PageCompleteness) -> String? {
+        for (name, statement) in statements.sorted(by: { $0.key < $1.key }) {
+            guard let earlier = before.statements[name], earlier.count != statement.count else { continue }
+            return "the server counted \(earlier.count) \(name) in one reading and \(statement.count) in the next"
+        }
+        return nil
     }
 
     /// Why the pages do not prove that objects are absent; nil if nothing contradicts them.
@@ -31,6 +70,7 @@ struct PageCompleteness: Sendable {
     func doubt(isDelta: Bool) -> String? {
         if let contradiction { return contradiction }
         if leadsOnByLink { return Self.linkWarning }
+        if let unread { return unread }
         return isDelta ? nil : unseen.first.map { "\($0), which leads to the next page, was on no page" }
     }
 
@@ -38,7 +78,7 @@ struct PageCompleteness: Sendable {
     ///
     /// - Parameter isDelta: Whether the pages contain only changes.
     func warnings(isDelta: Bool) -> [String] {
-        var warnings = leadsOnByLink ? [Self.linkWarning] : []
+        var warnings = leadsOnByLink ? [Self.linkWarning] : unread.map { [$0] } ?? []
         if !isDelta {
             warnings += unseen.map {
                 "the pointer to the next page, \($0), was on no page: is its key path right?"

@@ -20,6 +20,8 @@ struct PageFacts: Sendable {
     var lastElement: JSONValue?
     /// The error that an object or an event reports; nil if none does.
     var failure: String?
+    /// Whether the page ended with the source's sign of the end.
+    var hasEndSign = false
     /// A hash of the objects, equal for equal pages within a process; nil if it was not requested.
     var digest: Int?
 }

@@ -114,12 +114,14 @@ struct PageOpener: Sendable {
     private var inspector: @Sendable () -> PageScanner? {
         let pages = source.pages
         var plan = PageScanner.Plan(keyPath: keyPath, format: source.format, captures: pages.captures)
+        plan.endSign = source.endSign
         plan.lastElement = pages.elementKeyPath
         plan.wantsDigest = pages.isCounting
         if case .element(let keyPath) = source.delta?.cursor { plan.cursor = keyPath }
         if let keyPath = source.delta?.cursor.pageKeyPath { plan.captures.append(keyPath) }
         if case .list(let keyPath) = source.delta?.tombstones { plan.tombstones = keyPath }
         if let total = source.totalKeyPath { plan.captures.append(total) }
+        if looksForPages { plan.captures += UnreadPages.captures }
         if source.format.isOpenEnded {
             plan.check = source.check
         } else {
@@ -130,9 +132,15 @@ struct PageOpener: Sendable {
         return { [plan] in isNeeded ? PageScanner(plan) : nil }
     }
 
+    /// Whether values beside the objects may show that there are more pages than are requested.
+    private var looksForPages: Bool {
+        source.pages.isSingle && !keyPath.isEmpty && source.format == .array
+    }
+
     /// Whether there is something to find in a page.
     var needsFacts: Bool {
         if case .events = source.format { return true }
-        return source.pages.needsFacts || source.delta != nil || source.totalKeyPath != nil || source.check != nil
+        return looksForPages || source.endSign != nil || source.pages.needsFacts || source.delta != nil
+            || source.totalKeyPath != nil || source.check != nil
     }
 }

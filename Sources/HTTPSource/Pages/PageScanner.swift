@@ -11,6 +11,8 @@ struct PageScanner: BodyInspector {
         /// The key path of the objects.
         var keyPath: String
         var format: HTTPJSONSource.Format
+        /// The element that ends a body of lines or events.
+        var endSign: HTTPJSONSource.EndSign?
         /// Key paths of values outside the objects.
         var captures: [String] = []
         /// The field of each object that is its cursor.
@@ -65,7 +67,7 @@ struct PageScanner: BodyInspector {
         probe = JSONProbe(fields)
         tombstones = plan.tombstones
         hasher = plan.wantsDigest ? Hasher() : nil
-        recoder = BodyRecoder(plan.format)
+        recoder = BodyRecoder(plan.format, endSign: plan.endSign)
     }
 
     mutating func inspect(_ bytes: [UInt8]) {
@@ -134,6 +136,7 @@ struct PageScanner: BodyInspector {
             }
         }
         facts.failure = facts.failure ?? recoder?.failure.map { HTTPJSONSource.ReplyCheck.text(ofData: $0) }
+        facts.hasEndSign = recoder?.hasEndSign ?? false
         facts.elementCount = reader.elementCount
         facts.captured = frame.map { reader.captured.merging($0.captured) { $1 } } ?? reader.captured
         if let tombstones, case .array(let list) = facts.captured[tombstones] { facts.tombstones = list }

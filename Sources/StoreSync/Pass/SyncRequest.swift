@@ -83,9 +83,10 @@ struct SyncRequest: Sendable {
         try await pages.readAll()
         var end = try await Self.end(of: source, after: pages)
         var absent = absent(of: scope, pages, pass, layout, end)
-        var isSure = (end.isSnapshot || pages.count < 2) && end.doubt == nil
-        for _ in 1..<Self.readingLimit where !isSure {
-            if end.coverage == .everything {
+        var proof = Self.proof(end, pageCount: pages.count)
+        for _ in 1..<Self.readingLimit where proof == nil {
+            // A cursor is worth nothing after a list that lacked objects: they may never change.
+            if end.coverage == .everything, end.bookmark.cursor == end.cautiousBookmark.cursor {
                 // Reading again is pointless if nothing is absent, or if objects were left out.
                 guard sweeps, !pass.tally.mayLackObjects, try await pass.mayLack(absent, of: layout),
                     try await transaction.count(absent) > 0
@@ -99,14 +100,14 @@ struct SyncRequest: Sendable {
             try await BlockingExecutor.outside { try await source.rewind() }
             try await pages.readAll()
             end = try await Self.end(of: source, after: pages)
-            isSure = pages.digests == before && end.doubt == nil
+            proof = pages.digests == before && end.doubt == nil ? .equalReadings : nil
             absent = self.absent(of: scope, pages, pass, layout, end)
         }
         try await pass.finish()
         let named = sweeps ? try await pass.namedIdentities() : [:]
         if let children {
             try await children.relate(pages.objects, sweeping: sweeps ? scope : nil, limit: limit, in: pass)
-        } else if sweeps, isSure || end.coverage == .changes || pass.tally.mayLackObjects {
+        } else if sweeps, proof != nil || end.coverage == .changes || pass.tally.mayLackObjects {
             try await pass.sweep(absent, isCertain: end.coverage == .changes, limit: limit)
         } else if sweeps, try await pass.mayLack(absent, of: layout) {
             pass.tally.countWithheld(try await transaction.count(absent), of: layout)
@@ -121,16 +122,27 @@ struct SyncRequest: Sendable {
         summary.pageCount = pages.progress.pageCount
         summary.byteCount = pages.progress.byteCount
         summary.warnings = end.warnings
+        summary.proof = proof
         if let doubt = end.doubt, summary.counts.withheld > 0 || end.coverage == .changes {
             summary.warnings.append(
                 end.coverage == .changes
                     ? "the next sync asks for these changes again: \(doubt)" : "absent objects were kept: \(doubt)")
         }
+        if end.lacksObjects, summary.counts.withheld == 0, let doubt = end.doubt {
+            summary.warnings.append("objects may be missing: \(doubt)")
+        }
         if !sweeps, !pages.gone.isEmpty {
             summary.warnings.append(
                 "\(pages.gone.count) objects that are gone were kept, because the options do not allow to delete")
         }
-        let bookmark = isSure ? end.bookmark : end.cautiousBookmark
+        let bookmark = proof == nil ? end.cautiousBookmark : end.bookmark
+        // Without its bookmark, a sync that withheld objects is followed by a full one anyway.
+        if end.coverage == .everything, bookmark.cursor != end.bookmark.cursor, summary.counts.withheld == 0 {
+            summary.warnings.append(
+                (bookmark.cursor == nil
+                    ? "the next sync reads the whole list again" : "the next sync asks for most of the list again")
+                    + ": " + (end.doubt ?? "the list changed each time while its pages were read"))
+        }
         return SyncEffect(value: PassEnd(summary: summary, bookmark: bookmark), isUndone: isUndone)
     }
 
@@ -140,9 +152,17 @@ struct SyncRequest: Sendable {
         var end = try await BlockingExecutor.outside { try await source.end() }
         let count = pages.progress.elementCount
         if end.coverage == .everything, let total = end.totalElementCount, total > count {
+            end.lacksObjects = true
             end.doubt = end.doubt ?? "the source counts \(total) objects, and its pages had \(count)"
         }
+        if end.proof == nil, end.totalElementCount == count { end.proof = .count }
         return end
+    }
+
+    /// How the first reading proves that the pages are complete; nil if it does not.
+    private static func proof(_ end: RemoteEnd, pageCount: Int) -> ListProof? {
+        guard end.doubt == nil, let proof = end.proof else { return nil }
+        return pageCount < 2 ? proof : end.isSnapshot ? .snapshot : nil
     }
 
     /// The summary of a pass, and the bookmark for the next one.

@@ -15,6 +15,11 @@ public struct RemoteEnd: Sendable {
     /// If not, the source may have changed while its pages were read, and an object can have moved
     /// from an unread page to a page that had been read.
     public var isSnapshot: Bool
+    /// How each page shows that it is complete; ``ListProof/syntax`` by default, nil if it does not.
+    ///
+    /// Lines of JSON show no end: a connection that broke off between two lines can look whole. The
+    /// pages are then read again before objects are deleted, even if there is only one page.
+    public var proof: ListProof? = .syntax
     /// Why the pages do not prove which objects are absent; nil, the default, if they prove it. An
     /// example is an answer from a cache.
     ///
@@ -27,20 +32,31 @@ public struct RemoteEnd: Sendable {
     /// If the pages had fewer objects, they do not prove which objects are absent. Ignored for
     /// changes.
     public var totalElementCount: Int?
+    /// Whether the pages had fewer objects than ``totalElementCount``.
+    var lacksObjects = false
     /// Readable sentences about the pages, such as a key path that no page has; empty by default.
     public var warnings: [String] = []
     /// The bookmark for the next pass.
     public var bookmark: SyncBookmark
-    /// The bookmark for the next pass if the readings of the pages differ; ``bookmark`` by default.
+    /// The bookmark for the next pass if the pages are not known to be complete.
+    ///
+    /// If its cursor differs from the cursor of ``bookmark``, the pages are read again until two
+    /// readings in a row have the same objects.
     public var cautiousBookmark: SyncBookmark
 
     /// Creates an end.
+    ///
+    /// - Parameter cautiousBookmark: The bookmark if the pages are not known to be complete. By
+    ///   default, ``bookmark`` for changes. For all objects, it is ``bookmark`` without its cursor,
+    ///   because changes after the cursor would not contain objects that the pages lacked.
     public init(
         _ coverage: Coverage, isSnapshot: Bool, bookmark: SyncBookmark, cautiousBookmark: SyncBookmark? = nil
     ) {
         self.coverage = coverage
         self.isSnapshot = isSnapshot
         self.bookmark = bookmark
-        self.cautiousBookmark = cautiousBookmark ?? bookmark
+        var cautious = bookmark
+        if coverage == .everything { (cautious.cursor, cautious.lastFullPass) = (nil, nil) }
+        self.cautiousBookmark = cautiousBookmark ?? cautious
     }
 }

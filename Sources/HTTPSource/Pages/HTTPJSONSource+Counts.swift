@@ -1,0 +1,36 @@
+import Foundation
+import HTTPTransfer
+import JSONMapper
+
+extension HTTPJSONSource {
+    /// The number of all objects that a page states; nil if it states none.
+    func statedTotal(_ head: HTTPHead, _ facts: PageFacts) -> Int? {
+        guard let keyPath = totalKeyPath ?? pages.totalKeyPath else {
+            return head.headers.integer("X-Total-Count") ?? head.headers.integer("X-Total") ?? Self.rangeTotal(head)
+        }
+        guard case .integer(let count) = facts.captured[keyPath] else { return nil }
+        return Int(count)
+    }
+
+    /// The number of all objects in a `Content-Range` field, as in `items 0-19/95`.
+    private static func rangeTotal(_ head: HTTPHead) -> Int? {
+        head.headers["Content-Range"].flatMap { field in
+            field.split(separator: "/").last.flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
+        }
+    }
+
+    /// The exact numbers with which a page describes the whole list, by what they count.
+    func statedCounts(_ head: HTTPHead, _ facts: PageFacts) -> [String: Int] {
+        var counts: [String: Int] = [:]
+        if isTotalExact { counts["objects"] = statedTotal(head, facts) }
+        for case .pageCount(let header) in pages.ends { counts["pages"] = head.headers.integer(header) }
+        return counts
+    }
+}
+
+extension HTTPHeaders {
+    /// The number in a field; nil if there is none.
+    func integer(_ name: String) -> Int? {
+        self[name].flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
+    }
+}
