@@ -75,8 +75,8 @@ import Testing
             let result = try await json.apply(
                 [Change.removals([1]).remote, Change.objects([Element(id: 1)]).remote], into: "User")
             #expect(try await Self.state(of: json.store) == ["User 1 -"])
-            #expect(result.result.counts.deleted == 1)
-            #expect(result.result.counts.inserted == 1)
+            #expect(result.counts.deleted == 1)
+            #expect(result.counts.inserted == 1)
         }
     }
 
