@@ -10,8 +10,8 @@ extension RemoteSource where Self == HTTPJSONSource {
     /// - Parameters:
     ///   - url: The address of the first page, http or https.
     ///   - pages: How the server divides the list into pages; a single response by default.
-    ///   - keyPath: The key path of the objects in each page. Empty, the default, if the page is the
-    ///     array.
+    ///   - keyPath: The key path of the objects in each page. Empty, the default, if the page is
+    ///     the array.
     ///   - client: The client that sends requests.
     ///   - headers: The header fields of each request, such as an access token; none by default.
     ///     For fields that change, such as a token that expires, create an ``HTTPJSONSource``.

@@ -19,7 +19,8 @@ extension SQLiteStore {
     /// objects get new numbers, so foreign keys from other tables to the store's tables are
     /// rejected, and full-text indices of the store's tables must be filled again afterwards.
     ///
-    ///     let store = try await SQLiteStore.rebuild(DataModel(User.self), at: "data.sqlite") { store in
+    ///     let model = try DataModel(User.self)
+    ///     let store = try await SQLiteStore.rebuild(model, at: "data.sqlite") { store in
     ///         try await store.sync(User.self, from: .url(url))
     ///     }
     ///

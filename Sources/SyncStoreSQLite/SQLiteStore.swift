@@ -89,8 +89,8 @@ public final class SQLiteStore: CommitObservable {
         /// It bounds the memory of a sync. A larger cache makes writing in random order faster,
         /// such as a first sync into a large table with several indices.
         public var cacheByteCount = 4 << 20
-        /// Whether the file's triggers, views, indexes and constraints may use functions and virtual
-        /// tables that SQLite does not regard as harmless; false by default.
+        /// Whether the file's triggers, views, indexes and constraints may use functions and
+        /// virtual tables that SQLite does not regard as harmless; false by default.
         ///
         /// Set it only for a file of your own whose triggers need one: a function that
         /// `sqlite3_auto_extension` adds, or FTS5 if the version of SQLite, such as 3.40, does not

@@ -40,7 +40,8 @@ struct ArticleMirror: SyncProcessor {
     func owsDownloadItem(for item: Article) async throws {
         let content = try await client.data(from: api.appending(path: "\(item.id)"))
         try Data(content).write(to: file(item.id), options: .atomic)
-        // The date of the listed version. If the process ends before, the article is downloaded again.
+        // The date of the listed version. If the process ends before, the article is downloaded
+        // again.
         let date = Date(timeIntervalSince1970: Double(item.modified) / 1000)
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file(item.id).path)
     }
@@ -94,7 +95,8 @@ struct ArticleMirror: SyncProcessor {
         try await withAPI { api, folder in
             let synchronizer = Synchronizer(
                 processor: ArticleMirror(api: api, folder: folder),
-                options: SyncOptions(concurrency: 8, removalLimit: RemovalLimit(fraction: 0.2, atLeast: 10), retry: RetryPolicy()))
+                options: SyncOptions(
+                    concurrency: 8, removalLimit: RemovalLimit(fraction: 0.2, atLeast: 10), retry: RetryPolicy()))
             let report = try await synchronizer.sync()
             print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 removed
             #expect(report.inserted == 2)

@@ -36,8 +36,8 @@ struct BodyRecoder: Sendable {
 
     private let mode: Mode
     private let endSign: HTTPJSONSource.EndSign?
-    /// Whether a line is returned only when the next one begins, because the last may be the sign of
-    /// the end.
+    /// Whether a line is returned only when the next one begins, because the last may be the sign
+    /// of the end.
     private let holdsLines: Bool
     /// The line that is held back, with the bracket or comma before it.
     private var held: [UInt8] = []

@@ -40,7 +40,8 @@ struct PageCompleteness: Sendable {
         leadsOnByLink = link.flatMap { LinkHeader.target(of: "next", in: $0) } != nil
     }
 
-    /// Records the numbers that describe the whole list. They are the same on all pages of one state.
+    /// Records the numbers that describe the whole list. They are the same on all pages of one
+    /// state.
     private mutating func note(statedBy page: OpenPage, _ facts: PageFacts) {
         for (name, count) in source.statedCounts(page.head, facts) {
             guard let known = statements[name] else {

@@ -97,8 +97,8 @@ extension Store {
         try await syncing.export(query, options: options)
     }
 
-    /// Returns the objects of a type that satisfy a condition, with their related objects, as a JSON
-    /// array in memory.
+    /// Returns the objects of a type that satisfy a condition, with their related objects, as a
+    /// JSON array in memory.
     ///
     ///     let json = try await store.export(User.self, where: \.age > 30, orderedBy: \.name)
     ///

@@ -38,8 +38,8 @@ extension Store {
     /// - Parameters:
     ///   - type: The type of the synced objects.
     ///   - limit: The maximum number of passes; nil, the default, for all.
-    /// - Throws: `ModelError.unknownEntity` if the store was opened without a history; errors of the
-    ///   store.
+    /// - Throws: `ModelError.unknownEntity` if the store was opened without a history; errors of
+    ///   the store.
     public func passes(of type: (some SyncObject).Type, limit: Int? = nil) async throws -> [SyncHistory.Pass] {
         try await passes(of: type.entityName, limit: limit)
     }

@@ -2,8 +2,8 @@ package import JSONMapper
 package import SyncModel
 
 extension DataModel {
-    /// Returns the model of a store that JSON is synced into, with its compiled mapping, the entities
-    /// of bookkeeping, and the settings of its history.
+    /// Returns the model of a store that JSON is synced into, with its compiled mapping, the
+    /// entities of bookkeeping, and the settings of its history.
     ///
     /// - Parameters:
     ///   - mapping: The rules of the mapping. Nil for those of the mapper that made the model, or

@@ -61,8 +61,8 @@ extension LinkBatch.Mode {
     ///   - stated: The existing objects that the statement names. A repeated object counts once; a
     ///     to-one relationship takes the last one.
     ///   - current: The targets before the statement, each once.
-    /// - Returns: The targets in the order of the relationship; in the order of their numbers if the
-    ///   relationship has none.
+    /// - Returns: The targets in the order of the relationship; in the order of their numbers if
+    ///   the relationship has none.
     package func targets(
         stated: some Sequence<ObjectID>, after current: [ObjectID], by relationship: RelationshipLayout
     ) -> [ObjectID] {

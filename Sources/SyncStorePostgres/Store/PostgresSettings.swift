@@ -29,8 +29,9 @@ struct PostgresSettings: Sendable {
         options.servers = servers
         options.pooling = isBehindSessionPooler ? .session : .none
         let connection = try await PostgresConnection.open(address, options: options, isolation: isolation)
-        // A plan for one batch is not worth JIT compilation. The server ends a transaction whose process sends nothing for
-        // too long; a running process sends signs of life (`PostgresWorker.sendSignOfLife`).
+        // A plan for one batch is not worth JIT compilation. The server ends a transaction whose
+        // process sends nothing for too long; a running process sends signs of life
+        // (`PostgresWorker.sendSignOfLife`).
         let text = """
             SET search_path TO \(PostgresDialect.searchPath); SET client_min_messages TO warning; \
             SET timezone TO 'UTC'; SET datestyle TO 'ISO'; SET standard_conforming_strings TO on; SET jit TO off; \

@@ -100,9 +100,9 @@ public final class PostgresStore: CommitObservable {
     public let model: DataModel
     /// What an administrator should change, as found when the store was opened; empty for nothing.
     ///
-    /// There is one warning if other roles can create objects in the schema. The store does not call
-    /// their functions, but it would adopt a table that such a role creates under the name of a
-    /// missing table.
+    /// There is one warning if other roles can create objects in the schema. The store does not
+    /// call their functions, but it would adopt a table that such a role creates under the name of
+    /// a missing table.
     public let warnings: [String]
 
     let writer: PostgresWorker
@@ -111,8 +111,8 @@ public final class PostgresStore: CommitObservable {
     private let readBudget: ReadBudget
     private let watch: PostgresCommitWatch
 
-    /// Creates a store for the objects of some types and of all types related to them. Connects, and
-    /// creates or migrates the tables.
+    /// Creates a store for the objects of some types and of all types related to them. Connects,
+    /// and creates or migrates the tables.
     ///
     /// - Parameters:
     ///   - type: A type.

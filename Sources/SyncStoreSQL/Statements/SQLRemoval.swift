@@ -191,8 +191,8 @@ package struct SQLRemoval: Sendable {
         return order
     }
 
-    /// The possible references to a family's objects to delete, by foreign keys of other tools and by
-    /// foreign keys that delete rows.
+    /// The possible references to a family's objects to delete, by foreign keys of other tools and
+    /// by foreign keys that delete rows.
     ///
     /// - Parameter earlier: The families whose objects are deleted before. Their references are
     ///   deleted with them, and may be in columns that cannot be cleared.

@@ -67,8 +67,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
         self.boundStatement = boundStatement
     }
 
-    /// Whether a foreign key rejected a change. For `ON DELETE RESTRICT`, SQLite reports the code of
-    /// a trigger.
+    /// Whether a foreign key rejected a change. For `ON DELETE RESTRICT`, SQLite reports the code
+    /// of a trigger.
     var isForeignKey: Bool {
         primaryCode == Code.constraint && message == "FOREIGN KEY constraint failed"
     }

@@ -112,8 +112,8 @@ private final class FolderDescriptor: Sendable {
         return status
     }
 
-    /// Whether only the user, or the superuser, can rename and remove the user's entries: nobody else may
-    /// write in the folder, or it is sticky.
+    /// Whether only the user, or the superuser, can rename and remove the user's entries: nobody
+    /// else may write in the folder, or it is sticky.
     var keepsEntries: Bool {
         (status.st_uid == geteuid() || status.st_uid == 0)
             && (status.st_mode & 0o022 == 0 || status.st_mode & 0o1000 != 0)
