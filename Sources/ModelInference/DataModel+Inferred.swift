@@ -102,7 +102,7 @@ extension InferredModel {
         of reader: JSONReader, entity: String, key: [String], limit: Int?
     ) throws -> ExaminedSample {
         var shapes = ShapeSampler(entity: entity, key: key)
-        while let isObject = try reader.next({ cursor in try shapes.examine(&cursor) }) {
+        while let isObject = try reader.next(isWhole: true, { cursor in try shapes.examine(&cursor) }) {
             guard isObject else { throw ModelInferenceError.notAnObject(index: reader.elementCount - 1) }
             if let limit, shapes.elementCount >= limit {
                 let isPartial = try reader.next { cursor in try cursor.skipValue() } != nil

@@ -78,4 +78,18 @@ import Testing
             #expect(byteCount == 3)
         }
     }
+
+    /// A token that was read from a file ends in a line end.
+    @Test func aTokenFromAFileIsSentWithoutItsLineEnd() async throws {
+        let text = "secret\n"
+        try await LoopbackHTTPServer.serving({ request in
+            .json(request.header("authorization") == "Bearer secret" ? "[1]" : "[]")
+        }) { server in
+            let url = try #require(URL(string: server.baseURL))
+            let client = HTTPClient()
+            let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            let list = try await client.data(from: url, headers: ["Authorization": "Bearer \(token)"])
+            #expect(String(decoding: list, as: UTF8.self) == "[1]")
+        }
+    }
 }

@@ -125,27 +125,32 @@ public final class JSONReader {
     /// Reads the next element with a function.
     ///
     /// The function may be called more than once for an element whose last bytes had not arrived.
-    /// It should build its result and have no side effects. The reader skips any rest of the
-    /// element that the function leaves unread, but still validates it.
+    /// It should build its result and have no side effects, unless `isWhole` is true. The reader
+    /// skips any rest of the element that the function leaves unread, but still validates it.
     ///
-    /// - Parameter body: Reads the element. The cursor is valid only during the call.
+    /// - Parameters:
+    ///   - isWhole: Whether the function is called only when the whole element has arrived, once
+    ///     for each element. It may then have side effects. False by default, which is faster.
+    ///   - body: Reads the element. The cursor is valid only during the call.
     /// - Returns: The result of the function; nil at the end. A reader without a source also
     ///   returns nil until more input is appended.
     /// - Throws: ``JSONError`` with the location in the whole input, or an error of the source or
     ///   the function. After malformed or oversized input, every later call throws the same error.
     ///   After a mismatch or any other error of the function, the next call reads the same element
     ///   again.
-    package func next<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
+    package func next<Result>(
+        isWhole: Bool = false, _ body: (inout JSONCursor) throws -> Result
+    ) throws -> Result? {
         precondition(!isReading, "a reader is not to be used from inside its own element")
         while true {
             switch phase {
             case .element:
-                guard let result = try readElement(body) else { return nil }
+                guard let result = try readElement(isWhole: isWhole, body) else { return nil }
                 phase = .separator(isFirst: false)
                 elementCount += 1
                 return result
             case .single:
-                guard let result = try readElement(body) else { return nil }
+                guard let result = try readElement(isWhole: isWhole, body) else { return nil }
                 switch layout.kind {
                 case .lines: phase = .betweenLines(isFirst: false, hasNewline: false)
                 case .array, .arrayOrSingle, .document: leaveTarget()
@@ -208,14 +213,17 @@ public final class JSONReader {
 
     /// Reads the value at the first unread byte, again each time more of it has arrived.
     ///
+    /// - Parameter isWhole: Whether to wait for all bytes of the value.
     /// - Returns: The result of `body`; nil if more input is needed first.
-    func readElement<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
+    func readElement<Result>(
+        isWhole: Bool = false, _ body: (inout JSONCursor) throws -> Result
+    ) throws -> Result? {
         while window.count == 0, !inputEnded {
             guard try fill() else { return nil }
         }
         if case .element = phase, case .starved = try peek() { return nil }
         while true {
-            if !framer.isActive || framer.isClosed || inputEnded {
+            if framer.isClosed || inputEnded || !(isWhole || framer.isActive) {
                 if let result = try attempt(body) {
                     framer = JSONFramer()
                     return result
