@@ -47,9 +47,13 @@ public struct RemoteEnd: Sendable {
 
     /// Creates an end.
     ///
-    /// - Parameter cautiousBookmark: The bookmark if the pages are not known to be complete. By
-    ///   default, ``bookmark`` for changes. For all objects, it is ``bookmark`` without its cursor,
-    ///   because changes after the cursor would not contain objects that the pages lacked.
+    /// - Parameters:
+    ///   - coverage: Which objects the pages cover.
+    ///   - isSnapshot: Whether all pages are of one moment.
+    ///   - bookmark: The bookmark for the next pass.
+    ///   - cautiousBookmark: The bookmark if the pages are not known to be complete. By default,
+    ///     ``bookmark`` for changes. For all objects, it is ``bookmark`` without its cursor, because
+    ///     changes after the cursor would not contain objects that the pages lacked.
     public init(
         _ coverage: Coverage, isSnapshot: Bool, bookmark: SyncBookmark, cautiousBookmark: SyncBookmark? = nil
     ) {
