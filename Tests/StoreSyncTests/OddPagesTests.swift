@@ -156,14 +156,19 @@ import Testing
     // MARK: Errors in place of objects
 
     @Test(arguments: [
-        (#"[{"id":1,"name":"a"},{"error":"broken off"}]"#, true), (#"[{"error":"x"},{"id":1,"name":"a"}]"#, true),
-        (#"[{"id":1,"name":"a"},null]"#, true), (#"[{"id":1,"name":"a"}]"#, false),
+        (#"[{"id":1,"name":"a"},{"error":"broken off"}]"#, true, true),
+        (#"[{"id":1,"name":"a"},{"error":"broken off"}]"#, false, false),
+        (#"[{"error":"one is left out"},{"id":1,"name":"a"}]"#, true, false),
+        (#"[{"id":1,"name":"a"},{"error":"x"},{"error":"y"}]"#, true, true), (#"[{"id":1,"name":"a"}]"#, true, false),
     ])
-    func anElementWithoutAKeyKeepsAbsentObjects(json: String, isDoubtful: Bool) async throws {
+    func anOpenEndedPageMayEndInAnError(json: String, isOpenEnded: Bool, isDoubtful: Bool) async throws {
         let world = try SyncWorld.users()
         try await world.sync(usersJSON(1...3))
         let source = Source { index in
-            index < 2 ? RemotePage(.bytes(Array((index == 0 ? usersJSON([1]) : json).utf8))) : nil
+            guard index < 2 else { return nil }
+            var page = RemotePage(.bytes(Array((index == 0 ? usersJSON([1]) : json).utf8)))
+            page.isOpenEnded = isOpenEnded
+            return page
         }
         let result = try await world.json.sync(from: source, into: "User")
         #expect(result.counts.all == [0, 1, 0, isDoubtful ? 0 : 2])

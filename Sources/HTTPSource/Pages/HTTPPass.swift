@@ -179,10 +179,12 @@ actor HTTPPass: RemotePass {
         if let date = page.head.headers["Date"].flatMap({ HTTPDate.parse($0) }), serverDate == nil { serverDate = date }
         let (source, opener, trail) = (source, opener, trail)
         ahead = Task { try await Self.page(after: page, source, opener, trail) }
-        return RemotePage(
+        var remotePage = RemotePage(
             .chunks(FetchedBody(fetch: page.fetch, format: source.format, endSign: source.endSign)),
             tombstones: source.delta?.tombstones,
             totalElementCount: total ?? source.statedTotal(page.head, PageFacts()))
+        remotePage.isOpenEnded = source.format.isOpenEnded
+        return remotePage
     }
 
     /// The findings in a page that was not read to its end; empty if the rest does not arrive.

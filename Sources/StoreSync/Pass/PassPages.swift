@@ -102,7 +102,7 @@ final class PassPages {
             note(read, since: before)
         case .pageEnd(let page, let read):
             note(read, since: before)
-            noteLeftOut(read, since: before)
+            noteLeftOut(of: page, read, since: before)
             try await finish(page, read)
             // The problems of an object were reported in the first reading.
             if readingCount > 1 { pass.tally.restore(before.problems, areDoubtful: true) }
@@ -171,16 +171,17 @@ final class PassPages {
         report(progress)
     }
 
-    /// Notes that objects may be lacking if elements of a page are null or none is an object of the
-    /// list.
+    /// Notes that objects may be lacking if elements of a page could not be read.
     ///
-    /// An element that is null may stand for any stored object, like one without a key. A page in
-    /// which no element is an object of the list is no list, but an error report.
-    private func noteLeftOut(_ read: PayloadReader.Progress, since before: Beginning) {
+    /// An element that is null may stand for any stored object. A page in which no element is an
+    /// object of the list is no list, but an error report. So may be the last element of a page
+    /// without an end of its own (`isOpenEnded`): a server can report an error only there.
+    private func noteLeftOut(of page: RemotePage, _ read: PayloadReader.Progress, since before: Beginning) {
         guard read.elementCount > 0 else { return }
         let nullCount = read.elementCount - readCount
         let leftOutCount = pass.tally.rejectedCount - before.problems.rejectedCount + nullCount
-        if nullCount > 0 || leftOutCount >= read.elementCount { pass.tally.mayLackObjects = true }
+        let endsInError = page.isOpenEnded && pass.tally.lastRejectedIndex == read.elementCount - 1
+        if nullCount > 0 || leftOutCount >= read.elementCount || endsInError { pass.tally.mayLackObjects = true }
     }
 
     /// Ends the current page after its last batch.

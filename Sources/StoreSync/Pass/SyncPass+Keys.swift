@@ -27,8 +27,10 @@ extension SyncPass {
                     let ordinal = ordinals[row]
                     if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
                         match = .skipped
+                        // A null may stand for any identity; an object that lacks the key has none.
                         tally.reject(
-                            missing(slot, mapping, origin.elementIndex(ordinal)), mayBeListed: !origin.isNested)
+                            missing(slot, mapping, origin.elementIndex(ordinal)),
+                            mayBeListed: !origin.isNested && reader.kind(row: row, slot: slot) == .null)
                     } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil {
                         match = .skipped
                         tally.reject(

@@ -33,6 +33,8 @@ struct SyncTally {
     private var deletedKeys: [Int: [RecordKey]] = [:]
     private(set) var rejected: [MappingProblem] = []
     private(set) var rejectedCount = 0
+    /// The highest index of a rejected element of the current page; nil without any.
+    private(set) var lastRejectedIndex: Int?
     /// Whether an object was rejected that the store may have. Deletions are then withheld, unless
     /// the source is certain.
     var mayLackObjects = false
@@ -68,6 +70,7 @@ struct SyncTally {
     /// Begins a page.
     mutating func beginPage() {
         hasPages = true
+        lastRejectedIndex = nil
         for root in rows.keys {
             rows[root]?.fresh = []
             rows[root]?.page = ObjectSet()
@@ -221,6 +224,7 @@ struct SyncTally {
     ///   to lack.
     mutating func reject(_ problem: MappingProblem, mayBeListed: Bool) {
         rejectedCount += 1
+        lastRejectedIndex = max(lastRejectedIndex ?? 0, problem.index)
         mayLackObjects = mayLackObjects || mayBeListed
         if rejected.count < Self.reportedProblemCount { rejected.append(problem) }
     }

@@ -11,6 +11,9 @@ public struct RemotePage: Sendable {
     package var keyPath: String?
     /// Whether the page names all its objects as gone; false by default.
     package var areGone = false
+    /// Whether the page has no closing syntax, like JSON lines; false by default. A server can then
+    /// report an error only as the last element.
+    package var isOpenEnded = false
 
     /// Creates a page.
     public init(_ json: JSONSource, tombstones: RemoteTombstones? = nil, totalElementCount: Int? = nil) {
