@@ -23,7 +23,7 @@ public import SyncStoreSQL
 ///   Raise ``Options/modelVersion`` to drop them.
 ///
 /// Any other change throws an `SQLSchemaError` and leaves the file unchanged;
-/// ``rebuild(_:at:options:filling:)`` then creates the tables again.
+/// ``rebuild(_:at:mapping:history:options:filling:)`` then creates the tables again.
 ///
 /// **Tables of other tools.** A table that existed before the store and that ``Options/naming``
 /// names is adopted: the store writes objects to it and adds columns to it, but never rebuilds or
