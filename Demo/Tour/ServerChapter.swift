@@ -33,7 +33,7 @@ extension Chapter {
             }
             stage.console.clear()
             let (requests, failures) = server.takeCounts()
-            stage.say("\(requests) requests, of which \(failures) failed: \(SyncSummary.text(result.counts))")
+            stage.say("\(requests) requests (\(failures) failed): \(SyncSummary.text(result.counts))")
             return (result, requests)
         }
 

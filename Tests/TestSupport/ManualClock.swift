@@ -66,8 +66,8 @@ package final class ManualClock: Clock, Sendable {
     ///
     /// A task whose deadline has been reached counts, with a delay of zero or less, until it runs.
     ///
-    /// - Parameter alternatives: Lists of delays, of which one has to be met: more than one where
-    ///   the order of concurrent tasks decides.
+    /// - Parameter alternatives: Lists of delays. The wait ends when the pending delays equal one
+    ///   of them; give several where the order of concurrent tasks decides.
     /// - Throws: `CancellationError` if the task is cancelled first.
     package func waitForPendingDelays(_ alternatives: [Duration]...) async throws {
         let clock = ObjectIdentifier(self)

@@ -52,7 +52,7 @@ public struct RemoteEnd: Sendable {
     ///   - isSnapshot: Whether all pages are of one moment.
     ///   - bookmark: The bookmark for the next pass.
     ///   - cautiousBookmark: The bookmark if the pages are not known to be complete. By default,
-    ///     ``bookmark`` for changes. For all objects, it is ``bookmark`` without its cursor, because
+    ///     ``bookmark`` for changes. For all objects, it is ``bookmark`` without its cursor:
     ///     changes after the cursor would not contain objects that the pages lacked.
     public init(
         _ coverage: Coverage, isSnapshot: Bool, bookmark: SyncBookmark, cautiousBookmark: SyncBookmark? = nil
