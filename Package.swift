@@ -24,27 +24,26 @@ let libpqInterface = Target.systemLibrary(name: "COneWayLibpq", pkgConfig: "libp
 let libpqInterface = Target.systemLibrary(name: "COneWayLibpq")
 #endif
 
+/// What `OneWaySync` re-exports.
+let jsonModules = ["StoreSync", "HTTPSource", "HTTPTransfer", "SyncStore", "JSONMapper", "SyncModel"]
+
+/// What `OneWaySyncPostgres` adds.
+let postgresModules = ["SyncStorePostgres", "SyncWorkQueuePostgres"]
+
 let package = Package(
     name: "OneWaySynchronizer",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
+        // Each product answers one "I want to …", and has every module that its users import.
         .library(name: "OneWaySynchronizer", targets: ["OneWaySynchronizer"]),
-        .library(name: "SyncProcessorTesting", targets: ["SyncProcessorTesting"]),
-        // One import for JSON or an API into a store; the second one with SQLite.
-        .library(name: "OneWaySync", targets: ["OneWaySync"]),
-        .library(name: "OneWaySyncSQLite", targets: ["OneWaySyncSQLite"]),
-        .library(name: "SyncModel", targets: ["SyncModel"]),
-        .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
-        .library(name: "JSONMapper", targets: ["JSONMapper"]),
-        .library(name: "ModelInference", targets: ["ModelInference"]),
-        .library(name: "SyncStore", targets: ["SyncStore"]),
-        .library(name: "SyncStoreTesting", targets: ["SyncStoreTesting"]),
-        .library(name: "StoreSync", targets: ["StoreSync"]),
+        .library(name: "OneWaySync", targets: ["OneWaySync"] + jsonModules),
+        .library(name: "OneWaySyncSQLite", targets: ["OneWaySyncSQLite", "SyncStoreSQLite"] + jsonModules),
+        .library(name: "OneWaySyncPostgres", targets: ["OneWaySyncPostgres"] + postgresModules + jsonModules),
         .library(name: "HTTPTransfer", targets: ["HTTPTransfer"]),
-        .library(name: "HTTPSource", targets: ["HTTPSource"]),
-        .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
-        .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
-        .library(name: "SyncWorkQueuePostgres", targets: ["SyncWorkQueuePostgres"]),
+        .library(name: "JSONMapper", targets: ["JSONMapper", "SyncModel"]),
+        .library(name: "ModelInference", targets: ["ModelInference"]),
+        .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
+        .library(name: "OneWaySyncTesting", targets: ["SyncProcessorTesting", "SyncStoreTesting"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq."),
@@ -100,6 +99,9 @@ let package = Package(
             ], swiftSettings: settings),
         .target(
             name: "OneWaySyncSQLite", dependencies: ["OneWaySync", "SyncStoreSQLite"], swiftSettings: settings),
+        .target(
+            name: "OneWaySyncPostgres", dependencies: ["OneWaySync", "SyncStorePostgres", "SyncWorkQueuePostgres"],
+            swiftSettings: settings),
         .target(
             name: "COneWaySQLite", exclude: ["README.md"],
             linkerSettings: [

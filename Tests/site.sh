@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the documentation of all products as one web site: bash Tests/site.sh FOLDER [BUILD_FOLDER [OPTION …]]
+# Builds the documentation of all public modules as one web site: bash Tests/site.sh FOLDER [BUILD_FOLDER [OPTION …]]
 #
 # FOLDER must not exist yet. The options are those that the build folder was made with, which saves a build. Warnings are
 # errors. To look at the site: python3 -m http.server --directory FOLDER
@@ -11,7 +11,7 @@ options=("${@:3}")
 
 # In an order in which each module comes after those that its pages link to.
 modules=$(sed -nE 's/^ *- documentation_targets: \[(.*)\]$/\1/p' .spi.yml | tr -d ' ' | tr ',' '\n')
-diff <(sed -nE 's/^.*\.library\(name: "([^"]+)".*$/\1/p' Package.swift | sort) <(sort <<<"$modules")
+diff <(printf '%s\n' Sources/*/*.docc | sed -E 's|.*/(.*)\.docc|\1|' | sort) <(sort <<<"$modules")
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -31,7 +31,7 @@ let package = Package(
             dependencies: [
                 "Upstream",
                 .product(name: "OneWaySyncSQLite", package: "OneWaySynchronizer"),
-                .product(name: "SyncStorePostgres", package: "OneWaySynchronizer"),
+                .product(name: "OneWaySyncPostgres", package: "OneWaySynchronizer"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -12,11 +12,7 @@ let settings: [SwiftSetting] = [
 
 /// What is compared.
 let measured: [Target.Dependency] = [
-    .product(name: "SyncModel", package: "OneWaySynchronizer"),
-    .product(name: "JSONMapper", package: "OneWaySynchronizer"),
-    .product(name: "SyncStore", package: "OneWaySynchronizer"),
-    .product(name: "StoreSync", package: "OneWaySynchronizer"),
-    .product(name: "SyncStoreSQLite", package: "OneWaySynchronizer"),
+    .product(name: "OneWaySyncSQLite", package: "OneWaySynchronizer"),
     .product(name: "GRDB", package: "GRDB.swift"),
 ]
 
@@ -35,9 +31,7 @@ let package = Package(
         .executableTarget(
             name: "ReadComparison",
             dependencies: [
-                .product(name: "SyncModel", package: "OneWaySynchronizer"),
-                .product(name: "SyncStore", package: "OneWaySynchronizer"),
-                .product(name: "SyncStoreSQLite", package: "OneWaySynchronizer"),
+                .product(name: "OneWaySyncSQLite", package: "OneWaySynchronizer"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 "ComparisonSupport", "ReadComparisonSupport",
@@ -46,15 +40,13 @@ let package = Package(
         .target(
             name: "ReadComparisonSupport",
             dependencies: [
-                .product(name: "SyncModel", package: "OneWaySynchronizer"),
-                .product(name: "SyncStore", package: "OneWaySynchronizer"),
-                .product(name: "SyncStoreSQLite", package: "OneWaySynchronizer"),
+                .product(name: "OneWaySyncSQLite", package: "OneWaySynchronizer")
             ],
             path: "ReadSupport", swiftSettings: settings),
         // The sources of the root package's benchmarks, by a symbolic link: that package offers no
         // product of them.
         .target(
-            name: "ComparisonSupport", dependencies: [.product(name: "SyncModel", package: "OneWaySynchronizer")],
+            name: "ComparisonSupport", dependencies: [.product(name: "JSONMapper", package: "OneWaySynchronizer")],
             path: "BenchmarkSupport", swiftSettings: settings),
         .testTarget(
             name: "StoreComparisonTests",
