@@ -16,11 +16,13 @@ final class FolderLock: Sendable {
 
     /// Creates a lock by acquiring it, without waiting.
     ///
-    /// - Throws: ``MirrorFolderError`` if another mirror has the lock, or the file cannot be
-    ///   created.
+    /// - Throws: ``MirrorFolderError`` if another mirror has the lock, the file cannot be created,
+    ///   or a symbolic link has its name.
     init(file: URL) throws(MirrorFolderError) {
-        descriptor = open(file.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        // A link could create a file outside the folder.
+        descriptor = open(file.path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
+            if errno == ELOOP { throw .inTheWay(file.path) }
             throw .system("cannot open \(file.path): \(String(cString: strerror(errno)))")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

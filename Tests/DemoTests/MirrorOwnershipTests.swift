@@ -158,6 +158,18 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside.path).isEmpty)
     }
 
+    @Test(arguments: [true, false]) func aLockThatIsALinkIsNotFollowed(isDangling: Bool) throws {
+        let other = root.url.appending(path: "other")
+        let outside = root.url.appending(path: "outside")
+        let lock = other.appending(path: ".mirror/lock")
+        if !isDangling { try Data("mine".utf8).write(to: outside) }
+        try FileManager.default.createDirectory(
+            at: lock.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(at: lock, withDestinationURL: outside)
+        #expect(throws: MirrorFolderError.inTheWay(lock.path)) { try MirrorFolder(url: other).beginPass() }
+        #expect(FileManager.default.fileExists(atPath: outside.path) != isDangling)
+    }
+
     @Test func previewsThatAreALinkAreNotFollowed() async throws {
         let outside = root.url.appending(path: "outside")
         try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
