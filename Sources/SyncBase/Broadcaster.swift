@@ -14,14 +14,18 @@ package final class Broadcaster<Element: Sendable>: Sendable {
 
     /// The observers' queues. Subscriptions, which outlive the broadcaster, refer to them.
     fileprivate final class Observers: Sendable {
+        /// Delivers an element to the observers of another broadcaster.
+        typealias Relaying = @Sendable (Element) -> [any Delivering]
+
         private struct State {
             var lastID = 0
             var mailboxes: [Int: Mailbox<Element>] = [:]
+            var relays: [Int: Relaying] = [:]
         }
 
         private let state = Locked(State())
 
-        var isEmpty: Bool { state.withLock { $0.mailboxes.isEmpty } }
+        var isEmpty: Bool { state.withLock { $0.mailboxes.isEmpty && $0.relays.isEmpty } }
 
         func add(_ mailbox: Mailbox<Element>) -> Int {
             state.withLock { state in
@@ -31,16 +35,28 @@ package final class Broadcaster<Element: Sendable>: Sendable {
             }
         }
 
-        func remove(_ id: Int) {
-            // Released outside the lock, together with the elements that wait in it.
-            let mailbox = state.withLock { $0.mailboxes.removeValue(forKey: id) }
-            _ = mailbox
+        func add(_ relay: @escaping Relaying) -> Int {
+            state.withLock { state in
+                state.lastID += 1
+                state.relays[state.lastID] = relay
+                return state.lastID
+            }
         }
 
-        func deliver(_ element: Element, _ compaction: Compaction) {
+        func remove(_ id: Int) {
+            // Released outside the lock, together with the elements that wait in it.
+            let removed = state.withLock { ($0.mailboxes.removeValue(forKey: id), $0.relays.removeValue(forKey: id)) }
+            _ = removed
+        }
+
+        /// Adds an element to the queues; the caller completes the deliveries outside all locks.
+        func deliver(_ element: Element, _ compaction: Compaction) -> [any Delivering] {
             // One lock around all deliveries gives every observer the same order.
-            let deliveries = state.withLock { $0.mailboxes.values.map { $0.add(element, compaction) } }
-            for delivery in deliveries { delivery.waiter?.resume(returning: element) }
+            state.withLock { state in
+                var deliveries: [any Delivering] = state.mailboxes.values.map { $0.add(element, compaction) }
+                for relay in state.relays.values { deliveries += relay(element) }
+                return deliveries
+            }
         }
 
         func finish() {
@@ -75,8 +91,46 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     /// Sends an element to all observers. Without observers, the element is not created.
     package func send(_ element: @autoclosure () -> Element) {
         guard isObserved else { return }
-        observers.deliver(element(), compaction)
+        for delivery in observers.deliver(element(), compaction) { delivery.complete() }
     }
+
+    /// Sends the following elements to another broadcaster too, before ``send(_:)`` returns.
+    ///
+    /// - Parameters:
+    ///   - other: The other broadcaster. A cycle of relays would deadlock.
+    ///   - transform: Converts an element; `nil` sends none. Called under a lock, and only while
+    ///     the other broadcaster has observers.
+    /// - Returns: The relay, which ends when it is released.
+    package func relay<Other>(
+        to other: Broadcaster<Other>, _ transform: @escaping @Sendable (Element) -> Other?
+    ) -> Relay<Element> {
+        let id = observers.add { element in
+            guard other.isObserved, let converted = transform(element) else { return [] }
+            return other.observers.deliver(converted, other.compaction)
+        }
+        return Relay(observers: observers, id: id)
+    }
+}
+
+/// A relay from a ``Broadcaster`` to another one; releasing the last reference ends it.
+package final class Relay<Element: Sendable>: Sendable {
+    private let observers: Broadcaster<Element>.Observers
+    private let id: Int
+
+    fileprivate init(observers: Broadcaster<Element>.Observers, id: Int) {
+        self.observers = observers
+        self.id = id
+    }
+
+    deinit {
+        observers.remove(id)
+    }
+}
+
+/// A delivery to one observer, of any type of element.
+private protocol Delivering {
+    /// Resumes an observer that waits for the element; called outside all locks.
+    func complete()
 }
 
 /// One observer's side of a ``Broadcaster``; releasing the last reference removes the observer.
@@ -107,10 +161,14 @@ package final class Subscription<Element: Sendable>: Sendable {
 
 /// The elements that wait for one observer.
 private final class Mailbox<Element: Sendable>: Sendable {
-    struct Delivery {
+    struct Delivery: Delivering {
+        var element: Element
+        /// The observer that waits for the element; nil if the element is in the queue.
         var waiter: Waiters<Element?>.Waiter?
-        /// Released by the recipient of the delivery, outside all locks.
+        /// Released with the delivery, outside all locks.
         var dropped: [Element] = []
+
+        func complete() { waiter?.resume(returning: element) }
     }
 
     private struct State: Sendable {
@@ -132,12 +190,12 @@ private final class Mailbox<Element: Sendable>: Sendable {
     /// Adds an element, or returns the observer that waits for it.
     func add(_ element: Element, _ compaction: Broadcaster<Element>.Compaction) -> Delivery {
         state.withLock { state in
-            if let waiter = state.waiters.removeFirst() { return Delivery(waiter: waiter) }
+            if let waiter = state.waiters.removeFirst() { return Delivery(element: element, waiter: waiter) }
             state.queue.append(element)
-            guard state.queue.count > capacity else { return Delivery() }
+            guard state.queue.count > capacity else { return Delivery(element: element) }
             let dropped = compaction(&state.queue, capacity)
             state.droppedCount += dropped.count
-            return Delivery(dropped: dropped)
+            return Delivery(element: element, dropped: dropped)
         }
     }
 

@@ -35,6 +35,44 @@ import Testing
         #expect(subscription.droppedCount == 0)
     }
 
+    @Test func aRelaySendsToAnotherBroadcasterBeforeTheCallReturns() async throws {
+        let source = Self.dropping(Int.self)
+        let target = Self.dropping(String.self)
+        var relay: Relay<Int>? = source.relay(to: target) { $0.isMultiple(of: 2) ? "\($0)" : nil }
+        #expect(source.isObserved && relay != nil)
+        for number in 1...4 { source.send(number) }
+        let late = target.subscribe(capacity: 10)
+        for number in 5...8 { source.send(number) }
+        target.send("end")
+        #expect(await [late.next(), late.next(), late.next()] == ["6", "8", "end"])
+        relay = nil
+        #expect(!source.isObserved)
+        source.send(10)
+        target.send("last")
+        #expect(await late.next() == "last")
+    }
+
+    /// Would deadlock if the relay released it under a lock.
+    @Test func whatARelayDropsIsReleasedOutsideTheLocks() async throws {
+        final class Probe: Sendable {
+            let look: @Sendable () -> Void
+            init(_ look: @escaping @Sendable () -> Void) { self.look = look }
+            deinit { look() }
+        }
+        let source = Self.dropping(Int.self)
+        let target = Self.dropping(Probe.self)
+        let subscription = target.subscribe(capacity: 1)
+        let looks = Locked(0)
+        let relay = source.relay(to: target) { _ in
+            Probe { [weak source, weak target] in
+                if source?.isObserved == true, target?.isObserved == true { looks.withLock { $0 += 1 } }
+            }
+        }
+        for number in 1...5 { source.send(number) }
+        #expect(looks.value == 4)
+        withExtendedLifetime((relay, subscription)) {}
+    }
+
     @Test func aFullQueueIsCompacted() async throws {
         let broadcaster = Broadcaster<Int> { queue, capacity in
             while queue.count > capacity, let last = queue.popLast(), let before = queue.popLast() {

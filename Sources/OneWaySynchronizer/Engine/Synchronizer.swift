@@ -43,7 +43,7 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     }
 
     private nonisolated let clock: SyncClock
-    private nonisolated let broadcaster = Broadcaster<SyncEvent>.ofEvents()
+    nonisolated let broadcaster = Broadcaster<SyncEvent>.ofEvents()
     private nonisolated let currentOptions: Locked<SyncOptions>
     private nonisolated let shared = Locked(Shared())
 

@@ -23,30 +23,20 @@ extension SyncService where Report == SyncReport {
             schedule: schedule, lease: lease, clock: SyncClock(clock), date: date, stage: { synchronizer.stage }
         ) { observers in
             // Needed even without observers, because some may subscribe while it runs.
-            let events = synchronizer.events
-            let forwarding = Task { await events.forwardProgress(to: observers) }
-            let result: Result<SyncReport, SyncFailure>
-            do throws(SyncFailure) { result = .success(try await synchronizer.sync()) } catch {
-                result = .failure(error)
-            }
-            // Events that have already happened are still forwarded.
-            forwarding.cancel()
-            await forwarding.value
-            return try result.get()
+            let relay = synchronizer.broadcaster.relay(to: observers, Event.init(progress:))
+            defer { withExtendedLifetime(relay) {} }
+            return try await synchronizer.sync()
         }
     }
 }
 
-extension SyncEvents<SyncEvent> {
-    /// Forwards progress and retries until the task is cancelled, including events that then wait.
-    fileprivate func forwardProgress(to observers: Broadcaster<SyncService<SyncReport>.Event>) async {
-        for await event in self {
-            switch event {
-            case .progress(let progress): observers.send(.progress(progress))
-            case .willRetry(let error, let attempt, let delay):
-                observers.send(.retried(error, attempt: attempt, after: delay))
-            case .statusChanged, .stageBegan, .failed, .passEnded: break
-            }
+extension SyncService<SyncReport>.Event {
+    /// The event of a service for the progress or a retry of its synchronizer.
+    fileprivate init?(progress event: SyncEvent) {
+        switch event {
+        case .progress(let progress): self = .progress(progress)
+        case .willRetry(let error, let attempt, let delay): self = .retried(error, attempt: attempt, after: delay)
+        case .statusChanged, .stageBegan, .failed, .passEnded: return nil
         }
     }
 }

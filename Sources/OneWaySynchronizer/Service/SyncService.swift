@@ -38,6 +38,8 @@ public final class SyncService<Report: Sendable>: Sendable {
         var stopTimers: [Task<Void, Never>] = []
         var waiters = Waiters<Void>()
         var health = SyncHealth<Report>()
+        /// The number of steps that the health records.
+        var stepCount = 0
     }
 
     private let operation: Operation
@@ -103,11 +105,18 @@ public final class SyncService<Report: Sendable>: Sendable {
 
     /// A snapshot of the service's state.
     public var health: SyncHealth<Report> {
-        var (health, isStopRequested) = control.withLock { ($0.health, $0.isStopRequested) }
-        health.activity?.isStopRequested = isStopRequested
+        var (health, step) = control.withLock { control in
+            var health = control.health
+            health.activity?.isStopRequested = control.isStopRequested
+            return (health, control.stepCount)
+        }
         if health.isSyncing, let (stage, elapsed) = stage() {
-            health.activity?.stage = stage
-            health.activity?.stageSince = date().addingTimeInterval(-(elapsed / .seconds(1)))
+            let since = date().addingTimeInterval(-(elapsed / .seconds(1)))
+            // After a step, the stage belongs to another activity than the snapshot.
+            if control.withLock({ $0.stepCount == step }) {
+                health.activity?.stage = stage
+                health.activity?.stageSince = since
+            }
         }
         return health
     }
@@ -154,11 +163,9 @@ public final class SyncService<Report: Sendable>: Sendable {
         } onCancel: {
             work.cancel()
         }
-        let (timers, wasCutShort) = control.withLock { control in
+        let (timers, wasCutShort) = record(.ends) { control, _ in
             control.isRunning = false
             control.cancelWork = nil
-            control.health.nextRun = nil
-            control.health.activity = nil
             defer { control.stopTimers = [] }
             return (control.stopTimers, control.isCutShort)
         }
@@ -216,101 +223,96 @@ public final class SyncService<Report: Sendable>: Sendable {
     }
 
     private func runSyncs() async throws {
+        defer { record(.beginsNoMore) }
         if !schedule.runsAtStart {
-            begin(.waiting)
-            await waitForNextRun()
+            let (delay, next) = nextRun(consecutiveFailures: control.withLock(\.health.consecutiveFailures))
+            record(.waitsForSync(next: next))
+            await waitForNextRun(delay)
         }
         while !control.withLock(\.isStopRequested) {
             try Task.checkCancellation()
-            await sync()
-            await waitForNextRun()
+            await waitForNextRun(sync())
         }
         try Task.checkCancellation()
     }
 
     private func runWhileHolding(_ lease: any SyncLease) async throws {
         while !control.withLock(\.isStopRequested) {
-            noteRequest(of: lease)
+            record(.requestsLease)
             do {
                 try await lease.withLease(clock: clock) {
                     self.broadcaster.send(.tookOver)
-                    defer { self.begin(.releasingLease) }
+                    defer { self.record(.releasesLease) }
                     try await self.runOnSchedule()
                 }
             } catch SyncLeaseError.held(_, let holder) {
-                noteStandby(for: holder)
+                let isNew = record(.isRefused(holder: holder)) { $1.changes(byStandbyFor: holder) }
+                if isNew { broadcaster.send(.standingBy(holder)) }
             } catch {
                 try Task.checkCancellation()
-                noteFailure(error)
-                noteStandby(for: nil)
+                let isNew = record(.hasNoLease(error)) { $1.changes(byStandbyFor: nil) }
+                broadcaster.send(.failed(error))
+                if isNew { broadcaster.send(.standingBy(nil)) }
             }
             // A trigger has no effect before the lease is granted.
             await wait(max(lease.retryInterval, .milliseconds(1))) { $0.isStopRequested }
         }
     }
 
-    private func sync() async {
-        control.withLock { $0.isTriggered = false }
-        begin(.syncing)
+    /// Runs a sync.
+    ///
+    /// - Returns: The delay until the next one.
+    private func sync() async -> Duration {
+        record(.beginsSync) { control, _ in control.isTriggered = false }
         broadcaster.send(.began)
         let result: Result<Report, any Error>
         do { result = .success(try await operation(broadcaster)) } catch { result = .failure(error) }
         let isCancelled = Task.isCancelled
-        begin(.waiting)
+        // Only this task records failures.
+        let failures = control.withLock(\.health.consecutiveFailures)
         switch result {
         case .success(let report):
-            change { health in
-                health.lastSuccess = date()
-                health.lastReport = report
-                health.consecutiveFailures = 0
-            }
+            let (delay, next) = nextRun(consecutiveFailures: 0)
+            record(.endsSync(result, next: next))
             broadcaster.send(.succeeded(report))
+            return delay
         case .failure(let error) where isCancelled || error.isCancellation:
+            let (delay, next) = nextRun(consecutiveFailures: failures)
+            record(.endsSync(nil, next: next))
             broadcaster.send(.cancelled)
+            return delay
         case .failure(let error):
-            noteFailure(error)
+            let (delay, next) = nextRun(consecutiveFailures: failures + 1)
+            record(.endsSync(result, next: next))
+            broadcaster.send(.failed(error))
+            return delay
         }
     }
 
-    // MARK: Recording
+    private func record(_ step: SyncServiceStep<Report>) {
+        record(step) { _, _ in }
+    }
 
-    /// Changes the health; replaced values are released outside the lock.
-    private func change(_ change: (inout SyncHealth<Report>) -> Void) {
-        let former = control.withLock { control in
+    /// Records a step in the health.
+    ///
+    /// The user's closures are called before the lock is taken, and what the step replaces is
+    /// released after it.
+    ///
+    /// - Parameter change: Another change under the same lock; it also gets the health before the
+    ///   step.
+    private func record<Result>(
+        _ step: SyncServiceStep<Report>, _ change: (inout Control, _ former: SyncHealth<Report>) -> Result
+    ) -> Result {
+        let date = date()
+        let leaseName = lease?.name
+        let (former, result) = control.withLock { control in
             let former = control.health
-            change(&control.health)
-            return former
+            control.health.record(step, at: date, leaseName: leaseName)
+            control.stepCount += 1
+            return (former, change(&control, former))
         }
         _ = former
-    }
-
-    private func begin(_ kind: SyncActivity.Kind) {
-        change { $0.activity = SyncActivity(kind: kind, since: date(), leaseName: lease?.name) }
-    }
-
-    private func noteRequest(of lease: any SyncLease) {
-        let isStandingBy = control.withLock { $0.health.isStandingBy }
-        if !isStandingBy { begin(.requestingLease) }
-        change { $0.activity?.unansweredSince = date() }
-    }
-
-    private func noteStandby(for holder: SyncLeaseHolder?) {
-        let isNew = control.withLock { !$0.health.isStandingBy || $0.health.leaseHolder != holder }
-        if isNew { begin(.standingBy) }
-        change { health in
-            health.activity?.leaseHolder = holder
-            health.activity?.unansweredSince = nil
-        }
-        if isNew { broadcaster.send(.standingBy(holder)) }
-    }
-
-    private func noteFailure(_ error: any Error) {
-        change { health in
-            health.lastFailure = date()
-            health.lastError = error
-            health.consecutiveFailures += 1
-        }
-        broadcaster.send(.failed(error))
+        return result
     }
 
     // MARK: Waiting
@@ -323,12 +325,13 @@ public final class SyncService<Report: Sendable>: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    private func waitForNextRun() async {
-        let failures = control.withLock { $0.health.consecutiveFailures }
-        let delay = schedule.delay(consecutiveFailures: failures, random: Double.random(in: 0..<1))
-        change { $0.nextRun = date().addingTimeInterval(delay / .seconds(1)) }
+    private func nextRun(consecutiveFailures: Int) -> (delay: Duration, date: Date) {
+        let delay = schedule.delay(consecutiveFailures: consecutiveFailures, random: Double.random(in: 0..<1))
+        return (delay, date().addingTimeInterval(delay / .seconds(1)))
+    }
+
+    private func waitForNextRun(_ delay: Duration) async {
         await wait(delay) { $0.isTriggered || $0.isStopRequested }
-        change { $0.nextRun = nil }
     }
 
     /// Waits until the time has passed, the condition holds, or the task is cancelled.
