@@ -1,3 +1,5 @@
+import SyncBase
+
 /// A mapping from arbitrary keys to safe file names.
 ///
 /// Different keys have different names, even if the file system ignores case or normalizes Unicode,
@@ -76,10 +78,6 @@ enum SafeName {
             let isWhole = beginning.distance(from: escape, to: beginning.endIndex) > 2
             if !isWhole { beginning = beginning[..<escape] }
         }
-        return beginning + "~"
-            + SHA256.digest(of: bytes).map { byte in
-                let digits = String(byte, radix: 16)
-                return byte < 0x10 ? "0\(digits)" : digits
-            }.joined()
+        return beginning + "~" + Hexadecimal.text(of: SHA256.digest(of: bytes))
     }
 }
