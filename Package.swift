@@ -157,7 +157,7 @@ let package = Package(
         .testTarget(
             name: "OneWaySynchronizerTests",
             dependencies: [
-                "SyncBase", "OneWaySynchronizer", "SyncProcessorTesting", "OneWayTestSupport",
+                "SyncBase", "OneWaySynchronizer", "SyncProcessorTesting", "OneWayTestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .testTarget(

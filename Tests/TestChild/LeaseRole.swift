@@ -11,8 +11,8 @@ import Musl
 import Glibc
 #endif
 
-/// Takes and releases the lease on a file again and again until its standard input ends: `lease
-/// FILE WITNESS`.
+/// Takes and releases a lease again and again until its standard input ends: `lease FILE WITNESS`
+/// for an SQLite database's lease, `file-lease FILE WITNESS` for one in a file of its own.
 ///
 /// It says `asked`, `held`, `confirmed` and `released`, and `violation` where another process holds
 /// the lease as well. That is seen by a lock of the system's on another file, of the same kind as
@@ -20,6 +20,14 @@ import Glibc
 /// closed first, since its descriptor is the lower one.
 enum LeaseRole {
     static func run(_ arguments: [String]) async throws {
+        try await run(arguments) { SQLiteLease(for: $0, retryInterval: .milliseconds(10)) }
+    }
+
+    static func runWithFile(_ arguments: [String]) async throws {
+        try await run(arguments) { FileLease(at: URL(filePath: $0), retryInterval: .milliseconds(10)) }
+    }
+
+    private static func run(_ arguments: [String], _ makeLease: (String) -> any SyncLease) async throws {
         guard arguments.count == 2 else { throw UsageError() }
         let witness = open(arguments[1], O_RDWR | O_CREAT, 0o600)
         guard witness >= 0 else { throw UsageError() }
@@ -28,7 +36,7 @@ enum LeaseRole {
             while readLine() != nil {}
             isOver.withLock { $0 = true }
         }
-        let lease = SQLiteLease(for: arguments[0], retryInterval: .milliseconds(10))
+        let lease = makeLease(arguments[0])
         while !isOver.withLock(\.self) {
             TestChild.say("asked")
             try await lease.withLease(waiting: .forever) {

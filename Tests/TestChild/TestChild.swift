@@ -8,7 +8,8 @@ import Foundation
 struct TestChild {
     private static var roles: [String: @Sendable ([String]) async throws -> Void] {
         var roles: [String: @Sendable ([String]) async throws -> Void] = [
-            "sync": SyncRole.run, "lease": LeaseRole.run, "evolve": EvolveRole.run, "killed-sync": KilledSyncRole.run,
+            "sync": SyncRole.run, "lease": LeaseRole.run,
+            "file-lease": LeaseRole.runWithFile, "evolve": EvolveRole.run, "killed-sync": KilledSyncRole.run,
         ]
         #if Postgres
         roles["postgres-lease"] = PostgresLeaseRole.run

@@ -1,5 +1,5 @@
 import SyncBase
-import Foundation
+public import Foundation
 public import OneWaySynchronizer
 import SyncStore
 import SyncStoreSQL
@@ -54,6 +54,12 @@ public struct SQLiteLease: SyncLease {
         self.duration = duration
         self.retryInterval = retryInterval
         path = Self.resolved(file) + "-lease"
+    }
+
+    /// Creates a lease on a database file, without requesting it. The parameters are those of the
+    /// other initializer.
+    public init(for file: URL, duration: Duration = .seconds(60), retryInterval: Duration = .seconds(3)) {
+        self.init(for: file.path, duration: duration, retryInterval: retryInterval)
     }
 
     /// The path of a file after following links. Foundation does not follow a link to a file that

@@ -1,0 +1,67 @@
+#if os(macOS) || os(Linux)
+import Foundation
+import OneWaySynchronizer
+import OneWayTestSupport
+import Testing
+
+/// Processes that compete for the lease in a file, and are killed in the middle.
+@Suite struct FileLeaseProcessTests {
+    private let folder: TemporaryDirectory
+    private let paths: [String]
+
+    init() throws {
+        let folder = try TemporaryDirectory()
+        self.folder = folder
+        paths = ["sync.lease", "witness"].map { folder.url.appending(path: $0).path }
+    }
+
+    private func start() throws -> ChildProcess {
+        try ChildProcess(ChildProcess.product("TestChild"), ["file-lease"] + paths)
+    }
+
+    @Test(.timeLimit(.minutes(30)), arguments: [1, 2] as [UInt64])
+    func oneProcessAtATimeHoldsTheLeaseAndAKilledOneIsSucceeded(_ seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
+        var children = try (0..<3).map { _ in try start() }
+        var lines: [String] = []
+        for _ in 0..<15 {
+            // The victim is in the middle of something: how far, the number of its lines decides.
+            let victim = Int.random(in: 0..<children.count, using: &random)
+            let count = Int.random(in: 1...7, using: &random)
+            let output = children[victim].output
+            try await output.wait { $0.count >= count }
+            await children[victim].kill()
+            lines += output.lines
+            children[victim] = try start()
+        }
+        for child in children {
+            // Each gets the lease in the end, whoever died with it.
+            try await child.output.wait { $0.contains("confirmed") }
+            await child.close()
+            lines += child.output.lines
+        }
+        #expect(!lines.contains("violation"))
+        #expect(lines.count { $0 == "confirmed" } >= 3)
+    }
+
+    @Test(.timeLimit(.minutes(30))) func aStoppedProcessKeepsTheLeaseAndIsNamed() async throws {
+        let first = try start()
+        try await first.output.wait { $0.contains("held") }
+        first.signal(SIGSTOP)
+        let lease = FileLease(at: URL(filePath: paths[0]))
+        if case .held(let holder) = try await lease.tryAcquire(for: SyncLeaseHolder()) {
+            #expect(holder?.program == "TestChild")
+        } else {
+            // It was stopped between two leases.
+            #expect(first.output.lines.contains("confirmed"))
+        }
+        let second = try start()
+        try await second.output.wait { $0.contains("asked") }
+        first.signal(SIGCONT)
+        try await second.output.wait { $0.contains("confirmed") }
+        await first.close()
+        await second.close()
+        #expect(!(first.output.lines + second.output.lines).contains("violation"))
+    }
+}
+#endif

@@ -1,0 +1,138 @@
+import Foundation
+import OneWaySynchronizer
+import OneWayTestSupport
+import Testing
+
+/// One holder at a time of the lease in a file.
+@Suite struct FileLeaseTests {
+    private let folder: TemporaryDirectory
+    private let lease: FileLease
+    private let holder = SyncLeaseHolder(
+        host: "web-1", program: "Demo", processID: 4711, since: Date(timeIntervalSince1970: 0))
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        lease = FileLease(at: folder.url.appending(path: "sync.lease"), retryInterval: .milliseconds(1))
+    }
+
+    private func grant() async throws -> any SyncLeaseGrant {
+        guard case .granted(let grant) = try await lease.tryAcquire(for: holder) else {
+            throw TestError("not granted")
+        }
+        return grant
+    }
+
+    private func isFree() async throws -> Bool {
+        switch try await lease.tryAcquire(for: SyncLeaseHolder()) {
+        case .granted(let grant):
+            await grant.release()
+            return true
+        case .held(let other):
+            #expect(other == holder)
+            return false
+        }
+    }
+
+    private var text: String { get throws { try String(contentsOf: lease.file, encoding: .utf8) } }
+
+    @Test func itIsGrantedToOneAtATime() async throws {
+        let grant = try await grant()
+        #expect(try await !isFree())
+        try await grant.renew()
+        #expect(try await !isFree())
+        await grant.release()
+        #expect(try await isFree())
+    }
+
+    @Test func aGrantThatIsDroppedIsReleased() async throws {
+        var grant: (any SyncLeaseGrant)? = try await grant()
+        #expect(try await !isFree())
+        try await grant?.renew()
+        grant = nil
+        #expect(try await isFree())
+    }
+
+    @Test func theFileNamesItsHolderAndCountsGrants() async throws {
+        let grant = try await grant()
+        #expect(
+            try text == """
+                {"generation":1,"holder":{"host":"web-1","processID":4711,"program":"Demo","since":"1970-01-01T00:00:00Z"}}
+
+                """)
+        await grant.release()
+        #expect(try text == "{\"generation\":1}\n")
+        await (try self.grant()).release()
+        #expect(try text == "{\"generation\":2}\n")
+    }
+
+    @Test(arguments: ["", "{", "mine\u{0}", String(repeating: "x", count: 100_000)])
+    func anyTextInTheFileIsNoObstacle(before: String) async throws {
+        try Data(before.utf8).write(to: lease.file)
+        let grant = try await grant()
+        #expect(try await !isFree())
+        await grant.release()
+        #expect(try text == "{\"generation\":1}\n")
+    }
+
+    @Test func aLeaseWhoseFileIsReplacedIsLost() async throws {
+        let grant = try await grant()
+        try FileManager.default.removeItem(at: lease.file)
+        await #expect(throws: FileLeaseError.self) { try await grant.renew() }
+        let successor = try await self.grant()
+        await #expect(throws: FileLeaseError.self) { try await grant.renew() }
+        await grant.release()
+        try await successor.renew()
+        #expect(try await !isFree())
+        await successor.release()
+    }
+
+    @Test(arguments: [true, false]) func aLinkIsNotFollowed(isDangling: Bool) async throws {
+        let outside = folder.url.appending(path: "outside")
+        if !isDangling { try Data("mine".utf8).write(to: outside) }
+        try FileManager.default.createSymbolicLink(at: lease.file, withDestinationURL: outside)
+        let error = await #expect(throws: FileLeaseError.self) { try await grant() }
+        #expect(error?.description == "\(lease.file.path): it is a symbolic link")
+        #expect((try? String(contentsOf: outside, encoding: .utf8)) == (isDangling ? nil : "mine"))
+    }
+
+    @Test func aFolderOrAPipeInItsPlaceIsAnError() async throws {
+        #expect(mkfifo(lease.file.path, 0o600) == 0)
+        let error = await #expect(throws: FileLeaseError.self) { try await grant() }
+        #expect(error?.reason == "it is not a regular file")
+        try FileManager.default.removeItem(at: lease.file)
+        try FileManager.default.createDirectory(at: lease.file, withIntermediateDirectories: false)
+        await #expect(throws: FileLeaseError.self) { try await grant() }
+    }
+
+    @Test func aFolderThatDoesNotExistIsAnError() async throws {
+        let lease = FileLease(at: folder.url.appending(path: "none/sync.lease"))
+        let error = await #expect(throws: FileLeaseError.self) { try await lease.withLease {} }
+        #expect(error?.description == "\(lease.name): No such file or directory")
+    }
+
+    @Test func oneOfManyThatAskAtOnceGetsIt() async throws {
+        let running = Watched(0)
+        let done = Watched(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { [lease] in
+                    for _ in 0..<5 {
+                        try await lease.withLease(waiting: .forever) {
+                            #expect(
+                                running.update { count in
+                                    count += 1
+                                    return count
+                                } == 1)
+                            await Task.yield()
+                            running.update { $0 -= 1 }
+                            done.update { $0 += 1 }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(done.value == 40)
+        #expect(try text == "{\"generation\":40}\n")
+    }
+}
