@@ -74,7 +74,7 @@ struct ServerArguments: Equatable {
         case "--api":
             let names = HTTPAPI.all.map(\.name) + ["elasticsearch:FIELD"]
             api = try scanner.value(of: option, as: "one of \(names.joined(separator: ", "))") { text in
-                HTTPAPI.named(text) == nil ? nil : text
+                HTTPAPI.common(text) == nil ? nil : text
             }
         case "--body":
             body = try scanner.value(of: option, as: "JSON, or @FILE with JSON") { text in

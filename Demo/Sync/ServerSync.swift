@@ -14,17 +14,15 @@ struct ServerSync {
 
     init(_ url: URL, _ server: ServerArguments, arguments: SyncArguments) {
         let client = HTTPClient(requestsPerSecond: server.requestsPerSecond)
-        let api = server.api.flatMap(HTTPAPI.named)
-        var source =
-            api.map { HTTPJSONSource(url, api: $0, client: client, headers: { server.headers }) }
-            ?? HTTPJSONSource(url, client: client, headers: { server.headers })
-        if let pages = server.pages { source.pages = pages.pages }
-        source.timeout = server.timeout
-        if let body = server.body { source.body = try? JSONValue(parsing: body) }
+        var api = server.api.flatMap(HTTPAPI.common) ?? HTTPAPI()
+        if let pages = server.pages { api.pages = pages.pages }
+        if let body = server.body { api.body = try? JSONValue(parsing: body) }
         let delta = server.sinceKeyPath.map { keyPath in
             HTTPDelta(cursor: .element(keyPath: keyPath), parameter: server.sinceParameter)
         }
-        if let delta { source.delta = delta }
+        if let delta { api.delta = delta }
+        var source = HTTPJSONSource(url, api: api, client: client) { server.headers }
+        source.timeout = server.timeout
         self.source = source
         interval = server.interval
         self.arguments = arguments
@@ -34,7 +32,7 @@ struct ServerSync {
     func modelChoice(warn: (String) -> Void) async throws -> ModelChoice {
         let kept = try await arguments.modelChoice(warn: warn)
         if let kept, !arguments.needsSample(kept) { return kept }
-        let keyPath = arguments.keyPath.isEmpty ? source.keyPath : arguments.keyPath
+        let keyPath = arguments.keyPath.isEmpty ? source.api.keyPath : arguments.keyPath
         var sample = ObjectSample()
         if case .changed(let pass) = try await source.begin(after: nil, keyPath: keyPath) {
             while !sample.isFull, let page = try await pass.next() {

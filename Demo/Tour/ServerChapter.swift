@@ -23,8 +23,9 @@ extension Chapter {
         let store = try await SQLiteStore(model, at: .memory)
         let today = Locked(Date())
         let source = HTTPJSONSource(
-            server.url, pages: .link,
-            delta: HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since"),
+            server.url,
+            api: HTTPAPI(
+                pages: .link, delta: HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since")),
             client: HTTPClient(
                 retry: RetryPolicy(maxAttempts: 5, baseDelay: .milliseconds(5)), date: { today.withLock { $0 } }))
         func sync() async throws -> (StoreSyncResult, requests: Int) {

@@ -19,9 +19,7 @@ extension RemoteSource where Self == HTTPJSONSource {
         _ url: URL, pages: HTTPPages = .single, keyPath: String = "", client: HTTPClient = HTTPClient(),
         headers: HTTPHeaders = HTTPHeaders()
     ) -> HTTPJSONSource {
-        var source = HTTPJSONSource(url, pages: pages, client: client) { headers }
-        source.keyPath = keyPath
-        return source
+        .url(url, api: HTTPAPI(pages: pages, keyPath: keyPath), client: client, headers: headers)
     }
 
     /// A list of JSON objects of a common API.

@@ -100,7 +100,7 @@ struct Issue: SyncObject {
     @Test func aServiceSyncs() async throws {
         try await withAPI { url in
             try await withStore { store, file in
-                let users = HTTPJSONSource(url, pages: .link)
+                let users = HTTPJSONSource(url, api: HTTPAPI(pages: .link))
                 let run = Task {
                     let service = SyncService(
                         schedule: SyncSchedule(interval: .seconds(60)), lease: SQLiteLease(for: file)
@@ -135,7 +135,7 @@ struct Issue: SyncObject {
     @Test func aLeaseIsHeld() async throws {
         try await withAPI { url in
             try await withStore { store, file in
-                let users = HTTPJSONSource(url, pages: .link)
+                let users = HTTPJSONSource(url, api: HTTPAPI(pages: .link))
                 let lease = SQLiteLease(for: file)
                 try await lease.withLease(waiting: .upTo(.seconds(30))) {
                     try await store.sync(User.self, from: users)
@@ -176,7 +176,7 @@ struct Issue: SyncObject {
 
     /// Compiled only: a stream of events never ends by itself.
     private func follow(_ store: SQLiteStore, _ listURL: URL, _ eventsURL: URL, webhook body: [UInt8]) async throws {
-        let users = HTTPJSONSource(listURL, pages: .link)
+        let users = HTTPJSONSource(listURL, api: HTTPAPI(pages: .link))
         let events = HTTPEventStream(
             eventsURL, reading: HTTPEventStream.Event.objects(types: ["user.changed"], removals: ["user.deleted"]))
         let live = try LiveSync(

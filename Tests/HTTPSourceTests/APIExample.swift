@@ -11,9 +11,11 @@ struct APIExample {
     private func sync(from url: URL, into file: URL, token: String) async throws {
         let store = try await SQLiteStore(User.self, at: .file(file))
         let users = HTTPJSONSource(
-            url, pages: .link,
-            delta: HTTPDelta(
-                cursor: .element(keyPath: "updated_at"), parameter: "since", tombstones: .flag(keyPath: "deleted")),
+            url,
+            api: HTTPAPI(
+                pages: .link,
+                delta: HTTPDelta(
+                    cursor: .element(keyPath: "updated_at"), parameter: "since", tombstones: .flag(keyPath: "deleted"))),
             client: HTTPClient(requestsPerSecond: 10)
         ) {
             ["Authorization": "Bearer \(token)"]

@@ -45,7 +45,7 @@ import Testing
     }
 
     private static func list(_ pages: HTTPPages) -> HTTPAPI {
-        HTTPAPI("list", pages: pages, keyPath: "data")
+        HTTPAPI(pages: pages, keyPath: "data")
     }
 
     private static let numbered = HTTPPages.page(parameter: "page")
@@ -243,7 +243,7 @@ import Testing
         let world = try await SourceWorld()
         try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
         var source = try Self.source(.drf) { _ in .json(Self.filled(#"{"count":4,"next":null,"results":USERS}"#)) }
-        source.isTotalExact = false
+        source.api.isTotalExact = false
         try await world.sync(source)
         #expect(try await world.users().count == 2)
     }

@@ -232,7 +232,7 @@ import Testing
         }
         var source = try HTTPJSONSource.users(
             server, pages: HTTPAPI.odata.pages, delta: HTTPAPI.odata.delta, query: query)
-        source.keyPath = "value"
+        source.api.keyPath = "value"
         try await world.sync(source)
         #expect(try await world.sync(source).coverage == .changes)
         #expect(try await world.sync(source).coverage == .changes)

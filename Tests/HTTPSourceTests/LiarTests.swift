@@ -20,11 +20,11 @@ import Testing
         var isError = true
         /// Whether the client waits for less than a second.
         var isSlow = false
-        var format = HTTPJSONSource.Format.array
+        var format = HTTPAPI.Format.array
 
         init(
             _ name: String, _ response: LoopbackResponse, says said: String..., isError: Bool = true,
-            isSlow: Bool = false, format: HTTPJSONSource.Format = .array
+            isSlow: Bool = false, format: HTTPAPI.Format = .array
         ) {
             testDescription = name
             self.response = response
@@ -212,7 +212,7 @@ import Testing
             try await world.sync(HTTPJSONSource(good), StoreSyncOptions(keyPath: "data"))
             let before = try await world.digest()
             var source = HTTPJSONSource(bad, client: client) { ["Authorization": "Bearer \(Self.token)"] }
-            source.format = lie.format
+            source.api.format = lie.format
             var said = ""
             do {
                 let keyPath = lie.format == .array ? "data" : ""

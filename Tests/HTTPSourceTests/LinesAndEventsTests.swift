@@ -17,7 +17,7 @@ import Testing
             .json("{\"id\":1,\"name\":\"a\"}\n\n{\"id\":2,\"name\":\"b\"}\r\n{\"id\":3,\"name\":\"c\"}")
         }
         var source = try HTTPJSONSource.users(server)
-        source.format = .lines
+        source.api.format = .lines
         try await world.sync(source)
         #expect(try await world.users() == [1: "a", 2: "b", 3: "c"])
     }
@@ -45,7 +45,7 @@ import Testing
                 """)
         }
         var source = try HTTPJSONSource.users(server)
-        source.format = .events(types: ["row"])
+        source.api.format = .events(types: ["row"])
         let result = try await world.sync(source)
         #expect(server.requests[0].headers["Accept"] == "text/event-stream, application/json")
         #expect(try await world.users() == [1: "a", 2: "b"])
@@ -62,7 +62,7 @@ import Testing
             return response
         }
         var source = try HTTPJSONSource.users(server)
-        source.format = .lines
+        source.api.format = .lines
         try await world.sync(source)
         let result = try await world.sync(source)
         #expect(try await world.users().count == (isFramed ? 1 : 2))
@@ -79,7 +79,7 @@ import Testing
                 headers: isPlain ? [:] : ["Content-Encoding": "gzip"])
         }
         var source = try HTTPJSONSource.users(server)
-        source.format = .lines
+        source.api.format = .lines
         try await world.sync(source)
         #expect(server.requests.map { $0.headers["Accept-Encoding"] } == [nil])
         let result = try await world.sync(source)
@@ -97,15 +97,15 @@ import Testing
 
     /// Syncs one body over users 1 to 4.
     private func sync(
-        _ body: String, as format: HTTPJSONSource.Format, headers: HTTPHeaders = [:],
-        _ change: (inout HTTPJSONSource) -> Void = { _ in }
+        _ body: String, as format: HTTPAPI.Format, headers: HTTPHeaders = [:],
+        _ change: (inout HTTPAPI) -> Void = { _ in }
     ) async throws -> (result: Result<StoreSyncResult, any Error>, users: [Int64], requests: Int) {
         let world = try await SourceWorld()
         try await world.json.sync(.bytes(Array(usersJSON(1...4).utf8)), into: "User")
         let server = ScriptedServer { _, _ in .json(body, headers: headers) }
         var source = try HTTPJSONSource.users(server, retry: RetryPolicy(maxAttempts: 2, baseDelay: .zero))
-        source.format = format
-        change(&source)
+        source.api.format = format
+        change(&source.api)
         let result: Result<StoreSyncResult, any Error>
         do { result = .success(try await world.sync(source)) } catch { result = .failure(error) }
         return (result, try await world.users().keys.sorted(), server.requests.count)
@@ -113,10 +113,10 @@ import Testing
 
     /// A page that has no object at all is no list without objects.
     @Test(arguments: [
-        ("null", HTTPJSONSource.Format.lines), ("null\nnull\n", .lines), ("data: null\n\n", .events()),
+        ("null", HTTPAPI.Format.lines), ("null\nnull\n", .lines), ("data: null\n\n", .events()),
         ("[null]", .array), ("[null, null]", .array),
     ])
-    func nullsDeleteNothing(body: String, format: HTTPJSONSource.Format) async throws {
+    func nullsDeleteNothing(body: String, format: HTTPAPI.Format) async throws {
         let (result, users, _) = try await sync(body, as: format)
         #expect(users == [1, 2, 3, 4])
         #expect(try result.get().counts.withheld == 4)
@@ -124,11 +124,11 @@ import Testing
 
     /// A server that fails in the middle of a stream can only say so by its last line.
     @Test(arguments: [
-        ("{\"id\":1}\n{\"error\":\"timed out\"}\n", HTTPJSONSource.Format.lines),
+        ("{\"id\":1}\n{\"error\":\"timed out\"}\n", HTTPAPI.Format.lines),
         ("{\"id\":1}\n\"timed out\"", .lines),
         ("data: {\"id\":1}\n\ndata: {\"error\":\"timed out\"}\n\n", .events()),
     ])
-    func aLastLineWithoutAKeyMayBeAnError(body: String, format: HTTPJSONSource.Format) async throws {
+    func aLastLineWithoutAKeyMayBeAnError(body: String, format: HTTPAPI.Format) async throws {
         let (result, users, _) = try await sync(body, as: format)
         #expect(users == [1, 2, 3, 4])
         let found = try result.get()
@@ -142,10 +142,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\"id\":1}\n{\"error\":\"timed out\"}\n{\"id\":2}\n", HTTPJSONSource.Format.lines),
+        ("{\"id\":1}\n{\"error\":\"timed out\"}\n{\"id\":2}\n", HTTPAPI.Format.lines),
         ("data: {\"id\":1,\"error\":\"timed out\"}\n\n", .events()),
     ])
-    func eachLineIsChecked(body: String, format: HTTPJSONSource.Format) async throws {
+    func eachLineIsChecked(body: String, format: HTTPAPI.Format) async throws {
         let (result, users, requests) = try await sync(body, as: format) { $0.check = .failing(ifSet: "error") }
         #expect(throws: (any Error).self) { try result.get() }
         if case .failure(let error) = result {
@@ -218,20 +218,20 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\"id\":1,\"name\":\"a}{[\\\"\"}\n{\"id\":2,\"x\":[{}]}", HTTPJSONSource.Format.lines),
+        ("{\"id\":1,\"name\":\"a}{[\\\"\"}\n{\"id\":2,\"x\":[{}]}", HTTPAPI.Format.lines),
         (#"{"1":{"name":"a"},"2":{}}"#, .keyed(by: "id")), ("data: {\"id\":1}\n\ndata: {\"id\":2}\n\n", .events()),
         (#"[{"id":1},{"id":2}]"#, .array),
     ])
-    func aByteOrderMarkIsSkipped(body: String, format: HTTPJSONSource.Format) async throws {
+    func aByteOrderMarkIsSkipped(body: String, format: HTTPAPI.Format) async throws {
         let (result, users, _) = try await sync("\u{FEFF}" + body, as: format)
         _ = try result.get()
         #expect(users == [1, 2])
     }
 
     /// There is nothing beside lines and events that these settings could be about.
-    @Test(arguments: [HTTPJSONSource.Format.lines, .events()])
-    func settingsAboutAPageSuitOnlyPages(format: HTTPJSONSource.Format) async throws {
-        let changes: [(String, (inout HTTPJSONSource) -> Void)] = [
+    @Test(arguments: [HTTPAPI.Format.lines, .events()])
+    func settingsAboutAPageSuitOnlyPages(format: HTTPAPI.Format) async throws {
+        let changes: [(String, (inout HTTPAPI) -> Void)] = [
             ("next", { $0.pages = .cursor(keyPath: "next", parameter: "after").omittingLastPointer() }),
             ("next", { $0.pages = .custom(capturing: ["next"]) { _ in nil } }),
             ("done", { $0.pages = .page(parameter: "page").ending(.set(keyPath: "done")) }),

@@ -18,7 +18,7 @@ import Testing
             let world = try await SourceWorld()
             let address = server.baseURL.replacing("http://", with: "http://me:pw@")
             let result = try await world.sync(
-                HTTPJSONSource(try #require(URL(string: address + "/users")), pages: .link))
+                .url(try #require(URL(string: address + "/users")), pages: .link))
             #expect(result.counts.inserted == 3)
             #expect(result.pageCount == 3)
         }
@@ -34,7 +34,7 @@ import Testing
         try await LoopbackHTTPServer.serving(handler) { server in
             let world = try await SourceWorld()
             let url = try #require(URL(string: server.baseURL + "/users"))
-            let result = try await world.sync(HTTPJSONSource(url, pages: .link))
+            let result = try await world.sync(.url(url, pages: .link))
             #expect(result.counts.inserted == 300)
             #expect(result.pageCount == 3)
             #expect(result.coverage == .everything)

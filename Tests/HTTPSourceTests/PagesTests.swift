@@ -98,7 +98,7 @@ import Testing
         }
         let world = try await SourceWorld()
         var source = try HTTPJSONSource.users(server, pages: .linkField(keyPath: "meta.next"))
-        if !isHeader { source.totalKeyPath = "meta.count" }
+        if !isHeader { source.api.totalKeyPath = "meta.count" }
         let seen = Watched<[RemoteSyncProgress]>([])
         try await world.json.sync(
             from: source, into: "User", options: StoreSyncOptions(keyPath: "data"),
@@ -225,7 +225,7 @@ import Testing
         }
         let world = try await SourceWorld()
         var source = try HTTPJSONSource.users(server, pages: .link)
-        source.isSnapshot = true
+        source.api.isSnapshot = true
         try await world.sync(source)
         try await world.sync(source)
         #expect(try await world.users().keys.sorted() == [1, 3])

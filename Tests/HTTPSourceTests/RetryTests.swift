@@ -157,7 +157,7 @@ import Testing
         let url = try #require(URL(string: "https://api.test/users"))
         let client = HTTPClient(transport: server, requestsPerSecond: 4, clock: clock)
         let result = try await sync(
-            HTTPJSONSource(url, pages: .link, client: client), waiting: Array(repeating: .milliseconds(250), count: 3))
+            .url(url, pages: .link, client: client), waiting: Array(repeating: .milliseconds(250), count: 3))
         #expect(result.pageCount == 4)
         #expect(times.value == [.zero, .milliseconds(250), .milliseconds(500), .milliseconds(750)])
     }
@@ -179,7 +179,7 @@ import Testing
         let url = try #require(URL(string: "https://api.test/users"))
         let client = HTTPClient(transport: server, connectionCount: count)
         let world = try await SourceWorld()
-        let result = try await world.sync(HTTPJSONSource(url, pages: .link, client: client))
+        let result = try await world.sync(.url(url, pages: .link, client: client))
         #expect(result.pageCount == 21)
         #expect(running.value.most == count)
     }

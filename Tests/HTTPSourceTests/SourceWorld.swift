@@ -123,8 +123,11 @@ extension HTTPJSONSource {
         guard let url = URL(string: "https://api.test/users\(query)") else { throw TestError("no URL") }
         let client = HTTPClient(
             transport: server, limits: limits, retry: retry, clock: clock, date: date, random: { 0.5 })
-        return HTTPJSONSource(
-            url, pages: pages, delta: delta, maximumPageCount: 50, timeout: timeout, client: client, headers: headers)
+        let api = HTTPAPI(pages: pages, delta: delta)
+        var source = HTTPJSONSource(url, api: api, client: client, headers: headers)
+        source.maximumPageCount = 50
+        source.timeout = timeout
+        return source
     }
 }
 

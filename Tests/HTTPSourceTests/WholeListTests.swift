@@ -98,7 +98,7 @@ import Testing
         let world = try await SourceWorld()
         let server = ScriptedServer { _, index in .json(Self.lines(index == 1 ? 1...3 : 1...4)) }
         var source = try HTTPJSONSource.users(server)
-        source.format = .lines
+        source.api.format = .lines
         #expect(try await world.sync(source).proof == nil)
         let result = try await world.sync(source)
         #expect(try await world.users().count == 4)
@@ -110,7 +110,7 @@ import Testing
         let world = try await SourceWorld()
         let server = ScriptedServer { _, index in .json(Self.lines(index == 0 ? 1...4 : 1...3)) }
         var source = try HTTPJSONSource.users(server)
-        source.format = .lines
+        source.api.format = .lines
         try await world.sync(source)
         #expect(try await world.sync(source).proof == .equalReadings)
         #expect(try await world.users().count == 3)
@@ -123,7 +123,7 @@ import Testing
             .json(Self.lines(index == 0 ? 1...4 : 1...3), headers: ["X-Total-Count": index == 0 ? "4" : "3"])
         }
         var source = try HTTPJSONSource.users(server)
-        source.format = .lines
+        source.api.format = .lines
         try await world.sync(source)
         #expect(try await world.sync(source).proof == .count)
         #expect(try await world.users().count == 3)
@@ -137,8 +137,8 @@ import Testing
             return .json(rows.joined() + (isSent ? "event: done\ndata: {}\n\n" : ""))
         }
         var source = try HTTPJSONSource.users(server)
-        source.format = .events(types: ["message"])
-        source.endSign = .event(type: "done")
+        source.api.format = .events(types: ["message"])
+        source.api.endSign = .event(type: "done")
         try await world.sync(source)
         let result = try await world.sync(source)
         #expect(result.proof == (isSent ? .endSign : nil))
@@ -152,8 +152,8 @@ import Testing
             .json(Self.lines(index == 0 ? 1...4 : 1...3) + (isSent ? "{\"done\": true, \"n\": 3}\n" : ""))
         }
         var source = try HTTPJSONSource.users(server)
-        source.format = .lines
-        source.endSign = .line(keyPath: "done")
+        source.api.format = .lines
+        source.api.endSign = .line(keyPath: "done")
         try await world.sync(source)
         let result = try await world.sync(source)
         #expect(result.proof == (isSent ? .endSign : nil))
@@ -173,7 +173,7 @@ import Testing
                 : .json(#"{"data":\#(usersJSON([1, 2])),"count":4,"next":"/users?page=2"}"#)
         }
         var source = try HTTPJSONSource.users(server, pages: .linkField(keyPath: "next"))
-        source.totalKeyPath = "count"
+        source.api.totalKeyPath = "count"
         let result = try await world.sync(source, Self.data)
         #expect(try await world.users().count == 4)
         #expect(result.warnings == ["absent objects were kept: the server counts 4 objects on page 1 and 3 on page 2"])

@@ -192,8 +192,10 @@ final class SimulatedLife: @unchecked Sendable {
             random: { chances.withLock { Double.random(in: 0..<1, using: &$0) } })
         let pages = plan.pages
         let url = URL(string: "https://api.example.com/users") ?? URL(filePath: "/")
-        let source = HTTPJSONSource(
-            url, pages: pages, delta: plan.delta, isSnapshot: plan.isSnapshot, maximumPageCount: 1000, client: client)
+        var api = HTTPAPI(pages: pages, delta: plan.delta)
+        api.isSnapshot = plan.isSnapshot
+        var source = HTTPJSONSource(url, api: api, client: client)
+        source.maximumPageCount = 1000
         return AnySource(base: source, defect: server.isCalm ? nil : defect)
     }
 

@@ -35,7 +35,7 @@ struct BodyRecoder: Sendable {
     }
 
     private let mode: Mode
-    private let endSign: HTTPJSONSource.EndSign?
+    private let endSign: HTTPAPI.EndSign?
     /// Whether a line is returned only when the next one begins, because the last may be the sign
     /// of the end.
     private let holdsLines: Bool
@@ -71,7 +71,7 @@ struct BodyRecoder: Sendable {
     /// Creates a recoder; nil for a format that needs none.
     ///
     /// - Parameter endSign: The element that is no object, and ends the body; nil for none.
-    init?(_ format: HTTPJSONSource.Format, endSign: HTTPJSONSource.EndSign? = nil) {
+    init?(_ format: HTTPAPI.Format, endSign: HTTPAPI.EndSign? = nil) {
         self.endSign = endSign
         if case .line = endSign { holdsLines = true } else { holdsLines = false }
         switch format {

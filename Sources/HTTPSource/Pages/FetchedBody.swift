@@ -3,8 +3,8 @@ import HTTPTransfer
 /// The body of a page in the form that its mapper reads.
 struct FetchedBody: AsyncSequence, Sendable {
     let fetch: HTTPFetch<PageScanner>
-    let format: HTTPJSONSource.Format
-    let endSign: HTTPJSONSource.EndSign?
+    let format: HTTPAPI.Format
+    let endSign: HTTPAPI.EndSign?
 
     func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(fetch: fetch, recoder: BodyRecoder(format, endSign: endSign))

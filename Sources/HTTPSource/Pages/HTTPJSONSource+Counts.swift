@@ -5,7 +5,7 @@ import JSONMapper
 extension HTTPJSONSource {
     /// The number of all objects that a page states; nil if it states none.
     func statedTotal(_ head: HTTPHead, _ facts: PageFacts) -> Int? {
-        guard let keyPath = totalKeyPath ?? pages.totalKeyPath else {
+        guard let keyPath = api.totalKeyPath ?? api.pages.totalKeyPath else {
             return head.headers.integer("X-Total-Count") ?? head.headers.integer("X-Total") ?? Self.rangeTotal(head)
         }
         guard case .integer(let count) = facts.captured[keyPath] else { return nil }
@@ -22,8 +22,8 @@ extension HTTPJSONSource {
     /// The exact numbers with which a page describes the whole list, by what they count.
     func statedCounts(_ head: HTTPHead, _ facts: PageFacts) -> [String: Int] {
         var counts: [String: Int] = [:]
-        if isTotalExact { counts["objects"] = statedTotal(head, facts) }
-        for case .pageCount(let header) in pages.ends { counts["pages"] = head.headers.integer(header) }
+        if api.isTotalExact { counts["objects"] = statedTotal(head, facts) }
+        for case .pageCount(let header) in api.pages.ends { counts["pages"] = head.headers.integer(header) }
         return counts
     }
 }

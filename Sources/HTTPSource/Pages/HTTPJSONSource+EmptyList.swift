@@ -5,8 +5,8 @@ extension HTTPJSONSource {
     /// Whether a page without a list is empty, because it leads to the next page or to the next
     /// changes.
     func isListless(_ facts: PageFacts) -> Bool {
-        guard omitsEmptyLists else { return false }
-        return [pages.pointerKeyPath, delta?.cursor.pageKeyPath].contains { keyPath in
+        guard api.omitsEmptyLists else { return false }
+        return [api.pages.pointerKeyPath, api.delta?.cursor.pageKeyPath].contains { keyPath in
             keyPath.flatMap { facts.captured[$0]?.isSet } ?? false
         }
     }
@@ -14,7 +14,7 @@ extension HTTPJSONSource {
     /// The body of a page without a list, with an empty list and the page's tombstones.
     func emptyBody(at keyPath: String, _ facts: PageFacts) throws -> [UInt8] {
         var body = try HTTPPages.setting(keyPath, to: "[]", in: nil)
-        if case .list(let tombstones) = delta?.tombstones {
+        if case .list(let tombstones) = api.delta?.tombstones {
             var writer = JSONWriter()
             try writer.value(.array(facts.tombstones))
             body = try HTTPPages.setting(tombstones, to: String(decoding: writer.bytes, as: UTF8.self), in: body)

@@ -50,7 +50,7 @@ actor HTTPPass: RemotePass {
         let client = source.client
         beginDate = client.date()
         var since: String?
-        if let delta = source.delta, let cursor = bookmark?.cursor,
+        if let delta = source.api.delta, let cursor = bookmark?.cursor,
             Self.isFresh(bookmark?.lastFullPass, beginDate, delta)
         {
             switch delta.cursor {
@@ -65,7 +65,7 @@ actor HTTPPass: RemotePass {
         // The bookmark's pages apply only to a request for the same changes.
         let asked = since.map {
             SecretParameters.removed(
-                $0, of: source.url, sent: SentSecrets(), cursor: source.delta?.cursor.addressParameter) ?? ""
+                $0, of: source.url, sent: SentSecrets(), cursor: source.api.delta?.cursor.addressParameter) ?? ""
         }
         known = bookmark?.pages.first?.token == asked ? bookmark?.pages ?? [] : []
         if !known.isEmpty { known[0].token = nil }
@@ -111,9 +111,9 @@ actor HTTPPass: RemotePass {
                 return false
             }
             let isLast = index == known.count - 1
-            if isLast, source.pages.isSteeredByHeaders, try await hasGrown(answer, page) { return false }
-            if !isLast, answer.head.headers["Link"] != nil, case .linkHeader = source.pages.pointer,
-                try answer.nextToken(source.pages, facts: PageFacts()) != known[index + 1].token
+            if isLast, source.api.pages.isSteeredByHeaders, try await hasGrown(answer, page) { return false }
+            if !isLast, answer.head.headers["Link"] != nil, case .linkHeader = source.api.pages.pointer,
+                try answer.nextToken(source.api.pages, facts: PageFacts()) != known[index + 1].token
             {
                 return false
             }
@@ -124,14 +124,14 @@ actor HTTPPass: RemotePass {
 
     /// Whether the head of the last page now leads to another page, although its body is unchanged.
     private func hasGrown(_ answer: OpenPage, _ page: SyncBookmark.Page) async throws -> Bool {
-        if case .linkHeader = source.pages.pointer, answer.head.headers["Link"] != nil {
-            return try answer.nextToken(source.pages, facts: PageFacts()) != nil
+        if case .linkHeader = source.api.pages.pointer, answer.head.headers["Link"] != nil {
+            return try answer.nextToken(source.api.pages, facts: PageFacts()) != nil
         }
         // A response with status 304 may lack the fields that lead to the next page.
         let whole = try await open(answer.token, index: answer.index)
         while try await whole.fetch.nextPiece() != nil {}
         guard whole.bookmark == page else { return true }
-        return try whole.nextToken(source.pages, facts: try await whole.facts()) != nil
+        return try whole.nextToken(source.api.pages, facts: try await whole.facts()) != nil
     }
 
     /// Requests a page. If the server reports that the cursor is too old, requests the first of all
@@ -139,7 +139,7 @@ actor HTTPPass: RemotePass {
     private func open(_ token: String?, index: Int, known: SyncBookmark.Page? = nil) async throws -> OpenPage {
         do {
             return try await opener.open(token, index: index, known: known)
-        } catch let error as HTTPError where isDelta && source.delta?.isTooOld(error) == true {
+        } catch let error as HTTPError where isDelta && source.api.delta?.isTooOld(error) == true {
             return try await openAll()
         }
     }
@@ -169,27 +169,29 @@ actor HTTPPass: RemotePass {
         if let (page, facts) = listless {
             (current, listless) = (page, nil)
             let body = try source.emptyBody(at: opener.keyPath, facts)
-            return RemotePage(.bytes(body), tombstones: source.delta?.tombstones)
+            return RemotePage(.bytes(body), tombstones: source.api.delta?.tombstones)
         }
         try await finishCurrent()
         guard let page = try await nextPage() else { return nil }
         try trail.visit(page, limit: source.maximumPageCount)
         current = page
-        freshness.note(page.head, isOpenEnded: source.format.isOpenEnded)
+        freshness.note(page.head, isOpenEnded: source.api.format.isOpenEnded)
         if let date = page.head.headers["Date"].flatMap({ HTTPDate.parse($0) }), serverDate == nil { serverDate = date }
         let (source, opener, trail) = (source, opener, trail)
         ahead = Task { try await Self.page(after: page, source, opener, trail) }
         var remotePage = RemotePage(
-            .chunks(FetchedBody(fetch: page.fetch, format: source.format, endSign: source.endSign)),
-            tombstones: source.delta?.tombstones,
+            .chunks(FetchedBody(fetch: page.fetch, format: source.api.format, endSign: source.api.endSign)),
+            tombstones: source.api.delta?.tombstones,
             totalElementCount: total ?? source.statedTotal(page.head, PageFacts()))
-        remotePage.isOpenEnded = source.format.isOpenEnded
+        remotePage.isOpenEnded = source.api.format.isOpenEnded
         return remotePage
     }
 
     /// The findings in a page that was not read to its end; empty if the rest does not arrive.
     private func factsOfRest(of page: OpenPage) async throws -> PageFacts {
-        guard source.check != nil || source.omitsEmptyLists || source.format.isOpenEnded else { return PageFacts() }
+        guard source.api.check != nil || source.api.omitsEmptyLists || source.api.format.isOpenEnded else {
+            return PageFacts()
+        }
         do {
             // The scanner sees the bytes that were taken, and a few more.
             while try await page.fetch.nextPiece() != nil {}
@@ -213,7 +215,7 @@ actor HTTPPass: RemotePass {
             } onCancel: {
                 ahead.cancel()
             }
-        } catch let error as HTTPError where isDelta && source.delta?.isTooOld(error) == true {
+        } catch let error as HTTPError where isDelta && source.api.delta?.isTooOld(error) == true {
             return try await openAll()
         }
     }
@@ -222,11 +224,11 @@ actor HTTPPass: RemotePass {
     private static func page(
         after page: OpenPage, _ source: HTTPJSONSource, _ opener: PageOpener, _ trail: PageTrail
     ) async throws -> OpenPage? {
-        let facts = source.pages.needsFacts ? try await page.facts() : PageFacts()
+        let facts = source.api.pages.needsFacts ? try await page.facts() : PageFacts()
         if let digest = facts.digest, digest == page.digestBefore, facts.elementCount > 0 {
             throw page.error(.repeatedPage)
         }
-        guard let token = try page.nextToken(source.pages, facts: facts) else { return nil }
+        guard let token = try page.nextToken(source.api.pages, facts: facts) else { return nil }
         try trail.check(token, index: page.index + 1, url: page.head.url)
         do {
             var next = try await opener.open(token, index: page.index + 1)
@@ -237,8 +239,8 @@ actor HTTPPass: RemotePass {
             return next
         } catch let error as HTTPError {
             // A failure is not the end if the server indicates that more pages follow.
-            guard case .status(let status, _, _) = error.problem, source.pages.endStatuses.contains(status),
-                try page.signs(source.pages, facts: facts).more == nil
+            guard case .status(let status, _, _) = error.problem, source.api.pages.endStatuses.contains(status),
+                try page.signs(source.api.pages, facts: facts).more == nil
             else { throw error }
             return nil
         }
@@ -254,7 +256,7 @@ actor HTTPPass: RemotePass {
         if let failure = source.failure(in: facts, isWhole: true) { throw page.refusal(failure) }
         try completeness.note(page, facts)
         total = source.statedTotal(page.head, facts) ?? total
-        guard let delta = source.delta else { return }
+        guard let delta = source.api.delta else { return }
         switch delta.cursor {
         case .element: reach.extend(by: facts.cursors, isFirstPage: page.index == 0)
         case .document(let keyPath):
@@ -276,7 +278,7 @@ actor HTTPPass: RemotePass {
         guard let page = current else { throw error }
         var error = error
         if let json = error as? JSONError {
-            if source.format.isOpenEnded, let failure = try await factsOfRest(of: page).failure {
+            if source.api.format.isOpenEnded, let failure = try await factsOfRest(of: page).failure {
                 throw page.refusal(failure)
             }
             if case .malformed(.unexpectedEnd, let location) = json {
@@ -328,9 +330,9 @@ actor HTTPPass: RemotePass {
             freshness.doubt ?? completeness.doubt(isDelta: isDelta)
             ?? completenessBefore.flatMap { completeness.doubt(after: $0) }
         // A proxy can end a body that broke off between two lines as if it were whole.
-        if source.format.isOpenEnded { remoteEnd.proof = source.endSign == nil ? nil : .endSign }
+        if source.api.format.isOpenEnded { remoteEnd.proof = source.api.endSign == nil ? nil : .endSign }
         remoteEnd.warnings += completeness.warnings(isDelta: isDelta)
-        if source.isTotalExact { remoteEnd.totalElementCount = total }
+        if source.api.isTotalExact { remoteEnd.totalElementCount = total }
         return remoteEnd
     }
 
@@ -350,8 +352,8 @@ actor HTTPPass: RemotePass {
                 for (index, token) in tokens.enumerated() { end.pages[index].token = token ?? nil }
             }
         }
-        guard let delta = source.delta else {
-            return RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: end)
+        guard let delta = source.api.delta else {
+            return RemoteEnd(.everything, isSnapshot: source.api.isSnapshot, bookmark: end)
         }
         let kept = bookmark?.cursor.map { SyncCursor(text: $0) }
         end.lastFullPass = isDelta ? bookmark?.lastFullPass : beginDate
@@ -363,7 +365,7 @@ actor HTTPPass: RemotePass {
             cursor = cursor.flatMap { bareAddress($0.text) }.map { SyncCursor(text: $0) }
             end.cursor = cursor?.text ?? (isDelta ? kept?.text : nil)
             return RemoteEnd(
-                isDelta ? .changes : .everything, isSnapshot: source.isSnapshot, bookmark: end,
+                isDelta ? .changes : .everything, isSnapshot: source.api.isSnapshot, bookmark: end,
                 cautiousBookmark: isDelta ? bookmark : delta.coversFullPass ? end : nil)
         }
         // Nothing is new, or the overlap returned only known objects.
@@ -373,24 +375,24 @@ actor HTTPPass: RemotePass {
         // If changes are ordered, none on the first page can have been missed, even if objects
         // moved between the other pages.
         let certain =
-            reach.isAscending && !source.format.isOpenEnded
+            reach.isAscending && !source.api.format.isOpenEnded
             ? reach.latestOfFirstPage?.limited(to: serverDate ?? beginDate) : nil
         guard isDelta, var cautious = bookmark else {
             var cautious = end
             if !delta.coversFullPass { cautious.cursor = certain?.text }
-            return RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: end, cautiousBookmark: cautious)
+            return RemoteEnd(.everything, isSnapshot: source.api.isSnapshot, bookmark: end, cautiousBookmark: cautious)
         }
         if let certain, kept.map({ $0 < certain }) ?? true {
             cautious.cursor = certain.text
             cautious.pages = []
         }
-        return RemoteEnd(.changes, isSnapshot: source.isSnapshot, bookmark: end, cautiousBookmark: cautious)
+        return RemoteEnd(.changes, isSnapshot: source.api.isSnapshot, bookmark: end, cautiousBookmark: cautious)
     }
 
     /// The address without credentials; nil if it contains one that cannot be restored.
     private func bareAddress(_ address: String) -> String? {
         SecretParameters.removed(
-            address, of: source.url, sent: sent, cursor: source.delta?.cursor.addressParameter)
+            address, of: source.url, sent: sent, cursor: source.api.delta?.cursor.addressParameter)
     }
 
     /// The latest cursor before which no change can have been missed.

@@ -22,21 +22,21 @@ struct PageCompleteness: Sendable {
 
     init(_ source: HTTPJSONSource) {
         self.source = source
-        unseen = source.pages.steeringKeyPaths
+        unseen = source.api.pages.steeringKeyPaths
     }
 
     /// Records a page that has been read.
     mutating func note(_ page: OpenPage, _ facts: PageFacts) throws {
         unseen.removeAll { facts.captured[$0] != nil }
-        let signs = try page.signs(source.pages, facts: facts)
+        let signs = try page.signs(source.api.pages, facts: facts)
         let isEmpty = facts.elementCount == 0 && facts.tombstones.isEmpty
         contradiction = contradiction ?? signs.doubt(page: page.index, isEmpty: isEmpty)
-        if source.endSign != nil, !facts.hasEndSign {
+        if source.api.endSign != nil, !facts.hasEndSign {
             contradiction = contradiction ?? "page \(page.index + 1) lacks the sign of its end"
         }
         let link = page.head.headers["Link"]
         note(statedBy: page, facts)
-        if source.pages.isSingle { unread = UnreadPages.sign(page.head, facts) }
+        if source.api.pages.isSingle { unread = UnreadPages.sign(page.head, facts) }
         leadsOnByLink = link.flatMap { LinkHeader.target(of: "next", in: $0) } != nil
     }
 

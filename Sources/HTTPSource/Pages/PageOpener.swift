@@ -65,18 +65,18 @@ struct PageOpener: Sendable {
 
     private func order(_ token: String?, known: SyncBookmark.Page?) throws -> HTTPOrder<PageScanner> {
         HTTPOrder(
-            json: try request(token, known: known), secrets: source.headers, source: source.url,
+            json: try request(token, known: known), secrets: source.allHeaders, source: source.url,
             deadline: deadline, makeInspector: inspector)
     }
 
     private func request(_ token: String?, known: SyncBookmark.Page?) throws -> HTTPRequest {
         var request = HTTPRequest(source.url, headers: ["Accept": "application/json"])
-        switch source.format {
+        switch source.api.format {
         case .array, .keyed: break
         case .lines: request.headers["Accept"] = "application/x-ndjson, application/json"
         case .events: request.headers["Accept"] = "text/event-stream, application/json"
         }
-        if let body = source.body {
+        if let body = source.api.body {
             var writer = JSONWriter()
             try writer.value(body)
             request.method = "POST"
@@ -84,14 +84,14 @@ struct PageOpener: Sendable {
             request.headers["Content-Type"] = "application/json"
         }
         do {
-            if let since, let delta = source.delta {
+            if let since, let delta = source.api.delta {
                 if case .address = delta.cursor {
                     request.url = try HTTPAddress.parse(since, relativeTo: source.url)
                 } else {
                     request.url = request.url.setting(delta.parameter, to: since)
                 }
             }
-            request = try source.pages.request(token, base: request)
+            request = try source.api.pages.request(token, base: request)
         } catch let error as HTTPAddressError {
             throw HTTPError(url: source.url, problem: .forbiddenAddress("\(error)"))
         }
@@ -100,7 +100,7 @@ struct PageOpener: Sendable {
         }
         if bypassesCaches {
             request.headers["Cache-Control"] = "no-cache"
-            if source.format.isOpenEnded { request.headers["Accept-Encoding"] = "identity" }
+            if source.api.format.isOpenEnded { request.headers["Accept-Encoding"] = "identity" }
         }
         if let known {
             // A bookmark is data of the store. Without validators, the page is read again.
@@ -112,20 +112,20 @@ struct PageOpener: Sendable {
 
     /// Creates the scanner of a page; nil if there is nothing to find.
     private var inspector: @Sendable () -> PageScanner? {
-        let pages = source.pages
-        var plan = PageScanner.Plan(keyPath: keyPath, format: source.format, captures: pages.captures)
-        plan.endSign = source.endSign
+        let pages = source.api.pages
+        var plan = PageScanner.Plan(keyPath: keyPath, format: source.api.format, captures: pages.captures)
+        plan.endSign = source.api.endSign
         plan.lastElement = pages.elementKeyPath
         plan.wantsDigest = pages.isCounting
-        if case .element(let keyPath) = source.delta?.cursor { plan.cursor = keyPath }
-        if let keyPath = source.delta?.cursor.pageKeyPath { plan.captures.append(keyPath) }
-        if case .list(let keyPath) = source.delta?.tombstones { plan.tombstones = keyPath }
-        if let total = source.totalKeyPath { plan.captures.append(total) }
+        if case .element(let keyPath) = source.api.delta?.cursor { plan.cursor = keyPath }
+        if let keyPath = source.api.delta?.cursor.pageKeyPath { plan.captures.append(keyPath) }
+        if case .list(let keyPath) = source.api.delta?.tombstones { plan.tombstones = keyPath }
+        if let total = source.api.totalKeyPath { plan.captures.append(total) }
         if looksForPages { plan.captures += UnreadPages.captures }
-        if source.format.isOpenEnded {
-            plan.check = source.check
+        if source.api.format.isOpenEnded {
+            plan.check = source.api.check
         } else {
-            plan.captures += source.check?.captures ?? []
+            plan.captures += source.api.check?.captures ?? []
         }
         plan.captures = plan.captures.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
         let isNeeded = needsFacts
@@ -134,13 +134,13 @@ struct PageOpener: Sendable {
 
     /// Whether values beside the objects may show that there are more pages than are requested.
     private var looksForPages: Bool {
-        source.pages.isSingle && !keyPath.isEmpty && source.format == .array
+        source.api.pages.isSingle && !keyPath.isEmpty && source.api.format == .array
     }
 
     /// Whether there is something to find in a page.
     var needsFacts: Bool {
-        if case .events = source.format { return true }
-        return looksForPages || source.endSign != nil || source.pages.needsFacts || source.delta != nil
-            || source.totalKeyPath != nil || source.check != nil
+        if case .events = source.api.format { return true }
+        return looksForPages || source.api.endSign != nil || source.api.pages.needsFacts || source.api.delta != nil
+            || source.api.totalKeyPath != nil || source.api.check != nil
     }
 }

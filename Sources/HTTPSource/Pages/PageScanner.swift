@@ -10,9 +10,9 @@ struct PageScanner: BodyInspector {
     struct Plan: Sendable {
         /// The key path of the objects.
         var keyPath: String
-        var format: HTTPJSONSource.Format
+        var format: HTTPAPI.Format
         /// The element that ends a body of lines or events.
-        var endSign: HTTPJSONSource.EndSign?
+        var endSign: HTTPAPI.EndSign?
         /// Key paths of values outside the objects.
         var captures: [String] = []
         /// The field of each object that is its cursor.
@@ -24,7 +24,7 @@ struct PageScanner: BodyInspector {
         /// Whether the objects are hashed.
         var wantsDigest = false
         /// The check of each object, in a format without values outside the objects.
-        var check: HTTPJSONSource.ReplyCheck?
+        var check: HTTPAPI.ReplyCheck?
     }
 
     private let reader: JSONReader
@@ -35,7 +35,7 @@ struct PageScanner: BodyInspector {
     private let cursorSlot: Int?
     private let lastSlot: Int?
     private let tombstones: String?
-    private let check: HTTPJSONSource.ReplyCheck?
+    private let check: HTTPAPI.ReplyCheck?
     private let checkSlots: [(keyPath: String, slot: Int)]
     private var hasher: Hasher?
     private var recoder: BodyRecoder?
@@ -135,7 +135,7 @@ struct PageScanner: BodyInspector {
                 hasFailed = true
             }
         }
-        facts.failure = facts.failure ?? recoder?.failure.map { HTTPJSONSource.ReplyCheck.text(ofData: $0) }
+        facts.failure = facts.failure ?? recoder?.failure.map { HTTPAPI.ReplyCheck.text(ofData: $0) }
         facts.hasEndSign = recoder?.hasEndSign ?? false
         facts.elementCount = reader.elementCount
         facts.captured = frame.map { reader.captured.merging($0.captured) { $1 } } ?? reader.captured

@@ -142,7 +142,7 @@ enum SourceBenchmark {
         _ url: URL, by client: HTTPClient = HTTPClient(), expecting count: Int, in folder: URL
     ) async throws -> Int {
         let store = try await store(in: folder)
-        let result = try await store.sync(from: HTTPJSONSource(url, pages: .link, client: client), into: "User")
+        let result = try await store.sync(from: .url(url, pages: .link, client: client), into: "User")
         let inserted = result.counts.inserted
         guard inserted == count else { throw UnexpectedResult(inserted: inserted) }
         return inserted

@@ -25,10 +25,12 @@ struct Mirror: Service {
         let store = database.store
         let feed = StatusFeed(source: source)
         let users = HTTPJSONSource(
-            source, pages: .link,
-            delta: HTTPDelta(
-                cursor: .element(keyPath: "updated_at"), parameter: "updated_since",
-                tombstones: .flag(keyPath: "deleted")))
+            source,
+            api: HTTPAPI(
+                pages: .link,
+                delta: HTTPDelta(
+                    cursor: .element(keyPath: "updated_at"), parameter: "updated_since",
+                    tombstones: .flag(keyPath: "deleted"))))
         service = SyncService(
             schedule: SyncSchedule(interval: interval, failureDelay: .seconds(1), maxFailureDelay: .seconds(60)),
             lease: database.lease

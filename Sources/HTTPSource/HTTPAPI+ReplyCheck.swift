@@ -1,7 +1,7 @@
 import JSONMapper
 import StoreSync
 
-extension HTTPJSONSource {
+extension HTTPAPI {
     /// How a response with a successful status reports an error in its body.
     ///
     /// The formats of lines and events have no values outside the objects. There, each object is
@@ -28,8 +28,8 @@ extension HTTPJSONSource {
         /// - Parameters:
         ///   - keyPath: The key path of the value.
         ///   - message: The key path of a readable text; by default the value itself.
-        public static func failing(ifSet keyPath: String, message: String? = nil) -> HTTPJSONSource.ReplyCheck {
-            HTTPJSONSource.ReplyCheck(.set, at: keyPath, message: message)
+        public static func failing(ifSet keyPath: String, message: String? = nil) -> HTTPAPI.ReplyCheck {
+            HTTPAPI.ReplyCheck(.set, at: keyPath, message: message)
         }
 
         /// A check that fails if a value is false or absent, such as Slack's `ok`.
@@ -37,23 +37,23 @@ extension HTTPJSONSource {
         /// - Parameters:
         ///   - keyPath: The key path of the value.
         ///   - message: The key path of a readable text; nil by default.
-        public static func failing(ifUnset keyPath: String, message: String? = nil) -> HTTPJSONSource.ReplyCheck {
-            HTTPJSONSource.ReplyCheck(.unset, at: keyPath, message: message)
+        public static func failing(ifUnset keyPath: String, message: String? = nil) -> HTTPAPI.ReplyCheck {
+            HTTPAPI.ReplyCheck(.unset, at: keyPath, message: message)
         }
 
         /// A check that fails if a value is null or absent, such as Stripe's `has_more`.
-        public static func failing(ifAbsent keyPath: String) -> HTTPJSONSource.ReplyCheck {
-            HTTPJSONSource.ReplyCheck(.absent, at: keyPath)
+        public static func failing(ifAbsent keyPath: String) -> HTTPAPI.ReplyCheck {
+            HTTPAPI.ReplyCheck(.absent, at: keyPath)
         }
 
         /// A check that fails if a value is a text, such as Firebase's `error`. Any other value is
         /// not an error.
-        public static func failing(ifText keyPath: String) -> HTTPJSONSource.ReplyCheck {
-            HTTPJSONSource.ReplyCheck(.text, at: keyPath)
+        public static func failing(ifText keyPath: String) -> HTTPAPI.ReplyCheck {
+            HTTPAPI.ReplyCheck(.text, at: keyPath)
         }
 
         /// Returns a check that fails if this one or another one fails.
-        public func or(_ other: HTTPJSONSource.ReplyCheck) -> HTTPJSONSource.ReplyCheck {
+        public func or(_ other: HTTPAPI.ReplyCheck) -> HTTPAPI.ReplyCheck {
             var check = self
             check.rules += other.rules
             return check

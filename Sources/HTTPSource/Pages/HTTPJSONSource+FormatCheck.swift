@@ -8,16 +8,16 @@ extension HTTPJSONSource {
     /// - Throws: ``HTTPError`` if it does.
     func checkFormat(keyPath: String) throws {
         let suitsSign =
-            switch (format, endSign) {
+            switch (api.format, api.endSign) {
             case (_, nil), (.lines, .line), (.events, .event): true
             default: false
             }
         guard suitsSign else {
             throw HTTPError(url: url, problem: .unsuitableSettings("the format has no such sign of its end"))
         }
-        guard format.isOpenEnded else { return }
-        var keyPaths = [keyPath, totalKeyPath ?? "", delta?.cursor.pageKeyPath ?? ""] + pages.captures
-        if case .list(let list) = delta?.tombstones { keyPaths.append(list) }
+        guard api.format.isOpenEnded else { return }
+        var keyPaths = [keyPath, api.totalKeyPath ?? "", api.delta?.cursor.pageKeyPath ?? ""] + api.pages.captures
+        if case .list(let list) = api.delta?.tombstones { keyPaths.append(list) }
         guard let first = keyPaths.first(where: { !$0.isEmpty }) else { return }
         throw HTTPError(
             url: url,
@@ -33,6 +33,6 @@ extension HTTPJSONSource {
     func failure(in facts: PageFacts, isWhole: Bool) -> String? {
         // Lines and events have no values outside the objects, and the scanner has checked each
         // object.
-        format.isOpenEnded ? facts.failure : check?.failure(in: facts.captured, isWhole: isWhole)
+        api.format.isOpenEnded ? facts.failure : api.check?.failure(in: facts.captured, isWhole: isWhole)
     }
 }

@@ -1,0 +1,49 @@
+extension HTTPAPI {
+    /// The form of the objects in a page.
+    public enum Format: Hashable, Sendable {
+        /// The elements of an array.
+        case array
+        /// One object per line (newline-delimited JSON).
+        ///
+        /// There are no values outside the lines, so a source with a key path of a page fails. A
+        /// check examines each line.
+        case lines
+        /// The values of an object, whose keys become a field of each, as in Firebase.
+        ///
+        /// If the name is `id`, a field `id` that differs from the key is renamed `own_id`. A value
+        /// that is not an object becomes the field `value`. An array is read as an object whose
+        /// keys are the indices of its elements, without null elements. Null is read as an empty
+        /// list.
+        case keyed(by: String)
+        /// The data of server-sent events, in a stream that ends.
+        ///
+        /// Only events of these types count; all for an empty set. An event of the type `error` is
+        /// an error unless it is listed here. For key paths of a page and checks, see ``lines``.
+        /// For an endless stream, use an ``HTTPEventStream``.
+        case events(types: Set<String> = [])
+
+        /// Whether only the end of the body shows where a page ends.
+        var isOpenEnded: Bool {
+            switch self {
+            case .lines, .events: true
+            case .array, .keyed: false
+            }
+        }
+
+        /// The part of a source's fingerprint that depends on the format.
+        var fingerprint: String {
+            switch self {
+            case .events(let types): "events \(types.sorted())"
+            case .array, .lines, .keyed: "\(self)"
+            }
+        }
+    }
+
+    /// The element that ends a page of lines or events. It is not an object of the list.
+    public enum EndSign: Hashable, Sendable {
+        /// The last line, in which the value at the key path is not null, false, 0 or empty.
+        case line(keyPath: String)
+        /// An event of a type, such as `done`.
+        case event(type: String)
+    }
+}
