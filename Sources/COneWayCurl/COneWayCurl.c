@@ -4,13 +4,16 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <netinet/in.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 // Options are a number plus the kind of their value (curl.h: CURLOPTTYPE_LONG 0, _OBJECTPOINT
 // 10000, _FUNCTIONPOINT 20000, _OFF_T 30000).
 enum {
     OPT_WRITEDATA = 10001, OPT_URL = 10002, OPT_ERRORBUFFER = 10010, OPT_HTTPHEADER = 10023,
     OPT_HEADERDATA = 10029, OPT_CUSTOMREQUEST = 10036, OPT_COPYPOSTFIELDS = 10165,
+    OPT_PROXY = 10004, OPT_OPENSOCKETDATA = 10164, OPT_OPENSOCKETFUNCTION = 20163,
     OPT_WRITEFUNCTION = 20011, OPT_HEADERFUNCTION = 20079,
     OPT_NOPROGRESS = 43, OPT_FOLLOWLOCATION = 52, OPT_NOSIGNAL = 99, OPT_BUFFERSIZE = 98,
     OPT_HTTP_VERSION = 84, OPT_CONNECTTIMEOUT = 78, OPT_PROTOCOLS = 181, OPT_SUPPRESS_CONNECT_HEADERS = 265,
@@ -21,6 +24,8 @@ enum {
 };
 
 typedef struct { int msg; void *easy; union { void *whatever; int result; } data; } message;
+// What libcurl is about to connect to (curl.h: struct curl_sockaddr).
+typedef struct { int family; int type; int protocol; unsigned int size; struct sockaddr address; } socket_address;
 typedef struct { int age; const char *version; unsigned int version_num; } version_info;
 
 static struct {
@@ -133,6 +138,33 @@ void *owc_easy_new(
     curl.easy_setopt(easy, OPT_WRITEFUNCTION, on_body);
     curl.easy_setopt(easy, OPT_WRITEDATA, context);
     return easy;
+}
+
+void owc_easy_check_addresses(void *easy, owc_open open, void *context) {
+    // A proxy would connect to addresses that nobody checks.
+    curl.easy_setopt(easy, OPT_PROXY, "");
+    curl.easy_setopt(easy, OPT_OPENSOCKETFUNCTION, open);
+    curl.easy_setopt(easy, OPT_OPENSOCKETDATA, context);
+}
+
+const unsigned char *owc_address_bytes(void *address, size_t *count) {
+    socket_address *found = address;
+    switch (found->family) {
+    case AF_INET:
+        *count = 4;
+        return (const unsigned char *)&((struct sockaddr_in *)&found->address)->sin_addr;
+    case AF_INET6:
+        *count = 16;
+        return (const unsigned char *)&((struct sockaddr_in6 *)&found->address)->sin6_addr;
+    default:
+        *count = 0;
+        return 0;
+    }
+}
+
+int owc_address_socket(void *address) {
+    socket_address *found = address;
+    return socket(found->family, found->type | SOCK_CLOEXEC, found->protocol);
 }
 
 void owc_easy_resume(void *easy) { curl.easy_pause(easy, 0); }

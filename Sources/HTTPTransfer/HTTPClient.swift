@@ -46,6 +46,8 @@ public final class HTTPClient: Sendable {
     public let limits: Limits
     /// Which failed requests of a source are repeated, and when.
     public let retry: RetryPolicy
+    /// Where requests may go.
+    public let destinations: Destinations
     let transport: any HTTPTransport
     package let pacer: RequestPacer
     package let clock: SyncClock
@@ -61,6 +63,8 @@ public final class HTTPClient: Sendable {
     ///   - limits: The limits of each request.
     ///   - retry: Which failed requests of a source are repeated, and when. By default five
     ///     attempts with full jitter, no earlier than the server's `Retry-After`.
+    ///   - destinations: Where requests may go, including redirects and links to further pages;
+    ///     anywhere by default.
     ///   - requestsPerSecond: The maximum number of requests that begin per second; nil, the
     ///     default, for no limit.
     ///   - connectionCount: The maximum number of simultaneous requests, at least 1; 4 by default.
@@ -69,13 +73,15 @@ public final class HTTPClient: Sendable {
     ///   - random: Returns a number in 0 ..< 1 that chooses waits within their bounds.
     public init(
         transport: any HTTPTransport = HTTPClient.systemTransport(), limits: Limits = Limits(),
-        retry: RetryPolicy = RetryPolicy(maxAttempts: 5), requestsPerSecond: Double? = nil, connectionCount: Int = 4,
+        retry: RetryPolicy = RetryPolicy(maxAttempts: 5), destinations: Destinations = .anywhere,
+        requestsPerSecond: Double? = nil, connectionCount: Int = 4,
         clock: some Clock<Duration> = ContinuousClock(), date: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.transport = transport
         self.limits = limits
         self.retry = retry
+        self.destinations = destinations
         self.clock = SyncClock(clock)
         self.date = date
         self.random = random

@@ -28,6 +28,9 @@ public struct HTTPError: Error, Sendable, Equatable {
         case tooManyRedirects(limit: Int)
         /// A redirect or a link to the next page is not http or https, or leaves https.
         case forbiddenAddress(String)
+        /// The client's ``HTTPClient/Destinations`` do not allow a request to the address in the
+        /// text. The request was not sent.
+        case forbiddenDestination(String)
         /// The link to the next page leads to a page that was already read.
         case pageLoop
         /// A page has the same objects as the previous page, because the server ignores or clamps
@@ -98,6 +101,7 @@ extension HTTPError: CustomStringConvertible {
         case .tooManyRedirects(let limit): return "\(name): more than \(limit) redirects"
         case .forbiddenAddress(let target):
             return "\(name): leads to \(target)"
+        case .forbiddenDestination(let target): return "\(name): no request may go to \(target)"
         case .repeatedPage:
             return "\(name): the page has the same objects as the one before it; the server seems to ignore its number"
         case .unsuitablePointer(let keyPath, let found):
@@ -126,8 +130,8 @@ extension HTTPError: RetryableError {
         case .status(let status, _, _):
             [408, 425, 429].contains(status) || status == 403 && retryAfter != nil
                 || status >= 500 && ![501, 505].contains(status)
-        case .tooLarge, .notJSON, .tooManyRedirects, .forbiddenAddress, .pageLoop, .repeatedPage, .unsuitablePointer,
-            .refused, .malformed, .unsuitableJSON, .tooManyPages, .cannotWrite, .unsuitableSettings,
+        case .tooLarge, .notJSON, .tooManyRedirects, .forbiddenAddress, .forbiddenDestination, .pageLoop, .repeatedPage,
+            .unsuitablePointer, .refused, .malformed, .unsuitableJSON, .tooManyPages, .cannotWrite, .unsuitableSettings,
             .invalidRequest:
             false
         }

@@ -79,6 +79,14 @@ import Testing
         }
     }
 
+    @Test func aClientStaysWhereItMay() async throws {
+        try await LoopbackHTTPServer.serving({ _ in .json("[1]") }) { server in
+            let url = try #require(URL(string: server.baseURL))
+            let client = HTTPClient(destinations: .sameOrigin.and(.publicAddresses))
+            await #expect(throws: HTTPError.self) { try await client.data(from: url) }
+        }
+    }
+
     /// A token that was read from a file ends in a line end.
     @Test func aTokenFromAFileIsSentWithoutItsLineEnd() async throws {
         let text = "secret\n"

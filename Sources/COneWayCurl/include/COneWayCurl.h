@@ -12,6 +12,11 @@
 // Receives a piece of a head or a body; returns its size, or OWC_PAUSE, or anything else to abort.
 typedef size_t (*owc_write)(char *bytes, size_t size, size_t count, void *context);
 
+// Opens a socket for an address; returns OWC_NO_SOCKET to refuse it.
+typedef int (*owc_open)(void *context, int purpose, void *address);
+
+static const int OWC_NO_SOCKET = -1;
+
 typedef enum {
     OWC_PAUSE = 0x10000001,
     // Codes of an ended transfer (CURLcode).
@@ -62,6 +67,12 @@ void owc_multi_free(void *multi);
 void *owc_easy_new(
     const char *url, const char *method, const char *body, long body_size, void *headers, char *error_buffer,
     owc_write on_header, owc_write on_body, void *context);
+// Has a transfer ask before it connects to an address, and connect without a proxy.
+void owc_easy_check_addresses(void *easy, owc_open open, void *context);
+// The 4 or 16 bytes of an address that owc_open receives; NULL if it has neither.
+const unsigned char *owc_address_bytes(void *address, size_t *count);
+// Opens the socket for an address.
+int owc_address_socket(void *address);
 // Receives again after OWC_PAUSE.
 void owc_easy_resume(void *easy);
 void owc_easy_free(void *easy);

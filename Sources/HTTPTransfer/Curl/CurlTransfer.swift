@@ -25,6 +25,8 @@ final class CurlTransfer: Sendable {
         var taker: CheckedContinuation<[UInt8]?, any Error>?
         var end: Result<Void, any Error>?
         var isCancelled = false
+        /// An address to which libcurl did not connect, because it is not allowed.
+        var refusedAddress: String?
     }
 
     /// Memory that libcurl reads and writes while the handle exists.
@@ -48,12 +50,15 @@ final class CurlTransfer: Sendable {
     let head = Promise<Head>()
     private let request: HTTPRequest
     private let engine: CurlEngine
+    /// Whether a connection to an address may be opened; nil if any may.
+    private let allows: (@Sendable (IPAddress) -> Bool)?
     private let buffers = Buffers()
     private let state = Locked(State())
 
-    init(_ request: HTTPRequest, engine: CurlEngine) {
+    init(_ request: HTTPRequest, engine: CurlEngine, allows: (@Sendable (IPAddress) -> Bool)?) {
         self.request = request
         self.engine = engine
+        self.allows = allows
     }
 
     // MARK: The reader
@@ -142,8 +147,22 @@ final class CurlTransfer: Sendable {
         } else {
             handle = make(nil, 0)
         }
-        if handle == nil { finish(.failure(HTTPError.Problem.unreachable("libcurl has no memory", isLasting: false))) }
+        guard let handle else {
+            finish(.failure(HTTPError.Problem.unreachable("libcurl has no memory", isLasting: false)))
+            return nil
+        }
+        if allows != nil { owc_easy_check_addresses(handle, openSocket, context) }
         return handle
+    }
+
+    /// Decides whether libcurl may connect to an address.
+    ///
+    /// - Parameter address: An address; nil if it is not one of the Internet Protocol.
+    fileprivate func mayConnect(to address: IPAddress?) -> Bool {
+        guard let allows else { return true }
+        if let address, allows(address) { return true }
+        state.withLock { $0.refusedAddress = address.map { "\($0)" } ?? "a local socket" }
+        return false
     }
 
     /// Processes a line of the head.
@@ -210,6 +229,9 @@ final class CurlTransfer: Sendable {
             (state.status >= 200 && head.result != nil, state.receivedByteCount)
         }
         guard code != OWC_OK.code else { return finish(.success(())) }
+        if !hasHead, let refused = state.withLock(\.refusedAddress) {
+            return finish(.failure(HTTPError.Problem.forbiddenDestination("\(refused), which is not a public address")))
+        }
         let expected = state.withLock { state in
             HTTPHeaders(state.fields)["Content-Length"].flatMap { Int($0) }
         }
@@ -271,6 +293,17 @@ private func takeBody(
     let piece = UnsafeRawBufferPointer(start: bytes, count: size * count).assumingMemoryBound(to: UInt8.self)
     let isTaken = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().receiveBody(piece)
     return isTaken ? size * count : Int(OWC_PAUSE.rawValue)
+}
+
+/// Called by libcurl to open a socket.
+private func openSocket(_ context: UnsafeMutableRawPointer?, _ purpose: Int32, _ address: UnsafeMutableRawPointer?)
+    -> Int32
+{
+    guard let context, let address else { return OWC_NO_SOCKET }
+    var count = 0
+    let bytes = UnsafeBufferPointer(start: owc_address_bytes(address, &count), count: count)
+    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    return transfer.mayConnect(to: IPAddress(bytes: bytes)) ? owc_address_socket(address) : OWC_NO_SOCKET
 }
 
 extension owc_code {

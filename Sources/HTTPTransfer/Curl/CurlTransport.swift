@@ -10,26 +10,40 @@ import SyncBase
 /// zlib decompresses bodies (gzip and deflate). A truncated compressed body is an error, as is a
 /// body with another encoding. A body that is not read stops arriving after about a megabyte, and a
 /// cancelled request ends at once. Proxies are taken from the environment (`https_proxy`,
-/// `no_proxy`). Redirects are returned, not followed; cookies are not used.
+/// `no_proxy`), except for requests that require a public address. Redirects are returned, not
+/// followed; cookies are not used.
 public final class CurlTransport: HTTPTransport {
     private let engine: CurlEngine
+    /// The engine of requests that require a public address; created for the first one.
+    ///
+    /// It has its own connections, so that none is reused that was opened without a check.
+    private let checkedEngine = Locked<CurlEngine?>(nil)
+    private let isPublic: @Sendable (IPAddress) -> Bool
 
     /// Creates a transport with its own connections; nil if the system has no libcurl 7.68 or
     /// newer.
-    public init?() {
+    public convenience init?() {
+        self.init(isPublic: \.isPublic)
+    }
+
+    /// Creates a transport with its own idea of public addresses.
+    package init?(isPublic: @escaping @Sendable (IPAddress) -> Bool) {
         guard owc_load() != 0, let engine = CurlEngine() else { return nil }
         self.engine = engine
+        self.isPublic = isPublic
     }
 
     deinit {
         engine.stop()
+        checkedEngine.withLock { $0?.stop() }
     }
 
     /// Sends a request; ``HTTPTransport/send(_:)`` documents the contract.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         // libcurl sends lines as they are.
         try request.validate()
-        let transfer = CurlTransfer(request, engine: engine)
+        let engine = try request.requiresPublicAddress ? startedCheckedEngine() : engine
+        let transfer = CurlTransfer(request, engine: engine, allows: request.requiresPublicAddress ? isPublic : nil)
         let life = CurlBody.Life(transfer: transfer)
         engine.add(transfer)
         let head = try await withTaskCancellationHandler {
@@ -41,6 +55,15 @@ public final class CurlTransport: HTTPTransport {
         var response = HTTPResponse(status: head.status, headers: head.headers, body: body)
         response.isFramed = head.isFramed
         return response
+    }
+
+    private func startedCheckedEngine() throws(HTTPError.Problem) -> CurlEngine {
+        let engine = checkedEngine.withLock { engine in
+            if engine == nil { engine = CurlEngine() }
+            return engine
+        }
+        guard let engine else { throw .unreachable("libcurl has no memory", isLasting: false) }
+        return engine
     }
 }
 

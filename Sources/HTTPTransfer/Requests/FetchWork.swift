@@ -167,7 +167,9 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             sent.url = request.url.withoutUser
             sent.headers.merge(request.url.authorization)
             if request.url.origin == order.origin { sent.headers.merge(secrets) }
+            sent.requiresPublicAddress = client.destinations.requiresPublicAddress
             try sent.validate()
+            try client.destinations.check(sent.url, origin: order.origin)
             let response = try await client.transport.send(sent)
             noteArrival()
             let isRedirect = [301, 302, 303, 307, 308].contains(response.status)

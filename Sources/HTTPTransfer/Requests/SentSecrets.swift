@@ -140,6 +140,7 @@ package struct SentSecrets: Sendable {
         case .status(let status, let line, let wait): .status(status, firstLine: redacted(line), retryAfter: wait)
         case .notJSON(let line): .notJSON(firstLine: redacted(line))
         case .forbiddenAddress(let target): .forbiddenAddress(redacted(target))
+        case .forbiddenDestination(let text): .forbiddenDestination(redacted(text))
         case .unsuitablePointer(let keyPath, let found):
             .unsuitablePointer(keyPath: redacted(keyPath), found: redacted(found))
         case .refused(let text): .refused(redacted(text))

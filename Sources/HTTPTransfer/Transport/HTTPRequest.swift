@@ -10,6 +10,10 @@ public struct HTTPRequest: Hashable, Sendable {
     public var headers: HTTPHeaders
     /// The body; nil, the default, for none.
     public var body: [UInt8]?
+    /// Whether the request may be sent only to an address of the public Internet; false by default.
+    ///
+    /// A client sets it as its ``HTTPClient/Destinations`` require.
+    public var requiresPublicAddress = false
 
     /// Creates a GET request.
     public init(_ url: URL, headers: HTTPHeaders = HTTPHeaders()) {

@@ -2,7 +2,9 @@
 ///
 /// A transport does not follow redirects, retry requests or enforce limits; an ``HTTPClient`` does.
 /// A client sends only requests whose method, address and header fields are valid; a network
-/// transport of this module checks this too.
+/// transport of this module checks this too. If ``HTTPRequest/requiresPublicAddress`` is set, a
+/// client has checked the host in the address, and a network transport checks to which address it
+/// connects.
 /// ``URLSessionTransport`` uses a network. Another transport can respond without one, for example
 /// in a test.
 public protocol HTTPTransport: Sendable {

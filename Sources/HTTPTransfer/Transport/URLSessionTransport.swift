@@ -55,6 +55,7 @@ public final class URLSessionTransport: HTTPTransport {
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         // A session leaves out a field that it cannot send.
         try request.validate()
+        if request.requiresPublicAddress { try await PublicName.check(request.url) }
         var wanted = URLRequest(url: request.url)
         wanted.timeoutInterval = Self.noTimeout
         wanted.httpMethod = request.method
