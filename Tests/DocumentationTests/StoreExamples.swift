@@ -184,4 +184,28 @@ struct Issue: SyncObject {
         try await live.service.run()
         try await live.apply([.objects(.bytes(body), keyPath: "data.object")])
     }
+
+    private struct WebRequest {
+        var headers: [String: String]
+    }
+
+    /// Compiled only: a sync accepts webhooks while it runs.
+    private func receive(_ request: WebRequest, webhook body: [UInt8], secret: String, live: LiveSync) async throws {
+        let verifier = WebhookVerifier(.stripe, secrets: [secret])
+        let result = try await verifier.receive(body, header: { request.headers[$0] }) {
+            try await live.apply([.objects(.bytes(body), keyPath: "data.object")])
+        }
+        if let result { print(result) }
+    }
+
+    @Test func anAddressOfAUserIsPublic() async throws {
+        let store = try MemoryStore(User.self)
+        try await withAPI { url in
+            await #expect(throws: HTTPError.self) {
+                let client = HTTPClient(destinations: .publicAddresses)
+                let result = try await store.sync(User.self, from: .url(url, pages: .link, client: client))
+                print(result)
+            }
+        }
+    }
 }
