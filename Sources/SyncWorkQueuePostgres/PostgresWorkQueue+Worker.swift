@@ -58,16 +58,15 @@ extension PostgresWorkQueue {
         ///   used, or if the first connection fails.
         public func run() async throws {
             var hasConnected = false
-            var pause = Duration.milliseconds(100)
+            var outage = WorkQueueOutage(longestPause: .seconds(10), limit: nil)
             while true {
                 do {
                     let link = try await WorkQueueLink(queue, role: .worker)
-                    (hasConnected, pause) = (true, .milliseconds(100))
+                    hasConnected = true
+                    outage.finish()
                     return try await work(link)
-                } catch let error as PostgresError where error.isRetryable && hasConnected {
-                    guard !state.withLock(\.isStopping) else { return }
-                    try await Task.sleep(for: pause)
-                    pause = min(pause * 2, .seconds(10))
+                } catch let error as PostgresError where error.endsSessionOnly && hasConnected {
+                    guard !state.withLock(\.isStopping), try await outage.wait() else { return }
                 }
             }
         }

@@ -36,12 +36,18 @@ public import OneWaySynchronizer
 /// leave items of a newer version to others. A worker returns an item that it cannot decode to the
 /// queue, and ends with ``Failure/unreadableItems(_:)`` after three in succession.
 ///
+/// **Lost connections.** A holder or a worker whose connection ends, or whose statement somebody
+/// cancels, connects again. The holder finds its pass by its token and continues it, also after a
+/// crash of the server, unless another pass has begun or the server is out of reach for
+/// ``Options/visibilityTimeout``. An item may then be downloaded again.
+///
 /// **Generations.** Each pass has a higher ``generation`` than the passes before it. A new pass
 /// takes the queue over: the server accepts no more items from an earlier holder, and the earlier
 /// holder's calls fail.
 ///
 /// The items are in the table `sync_work`, which is unlogged: after a crash of the server it is
-/// empty, and the pass has failed. `sync_work_pass` has the generations, and `sync_work_aside` the
+/// empty, and the holder offers its items again. The next pass removes what an earlier one has
+/// left. `sync_work_pass` has the generations, and `sync_work_aside` the
 /// items set aside. The tables are created if missing, and can serve any number of queues. A queue
 /// needs the notifications of its session, so a pooler that shares sessions among clients is
 /// rejected.
@@ -50,8 +56,8 @@ public struct PostgresWorkQueue: Sendable {
     public struct Options: Sendable, Hashable {
         /// The schema of the queue's tables, created if missing; `public` by default.
         public var schema: String
-        /// How long a worker that does not report keeps its items; 30 seconds by default, at least
-        /// one second.
+        /// How long a worker that does not report keeps its items, and how long a holder tries to
+        /// reach the server again; 30 seconds by default, at least one second.
         ///
         /// Should be a few seconds longer than any interruption of a process or its network.
         public var visibilityTimeout: Duration

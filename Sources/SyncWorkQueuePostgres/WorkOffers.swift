@@ -34,26 +34,56 @@ struct WorkOffer: Sendable {
 
 /// The calls of a pass that wait for workers, and the loop that exchanges items and results with
 /// the server.
+///
+/// If the connection is lost, the loop connects again, and finds the pass by its token. The server
+/// may or may not have received the last statement, so everything that has not ended is offered and
+/// withdrawn once more; the server ignores what it knows.
 final class WorkOffers: Sendable {
+    private struct Call {
+        let offer: WorkOffer
+        let end = Promise<Void>()
+        /// Whether the server may know the offer.
+        var wasSent = false
+        var isWithdrawn = false
+    }
+
     private struct State {
         var lastNumber: Int64 = 0
-        var calls: [Int64: Promise<Void>] = [:]
-        /// Offers that are not sent yet.
-        var offers: [WorkOffer] = []
-        /// Numbers of sent offers whose calls were cancelled since.
+        /// The calls that have no result yet.
+        var calls: [Int64: Call] = [:]
+        /// Numbers of the offers to send.
+        var unsent: [Int64] = []
+        /// Numbers of sent offers to withdraw, because their calls were cancelled.
         var withdrawn: [Int64] = []
+        /// Numbers whose results have arrived, for the server to remove.
+        var received: [Int64] = []
         var isClosed = false
+        /// The connection; nil while there is none.
+        var link: WorkQueueLink?
         /// The error that ended the loop; nil while it runs.
         var failure: (any Error)?
 
-        var hasWork: Bool { isClosed || !offers.isEmpty || !withdrawn.isEmpty }
+        var hasWork: Bool { isClosed || !unsent.isEmpty || !withdrawn.isEmpty }
+
+        mutating func takeNews() -> News {
+            for number in unsent { calls[number]?.wasSent = true }
+            defer { (unsent, withdrawn) = ([], []) }
+            return News(offers: unsent.compactMap { calls[$0]?.offer }, withdrawn: withdrawn, received: received)
+        }
+
+        /// Prepares to send everything again that has not ended.
+        mutating func startOver(_ link: WorkQueueLink) {
+            self.link = link
+            unsent = calls.filter { !$0.value.isWithdrawn }.keys.sorted()
+            withdrawn = calls.filter(\.value.isWithdrawn).keys.sorted()
+        }
     }
 
     /// The data for the loop to send.
     struct News: Sendable {
         var offers: [WorkOffer]
         var withdrawn: [Int64]
-        var isClosed: Bool
+        var received: [Int64]
     }
 
     /// The result of an item's download.
@@ -64,22 +94,37 @@ final class WorkOffers: Sendable {
 
     /// The generation of the pass.
     let generation: Int64
-    private let link: WorkQueueLink
+    private let queue: PostgresWorkQueue
+    private let token: String
     private let state = Locked(State())
     private let loop: Locked<Task<Void, Never>?> = Locked(nil)
 
     /// Takes the queue over, and waits until no worker works for an earlier pass.
     init(_ queue: PostgresWorkQueue) async throws {
-        link = try await WorkQueueLink(queue, role: .holder)
-        generation = try await link.takeOver()
-        let task = Task { await self.run(on: self.link) }
+        var link = try await WorkQueueLink(queue, role: .holder)
+        var outage = Self.outage(of: queue)
+        var begun: Int64?
+        while begun == nil {
+            do { begun = try await link.takeOver() } catch {
+                link = try await Self.connect(after: error, link.token, to: queue, &outage, while: { true })
+            }
+        }
+        self.queue = queue
+        token = link.token
+        generation = begun ?? 0
+        let first = link
+        state.withLock { $0.link = first }
+        let task = Task { await self.run(on: first) }
         loop.withLock { $0 = task }
     }
 
     /// Ends the loop. All calls must have returned.
     func close() async {
-        state.withLock { $0.isClosed = true }
-        link.wake()
+        let link = state.withLock { state in
+            state.isClosed = true
+            return state.link
+        }
+        link?.wake()
         await loop.withLock(\.self)?.value
     }
 
@@ -88,76 +133,121 @@ final class WorkOffers: Sendable {
     /// Waits until a worker has downloaded an item.
     func download(_ item: String, key: String, _ stage: WorkStage) async throws {
         try Task.checkCancellation()
-        let call = Promise<Void>()
-        let number = try state.withLock { state in
+        let (number, end, link) = try state.withLock { state in
             if let failure = state.failure { throw failure }
             state.lastNumber += 1
+            let call = Call(offer: WorkOffer(number: state.lastNumber, stage: stage, key: key, item: item))
             state.calls[state.lastNumber] = call
-            state.offers.append(WorkOffer(number: state.lastNumber, stage: stage, key: key, item: item))
-            return state.lastNumber
+            state.unsent.append(state.lastNumber)
+            return (state.lastNumber, call.end, state.link)
         }
-        link.wake()
+        link?.wake()
         try await withTaskCancellationHandler {
             // A cancelled call ends only when its worker has stopped.
-            try await call.value(isCancellable: false)
+            try await end.value(isCancellable: false)
         } onCancel: {
             withdraw(number)
         }
     }
 
     private func withdraw(_ number: Int64) {
-        let unsent = state.withLock { state in
-            guard state.calls[number] != nil else { return nil as Promise<Void>? }
-            if let index = state.offers.firstIndex(where: { $0.number == number }) {
-                state.offers.remove(at: index)
-                return state.calls.removeValue(forKey: number)
+        let (unsent, link) = state.withLock { state -> (Promise<Void>?, WorkQueueLink?) in
+            guard let call = state.calls[number] else { return (nil, nil) }
+            state.unsent.removeAll { $0 == number }
+            guard call.wasSent else {
+                state.calls[number] = nil
+                return (call.end, nil)
             }
+            state.calls[number]?.isWithdrawn = true
             state.withdrawn.append(number)
-            return nil
+            return (nil, state.link)
         }
         unsent?.settle(.failure(CancellationError()))
-        link.wake()
+        link?.wake()
     }
 
     // MARK: The loop
 
+    /// Exchanges items and results until the calls have ended, on a new connection after each loss.
+    private func run(on first: WorkQueueLink) async {
+        var link = first
+        var outage = Self.outage(of: queue)
+        while true {
+            do {
+                try await exchange(on: link, &outage)
+                return
+            } catch {
+                do {
+                    state.withLock { $0.link = nil }
+                    // Whatever cannot be removed at the end is removed by the next pass.
+                    link = try await Self.connect(after: error, token, to: queue, &outage) {
+                        !state.withLock(\.isClosed)
+                    }
+                    state.withLock { $0.startOver(link) }
+                } catch {
+                    return fail(error)
+                }
+            }
+        }
+    }
+
+    /// How long the server may be out of reach.
+    private static func outage(of queue: PostgresWorkQueue) -> WorkQueueOutage {
+        WorkQueueOutage(longestPause: .seconds(1), limit: queue.options.visibilityTimeout)
+    }
+
+    /// Connects again after an error.
+    ///
+    /// - Parameter isNeeded: Whether to go on after an attempt that failed.
+    /// - Throws: The last error, if another connection cannot help, or none could be made in time.
+    private static func connect(
+        after error: any Error, _ token: String, to queue: PostgresWorkQueue, _ outage: inout WorkQueueOutage,
+        while isNeeded: () -> Bool
+    ) async throws -> WorkQueueLink {
+        var last = error
+        while let error = last as? PostgresError, error.endsSessionOnly, try await outage.wait() {
+            do { return try await WorkQueueLink(queue, role: .holder, token: token) } catch { last = error }
+            guard isNeeded() else { break }
+        }
+        throw last
+    }
+
     /// Runs on the link's thread.
-    private func run(on link: isolated WorkQueueLink) async {
+    private func exchange(on link: isolated WorkQueueLink, _ outage: inout WorkQueueOutage) async throws {
         // Dead workers are searched for as often as workers report.
         let interval = link.options.visibilityTimeout / 3
         var sweep = ContinuousClock.now + interval
-        do {
-            while true {
-                let news = state.withLock { state in
-                    defer { (state.offers, state.withdrawn) = ([], []) }
-                    return News(offers: state.offers, withdrawn: state.withdrawn, isClosed: state.isClosed)
-                }
-                if news.isClosed { return }
-                end(try await link.exchange(news, generation: generation))
-                if ContinuousClock.now >= sweep {
-                    end(try await link.sweep(generation: generation))
-                    sweep = ContinuousClock.now + interval
-                }
-                let (hasWork, isIdle) = state.withLock { ($0.hasWork, $0.calls.isEmpty) }
-                if !hasWork { _ = try await link.wait(until: isIdle ? nil : sweep) }
+        while true {
+            let (news, isClosed) = state.withLock { ($0.takeNews(), $0.isClosed) }
+            if isClosed { return try await link.leave() }
+            if ContinuousClock.now >= sweep {
+                try await link.sweep()
+                sweep = ContinuousClock.now + interval
             }
-        } catch {
-            let calls = state.withLock { state in
-                state.failure = error
-                defer { state.calls = [:] }
-                return state.calls.values
-            }
-            for call in calls { call.settle(.failure(error)) }
+            end(try await link.exchange(news, generation: generation))
+            outage.finish()
+            let (hasWork, isIdle) = state.withLock { ($0.hasWork, $0.calls.isEmpty) }
+            if !hasWork { _ = try await link.wait(until: isIdle ? nil : sweep) }
         }
     }
 
     private func end(_ endings: [Ending]) {
         let ended = state.withLock { state in
-            endings.compactMap { ending in
-                state.calls.removeValue(forKey: ending.number).map { ($0, ending.result) }
+            state.received = endings.map(\.number)
+            return endings.compactMap { ending in
+                state.calls.removeValue(forKey: ending.number).map { ($0.end, ending.result) }
             }
         }
-        for (call, result) in ended { call.settle(result) }
+        for (end, result) in ended { end.settle(result) }
+    }
+
+    private func fail(_ error: any Error) {
+        let calls = state.withLock { state in
+            state.failure = error
+            defer { state.calls = [:] }
+            return state.calls.values
+        }
+        for call in calls { call.end.settle(.failure(error)) }
     }
 }
 #endif

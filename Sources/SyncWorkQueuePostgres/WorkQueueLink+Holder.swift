@@ -3,7 +3,8 @@ import Foundation
 import OneWayPostgresClient
 
 extension WorkQueueLink {
-    /// Begins a pass, and waits until no worker works for an earlier pass.
+    /// Begins a pass, or finds the pass with the same token, and waits until no worker works for an
+    /// earlier pass.
     ///
     /// - Returns: The generation of the pass.
     /// - Throws: ``PostgresWorkQueue/Failure/takenOver`` if another pass begins in the meantime.
@@ -26,11 +27,13 @@ extension WorkQueueLink {
 
     /// Sends news to the server, and returns the results of ended downloads.
     ///
+    /// May be repeated with the same news if it is unknown whether the server has received them.
+    ///
     /// - Throws: ``PostgresWorkQueue/Failure/takenOver`` if another pass has begun.
     func exchange(_ news: WorkOffers.News, generation: Int64) async throws -> [WorkOffers.Ending] {
         var endings: [WorkOffers.Ending] = []
         if !news.offers.isEmpty {
-            let offered = try await query(
+            _ = try await query(
                 statements.offer,
                 [
                     .text(queue), .text(token), .integer(generation), .integers(news.offers.map(\.number)),
@@ -38,16 +41,15 @@ extension WorkQueueLink {
                     .texts(news.offers.map(\.item)), .seconds(options.asideDuration),
                     .integer(Int64(options.itemVersion)),
                 ])
-            guard offered.affectedCount == news.offers.count else { throw PostgresWorkQueue.Failure.takenOver }
             try await notify(statements.workerChannel)
         }
         if !news.withdrawn.isEmpty {
             let numbers = [PostgresParameter.text(token), .integers(news.withdrawn)]
             // In this order, because the second statement finds the items that a worker takes in
             // between.
-            let waiting = try await query(statements.withdrawWaiting, numbers)
-            for row in 0..<waiting.rowCount {
-                let number = waiting.integer(row, 0) ?? 0
+            let gone = try await query(statements.withdrawWaiting, numbers)
+            for row in 0..<gone.rowCount {
+                let number = gone.integer(row, 0) ?? 0
                 endings.append(WorkOffers.Ending(number: number, result: .failure(CancellationError())))
             }
             if endings.count < news.withdrawn.count,
@@ -56,18 +58,24 @@ extension WorkQueueLink {
                 try await notify(statements.workerChannel, WorkQueueStatements.withdrawal)
             }
         }
-        return try await endings + collect(generation)
+        return try await endings + collect(generation, received: news.received)
     }
 
-    /// Takes the items of dead workers back, and returns the results of ended downloads.
-    func sweep(generation: Int64) async throws -> [WorkOffers.Ending] {
+    /// Takes the items of dead workers back.
+    func sweep() async throws {
         _ = try await query(statements.sweep, [.text(token), .integer(Int64(options.maximumAttempts))])
         try await notify(statements.workerChannel)
-        return try await collect(generation)
     }
 
-    private func collect(_ generation: Int64) async throws -> [WorkOffers.Ending] {
-        let result = try await query(statements.collect, [.text(token), .text(queue)])
+    /// Removes the items of the pass, all of which have ended.
+    func leave() async throws {
+        _ = try await query(statements.leave, [.text(token)])
+    }
+
+    /// - Parameter received: The items whose results were returned before. They stay at the server
+    ///   until then, so that a result that is lost with a connection can be read again.
+    private func collect(_ generation: Int64, received: [Int64]) async throws -> [WorkOffers.Ending] {
+        let result = try await query(statements.collect, [.text(token), .text(queue), .integers(received)])
         guard result.rowCount > 0, result.integer(0, 0) == generation else { throw PostgresWorkQueue.Failure.takenOver }
         return (0..<result.rowCount).compactMap { row in
             guard let number = result.integer(row, 1) else { return nil }

@@ -26,14 +26,18 @@ actor WorkQueueLink {
     nonisolated let queue: String
     nonisolated let waker: PostgresWaker
     /// The identifier of a holder's or a worker's items.
-    nonisolated let token = UUID().uuidString
+    nonisolated let token: String
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
     /// Connects, creates missing tables, and listens.
-    init(_ queue: PostgresWorkQueue, role: Role) async throws {
+    ///
+    /// - Parameter token: The identifier of a holder's or a worker's items. A holder that connects
+    ///   again uses the same one.
+    init(_ queue: PostgresWorkQueue, role: Role, token: String = UUID().uuidString) async throws {
+        self.token = token
         let statements = WorkQueueStatements(queue)
         self.statements = statements
         options = queue.options

@@ -97,11 +97,12 @@ struct WorkQueueStatements {
     // MARK: The holder's statements
 
     /// Begins a pass: `queue, holder`; returns its generation. Earlier passes then have lost the
-    /// queue.
+    /// queue. The generation of a holder that has begun already is the same.
     var begin: String {
         """
         INSERT INTO \(passes) AS p (queue, generation, holder) VALUES ($1, 1, $2)
-        ON CONFLICT (queue) DO UPDATE SET generation = p.generation + 1::bigint, holder = excluded.holder
+        ON CONFLICT (queue) DO UPDATE SET holder = excluded.holder,
+            generation = p.generation + CASE WHEN p.holder = excluded.holder THEN 0::bigint ELSE 1::bigint END
         RETURNING generation
         """
     }
@@ -135,7 +136,8 @@ struct WorkQueueStatements {
     /// Offers items: `queue, holder, generation, numbers, stages, keys, items, seconds for which
     /// items are set aside, the version of their form`.
     ///
-    /// Offers nothing if another pass has begun. An item that killed workers before is a suspect.
+    /// Offers nothing if another pass has begun, and no item twice. An item that killed workers
+    /// before is a suspect.
     var offer: String {
         """
         INSERT INTO \(work) (queue, holder, generation, number, stage, key, item, state, attempts, worker_name,
@@ -150,14 +152,19 @@ struct WorkQueueStatements {
             FROM \(aside) a WHERE a.queue = $1 AND a.stage = o.stage AND md5(a.key) = md5(o.key) AND a.key = o.key
         ) a ON true
         WHERE p.queue = $1 AND p.generation = $3::bigint
+        ON CONFLICT (holder, number) DO NOTHING
         """
     }
 
-    /// Removes items that no worker has begun: `holder, numbers`; returns their numbers.
+    /// Removes items that no worker has begun: `holder, numbers`; returns the numbers that are not
+    /// there any more.
     var withdrawWaiting: String {
         """
-        WITH \(locked("holder = $1 AND number = ANY($2) AND state = 'waiting'"))
-        DELETE FROM \(work) w USING locked l WHERE \(Self.isLocked) RETURNING w.number
+        WITH \(locked("holder = $1 AND number = ANY($2::bigint[]) AND state = 'waiting'")),
+        removed AS (DELETE FROM \(work) w USING locked l WHERE \(Self.isLocked) RETURNING w.number)
+        SELECT n.number FROM unnest($2::bigint[]) AS n (number)
+        WHERE EXISTS (SELECT FROM removed r WHERE r.number = n.number)
+            OR NOT EXISTS (SELECT FROM \(work) w WHERE w.holder = $1 AND w.number = n.number)
         """
     }
 
@@ -190,18 +197,26 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Removes the items that have ended: `holder, queue`. Returns the queue's generation, which
-    /// differs from the pass's if the queue was taken over, then number, state, error, attempts and
-    /// the worker's name, or nulls.
+    /// Removes the items whose results were received, and reads the results of the others that have
+    /// ended: `holder, queue, numbers of those received`.
+    ///
+    /// Returns the queue's generation, which differs from the pass's if the queue was taken over,
+    /// then number, state, error, attempts and the worker's name, or nulls.
     var collect: String {
         """
-        WITH \(locked("holder = $1 AND state IN ('done', 'failed', 'aside')")),
-        ended AS (
-            DELETE FROM \(work) w USING locked l WHERE \(Self.isLocked)
-            RETURNING w.number, w.state, w.error, w.attempts, w.worker_name
-        )
+        WITH \(locked("holder = $1 AND number = ANY($3::bigint[])")),
+        removed AS (DELETE FROM \(work) w USING locked l WHERE \(Self.isLocked))
         SELECT p.generation, e.number, e.state, e.error, e.attempts, e.worker_name
-        FROM \(passes) p LEFT JOIN ended e ON true WHERE p.queue = $2
+        FROM \(passes) p LEFT JOIN \(work) e ON e.holder = $1 AND e.state IN ('done', 'failed', 'aside')
+            AND e.number <> ALL ($3::bigint[])
+        WHERE p.queue = $2
+        """
+    }
+
+    /// Removes all items of a pass: `holder`.
+    var leave: String {
+        """
+        WITH \(locked("holder = $1")) DELETE FROM \(work) w USING locked l WHERE \(Self.isLocked)
         """
     }
 

@@ -18,6 +18,11 @@ package final class TestProxy: Sendable {
         var silencing: (text: [UInt8], isPassedOn: Bool)?
         /// The sockets from which nothing is passed on.
         var silentSockets: Set<Int32> = []
+        /// After how many more messages of clients a connection is cut, and whether the last one
+        /// still reaches the server.
+        var cutting: (count: Int, isPassedOn: Bool)?
+        /// The sockets whose connection is cut when something is received from them.
+        var cutSockets: Set<Int32> = []
         var posesAsPooler = false
         /// What each client sent first, by the socket to the server.
         var startups: [Int32: [UInt8]] = [:]
@@ -105,6 +110,17 @@ package final class TestProxy: Sendable {
         state.withLock { $0.silencing = (Array(text.utf8), isPassedOn) }
     }
 
+    /// Cuts the connection, and only it, on which the last of so many messages of clients is sent.
+    ///
+    /// - Parameter isPassedOn: Whether the message still reaches the server, so that only the
+    ///   answer is lost.
+    package func cut(atMessage count: Int, isPassedOn: Bool) {
+        state.withLock { $0.cutting = (count, isPassedOn) }
+    }
+
+    /// Whether the message at which a connection is cut has not been sent yet.
+    package var isCutPending: Bool { state.withLock { $0.cutting != nil } }
+
     /// Shows clients another number of the server's process from now on.
     package func poseAsPooler() {
         state.withLock { $0.posesAsPooler = true }
@@ -177,6 +193,7 @@ package final class TestProxy: Sendable {
                         state.sockets.subtract([client, server])
                         state.startups[server] = nil
                         state.silentSockets.subtract([client, server])
+                        state.cutSockets.subtract([client, server])
                     }
                     _ = Self.closeOne(client)
                     _ = Self.closeOne(server)
@@ -223,6 +240,10 @@ package final class TestProxy: Sendable {
                     if state.startups[destination] == nil { state.startups[destination] = Array(bytes[..<count]) }
                 }
             }
+            if mustCut(from: source, to: destination, isClient: isClient) {
+                _ = shutdown(source, Int32(SHUT_RDWR))
+                return
+            }
             let (isLost, posesAsPooler) = state.withLock { state in
                 var isLost = state.isSilent || state.silentSockets.contains(source)
                 if isClient, !isLost, let silencing = state.silencing, bytes[..<count].contains(silencing.text) {
@@ -243,6 +264,20 @@ package final class TestProxy: Sendable {
                 guard sentNow > 0 else { return }
                 sent += sentNow
             }
+        }
+    }
+
+    /// Whether a connection is cut instead of passing on what was received.
+    private func mustCut(from source: Int32, to destination: Int32, isClient: Bool) -> Bool {
+        state.withLock { state in
+            guard isClient, let cutting = state.cutting else { return state.cutSockets.contains(source) }
+            guard cutting.count <= 1 else {
+                state.cutting?.count -= 1
+                return false
+            }
+            state.cutting = nil
+            if cutting.isPassedOn { state.cutSockets.insert(destination) }
+            return !cutting.isPassedOn
         }
     }
 
