@@ -54,6 +54,7 @@ typedef struct {
 
 typedef void (*PQnoticeReceiver)(void *arg, const PGresult *res);
 
+PQconninfoOption *PQconndefaults(void);
 PQconninfoOption *PQconninfoParse(const char *conninfo, char **errmsg);
 PQconninfoOption *PQconninfo(PGconn *conn);
 void PQconninfoFree(PQconninfoOption *options);

@@ -48,6 +48,12 @@ package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugSt
         }
         // libpq's message for an unreadable string can quote a password.
         guard let options = PQconninfoParse(connectionString, nil) else {
+            if let name = unknownParameter {
+                throw PostgresError(
+                    code: .cannotConnect,
+                    message: "libpq knows no parameter \"\(name)\" of a connection URI",
+                    hint: "a schema is an option of the store, the lease or the queue")
+            }
             throw PostgresError(
                 code: .cannotConnect,
                 message: "the connection string is neither a postgres:// URI nor a list of libpq's keywords and values")
@@ -108,6 +114,36 @@ package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugSt
             guard let colon = host.firstIndex(of: ":") else { return false }
             return !host[host.index(after: colon)...].allSatisfy(\.isNumber) && !host.contains("%")
         }
+    }
+
+    /// The first parameter of a URI that libpq does not know; nil if there is none, or if its name
+    /// may be a part of a password.
+    private var unknownParameter: String? {
+        guard let scheme = connectionString.firstMatch(of: /^postgres(ql)?:\/\//),
+            let mark = connectionString[scheme.range.upperBound...].lastIndex(of: "?")
+        else { return nil }
+        let query = connectionString[connectionString.index(after: mark)...]
+        guard !query.contains("@") else { return nil }
+        let known = Self.keywords
+        for parameter in query.split(separator: "&") {
+            let name = String(parameter.prefix { $0 != "=" })
+            if name == "password" { return nil }
+            if name.wholeMatch(of: /[A-Za-z_]{1,40}/) != nil, !known.contains(name), name != "ssl" { return name }
+        }
+        return nil
+    }
+
+    /// The keywords of libpq.
+    private static var keywords: Set<String> {
+        guard let options = PQconndefaults() else { return [] }
+        defer { PQconninfoFree(options) }
+        var names: Set<String> = []
+        var option = options
+        while let name = option.pointee.keyword {
+            names.insert(String(cString: name))
+            option += 1
+        }
+        return names
     }
 
     /// The password in the string, as libpq reads it; nil if it has none.

@@ -140,12 +140,10 @@ extension PostgresConnection {
     }
 
     private func connectError() -> PostgresError {
-        let message = lastMessage
-        // Such as `FATAL:  28P01: password authentication failed for user "a"`.
-        guard let match = message.firstMatch(of: /:  ([0-9A-Z]{5}): ([^\n]*)/) else {
-            return PostgresError(code: .cannotConnect, message: message)
-        }
-        return PostgresError(code: .init(rawValue: String(match.1)), message: String(match.2))
+        let message = LibpqMessage(lastMessage)
+        return PostgresError(
+            code: message.code ?? .cannotConnect,
+            message: message.line.isEmpty ? "the server cannot be reached" : message.line)
     }
 }
 

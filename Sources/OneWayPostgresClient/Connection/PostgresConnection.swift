@@ -157,9 +157,10 @@ package final class PostgresConnection {
     /// The error of a lost connection.
     func lost(_ text: String?) -> PostgresError {
         isBroken = true
-        let message = lastMessage
+        let message = LibpqMessage(lastMessage)
         return PostgresError(
-            code: .connectionLost, message: message.isEmpty ? "the connection is lost" : message, statement: text)
+            code: message.code ?? .connectionLost,
+            message: message.line.isEmpty ? "the connection is lost" : message.line, statement: text)
     }
 
     /// The error of a server or network that did not answer.

@@ -81,9 +81,8 @@ package final class PostgresResult {
             PQresultErrorField(handle, Int32(code)).map { String(cString: $0) }
         }
         let code = field(UInt8(ascii: "C")).map { PostgresError.Code(rawValue: $0) } ?? .connectionLost
-        var message =
-            field(UInt8(ascii: "M"))
-            ?? String(cString: PQresultErrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
+        var message = field(UInt8(ascii: "M")) ?? LibpqMessage(String(cString: PQresultErrorMessage(handle))).line
+        if message.isEmpty { message = "the connection is lost" }
         if code == .queryCanceled {
             message += " (by statement_timeout of the role, the database or the server, or by an administrator)"
         }
