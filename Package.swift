@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "OneWaySyncSQLite", targets: ["OneWaySyncSQLite", "SyncStoreSQLite"] + jsonModules),
         .library(name: "OneWaySyncPostgres", targets: ["OneWaySyncPostgres"] + postgresModules + jsonModules),
         .library(name: "HTTPTransfer", targets: ["HTTPTransfer"]),
+        .library(name: "SyncFolder", targets: ["SyncFolder", "HTTPTransfer", "OneWaySynchronizer"]),
         .library(name: "JSONMapper", targets: ["JSONMapper", "SyncModel"]),
         .library(name: "ModelInference", targets: ["ModelInference"]),
         .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
@@ -64,7 +65,8 @@ let package = Package(
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "OneWayLoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper",
                 "ModelInference", "SyncStore",
-                "StoreSync", "HTTPTransfer", "HTTPSource", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres",
+                "StoreSync", "HTTPTransfer", "HTTPSource", "SyncFolder", "SyncStoreSQL", "SyncStoreSQLite",
+                "SyncStorePostgres",
             ], path: "Demo", exclude: ["LoopbackServer", "README.md", "Server"], swiftSettings: settings),
         .target(name: "SyncModel", dependencies: ["SyncBase"], swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
@@ -88,6 +90,10 @@ let package = Package(
                 .target(name: "COneWayCurl", condition: .when(platforms: [.linux])),
                 .target(name: "COneWayZlib", condition: .when(platforms: [.linux])),
             ], swiftSettings: settings),
+        .target(name: "COneWayFiles"),
+        .target(
+            name: "SyncFolder", dependencies: ["SyncBase", "OneWaySynchronizer", "HTTPTransfer", "COneWayFiles"],
+            swiftSettings: settings),
         .target(
             name: "HTTPSource",
             dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "HTTPTransfer", "StoreSync"],
@@ -140,6 +146,12 @@ let package = Package(
             name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayTestEnvironment"],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
+            name: "OneWayFolderTestSupport",
+            dependencies: [
+                "SyncBase", "SyncFolder", "HTTPTransfer", "OneWaySynchronizer", "OneWayLoopbackServer",
+                "OneWayTestSupport",
+            ], path: "Tests/FolderTestSupport", swiftSettings: settings),
+        .target(
             name: "OneWayStoreTestSupport", dependencies: ["SyncBase", "SyncModel", "SyncStore"],
             path: "Tests/StoreTestSupport", swiftSettings: settings),
         .target(
@@ -167,10 +179,17 @@ let package = Package(
             name: "DemoTests",
             dependencies: [
                 "SyncBase", "Demo", "HTTPTransfer", "HTTPSource", "OneWayLoopbackServer", "OneWaySynchronizer",
-                "SyncModel",
+                "SyncFolder", "SyncModel",
                 "CoreDataModel",
                 "JSONMapper",
-                "StoreSync", "SyncStoreSQLite", "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild",
+                "StoreSync", "SyncStoreSQLite", "OneWayFolderTestSupport", "OneWayPostgresTestSupport",
+                "OneWayTestSupport", "TestChild",
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "SyncFolderTests",
+            dependencies: [
+                "SyncBase", "SyncFolder", "HTTPTransfer", "OneWaySynchronizer", "SyncProcessorTesting",
+                "OneWayFolderTestSupport", "OneWayLoopbackServer", "OneWayTestSupport", "TestChild",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncModelTests", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport"],
@@ -209,7 +228,8 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "OneWaySyncSQLite", "CoreDataModel", "HTTPSource", "HTTPTransfer", "JSONMapper", "ModelInference",
-                "OneWayLoopbackServer", "OneWaySynchronizer", "OneWayTestSupport", "StoreSync", "SyncModel",
+                "OneWayLoopbackServer", "OneWaySynchronizer", "OneWayTestSupport", "StoreSync", "SyncFolder",
+                "SyncModel",
                 "SyncBase", "SyncProcessorTesting", "SyncStore", "SyncStorePostgres", "SyncStoreTesting",
             ], swiftSettings: settings),
         .testTarget(
@@ -243,7 +263,7 @@ let package = Package(
             dependencies: [
                 "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncWorkQueuePostgres", "SyncStore",
                 "COneWaySQLite", "CoreDataModel", "JSONMapper", "SyncModel",
-                "OneWaySynchronizer", "OneWayStoreTestSupport",
+                "OneWaySynchronizer", "OneWayStoreTestSupport", "SyncFolder",
             ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(

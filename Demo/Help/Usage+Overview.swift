@@ -67,13 +67,17 @@ extension Usage {
         Usage: Demo mirror LIST_URL FOLDER [options]
 
           LIST_URL   The address of a JSON array of objects with these keys:
-                       key           Identifies the item; any text
+                       key           The path in FOLDER, such as docs/a.txt
                        url           The address of the content; may be relative
                        revision      Optional; changes when the content changes.
-                                     Without it the item is downloaded each time
+                                     Without it the server is asked each time
+                       size          Optional size in bytes, which is checked
+                       sha256        Optional SHA-256, which is checked
                        order         Optional number; lower ones come first
                        preview_url   Optional address of a preview, which is kept
-                                     in FOLDER/previews
+                                     in FOLDER/.mirror/previews
+                     or of an index of a folder (nginx, Apache), or of a text with
+                     an address on each line
           FOLDER     Is created if necessary. The mirror keeps its records in
                      FOLDER/.mirror
 
@@ -95,7 +99,8 @@ extension Usage {
           --allow-http           Accept http items in a list that came by https
 
         Transient failures are retried up to three times. Files appear only when they
-        are complete. Ctrl-C leaves nothing incomplete; a second one ends at once.
+        are complete, and interrupted downloads continue in the next run. Ctrl-C leaves
+        nothing incomplete; a second one ends at once.
 
         Examples:
           Demo mirror https://example.com/list.json folder --dry-run

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
+import SyncFolder
 
 /// The command `Demo mirror`: one pass, a dry run, or scheduled passes.
 struct MirrorCommand {
@@ -12,16 +13,16 @@ struct MirrorCommand {
     ///
     /// - Returns: The exit code.
     func run() async -> Int32 {
-        let client = MirrorProcessor.client(requestsPerSecond: arguments.requestsPerSecond)
-        let processor = MirrorProcessor(
-            listURL: arguments.listURL, folder: MirrorFolder(url: arguments.folder), client: client,
-            headers: arguments.headers, allowsHTTP: arguments.allowsHTTP)
-        let synchronizer = Synchronizer(processor: processor, options: options)
+        let mirror = FolderMirror(
+            of: arguments.listURL, in: arguments.folder,
+            client: FolderMirror.client(requestsPerSecond: arguments.requestsPerSecond), headers: arguments.headers,
+            allowsHTTP: arguments.allowsHTTP)
+        let synchronizer = Synchronizer(processor: mirror, options: options)
         if arguments.isDryRun { return await InterruptHandler.cancelling { await showPlan(of: synchronizer) } }
         if let interval = arguments.interval {
-            return await repeatPasses(of: synchronizer, processor.folder, every: interval)
+            return await repeatPasses(of: synchronizer, every: interval)
         }
-        return await runPass(of: synchronizer, processor)
+        return await runPass(of: synchronizer)
     }
 
     private var options: SyncOptions {
@@ -33,22 +34,20 @@ struct MirrorCommand {
 
     // MARK: One pass
 
-    private func runPass(
-        of synchronizer: Synchronizer<MirrorProcessor>, _ processor: MirrorProcessor
-    ) async -> Int32 {
+    private func runPass(of synchronizer: Synchronizer<FolderMirror>) async -> Int32 {
         let interrupt = InterruptHandler {
             synchronizer.cancel()
         }
         defer { withExtendedLifetime(interrupt) {} }
-        if arguments.printsJSON { return reportJSON(await Self.result(of: synchronizer), processor.folder) }
-        return report(await ProgressDisplay.showPass(of: synchronizer, on: console), processor.folder)
+        if arguments.printsJSON { return reportJSON(await Self.result(of: synchronizer), synchronizer.processor) }
+        return report(await ProgressDisplay.showPass(of: synchronizer, on: console), synchronizer.processor)
     }
 
     /// Prints the result of a pass.
     ///
     /// - Returns: The exit code for it.
-    private func report(_ result: Result<SyncReport, SyncFailure>, _ folder: MirrorFolder) -> Int32 {
-        for note in folder.takeNotes() { console.printWarning(note) }
+    private func report(_ result: Result<SyncReport, SyncFailure>, _ mirror: FolderMirror) -> Int32 {
+        for note in mirror.takeNotes() { console.printWarning(note) }
         switch result {
         case .success(let report):
             console.print("done: \(report)")
@@ -63,7 +62,7 @@ struct MirrorCommand {
     }
 
     private static func result(
-        of synchronizer: Synchronizer<MirrorProcessor>
+        of synchronizer: Synchronizer<FolderMirror>
     ) async -> Result<SyncReport, SyncFailure> {
         do throws(SyncFailure) {
             return .success(try await synchronizer.sync())
@@ -75,7 +74,7 @@ struct MirrorCommand {
     /// Prints the result of a pass as one JSON object.
     ///
     /// - Returns: The exit code for it.
-    private func reportJSON(_ result: Result<SyncReport, SyncFailure>, _ folder: MirrorFolder) -> Int32 {
+    private func reportJSON(_ result: Result<SyncReport, SyncFailure>, _ mirror: FolderMirror) -> Int32 {
         var writer = JSONWriter()
         writer.beginObject()
         let report: SyncReport
@@ -102,7 +101,7 @@ struct MirrorCommand {
         }
         writer.key("notes")
         writer.beginArray()
-        for note in folder.takeNotes() { writer.string(note) }
+        for note in mirror.takeNotes() { writer.string(note) }
         writer.endArray()
         writer.endObject()
         console.print(String(decoding: writer.bytes, as: UTF8.self))
@@ -112,7 +111,7 @@ struct MirrorCommand {
     // MARK: Passes on a schedule
 
     private func repeatPasses(
-        of synchronizer: Synchronizer<MirrorProcessor>, _ folder: MirrorFolder, every interval: Duration
+        of synchronizer: Synchronizer<FolderMirror>, every interval: Duration
     ) async -> Int32 {
         let service = SyncService(synchronizer: synchronizer, schedule: SyncSchedule(interval: interval, jitter: 0))
         let interrupt = InterruptHandler {
@@ -121,7 +120,7 @@ struct MirrorCommand {
         }
         defer { withExtendedLifetime(interrupt) {} }
         let events = synchronizer.events
-        let display = Task { await showPasses(events, folder) }
+        let display = Task { await showPasses(events, synchronizer.processor) }
         let code: Int32
         do {
             try await service.run()
@@ -136,17 +135,17 @@ struct MirrorCommand {
         return code
     }
 
-    private func showPasses(_ events: SyncEvents<SyncEvent>, _ folder: MirrorFolder) async {
+    private func showPasses(_ events: SyncEvents<SyncEvent>, _ mirror: FolderMirror) async {
         var display = ProgressDisplay(console: console)
         for await event in events {
             display.show(event)
-            if case .passEnded(let result) = event { _ = report(result, folder) }
+            if case .passEnded(let result) = event { _ = report(result, mirror) }
         }
     }
 
     // MARK: Dry run
 
-    private func showPlan(of synchronizer: Synchronizer<MirrorProcessor>) async -> Int32 {
+    private func showPlan(of synchronizer: Synchronizer<FolderMirror>) async -> Int32 {
         do throws(SyncFailure) {
             let plan = try await synchronizer.plan()
             for line in Self.lines(of: plan) { console.print(line) }
@@ -160,9 +159,9 @@ struct MirrorCommand {
     }
 
     /// Returns one line per key that would change, sorted, and a line with counts.
-    static func lines(of plan: SyncPlan<MirrorItem>) -> [String] {
+    static func lines(of plan: SyncPlan<FolderItem>) -> [String] {
         let changes = plan.steps.filter { $0.action != .keep }
-        let lines = changes.map { "\($0.key)  \($0.action)" }.sorted()
+        let lines = changes.map { "\(PrintableText.line($0.key.text))  \($0.action)" }.sorted()
         let count = plan.counts[.keep] ?? 0
         return lines + ["\(count) unchanged, \(changes.count) to change; nothing was changed"]
     }

@@ -56,7 +56,7 @@ extension Chapter {
 
     static let stopOnError = Chapter(title: "With stopOnError, the first error ends the pass") { stage in
         stage.say("Three items are new. The first one, 'ash', is listed but missing: status 404.")
-        stage.say("Previews are off, so that the content fails.")
+        stage.say("Previews have no stage of their own, so that the stage of contents fails.")
         for (order, name) in ["ash", "beech", "chestnut"].enumerated() {
             stage.server.entries[name] = CatalogueServer.Entry(content: "\(name) is late.\n", order: order)
         }
@@ -74,7 +74,7 @@ extension Chapter {
         let failure = try await stage.syncUnsuccessfully()
         try stage.check("the error about 'ash' is reported", failure.report.errorCount == 1 && failure.isAbout("ash"))
         try stage.check("'beech' and 'chestnut' were inserted", failure.report.inserted == 2)
-        stage.say("'ash' is back. The next pass also downloads the missing previews.")
+        stage.say("'ash' is back. The next pass downloads it.")
         stage.server.entries["ash"]?.isMissing = false
         stage.synchronizer.options = TourStage.options
         _ = try await stage.syncSuccessfully()
@@ -173,6 +173,6 @@ extension Chapter {
 extension SyncFailure {
     /// Returns whether the first error concerns an item.
     fileprivate func isAbout(_ key: String) -> Bool {
-        errors.first?.key as? MirrorKey == MirrorKey(key)
+        errors.first?.key as? SyncKey == SyncKey(key)
     }
 }

@@ -1,12 +1,12 @@
 import Foundation
 import OneWaySynchronizer
+import SyncFolder
 
 /// The shared environment of the chapters: server, folder, synchronizer and console.
 final class TourStage: Sendable {
     let console: Console
     let server: CatalogueServer
-    let folder: MirrorFolder
-    let synchronizer: Synchronizer<MirrorProcessor>
+    let synchronizer: Synchronizer<FolderMirror>
     private let root: URL
 
     init(console: Console) throws {
@@ -14,10 +14,8 @@ final class TourStage: Sendable {
         root = FileManager.default.temporaryDirectory.appending(path: "ows-demo-\(UUID().uuidString)")
         server = try CatalogueServer()
         server.entries = Self.catalogue
-        folder = MirrorFolder(url: root.appending(path: "mirror"))
         synchronizer = Synchronizer(
-            processor: MirrorProcessor(listURL: server.listURL, folder: folder, client: MirrorProcessor.client()),
-            options: Self.options)
+            processor: FolderMirror(of: server.listURL, in: root.appending(path: "mirror")), options: Self.options)
     }
 
     /// Deletes the temporary folder.
@@ -86,13 +84,16 @@ final class TourStage: Sendable {
 
     // MARK: Checks
 
+    private var mirror: FolderMirror { synchronizer.processor }
+
     /// Returns the contents of the folder, by catalogue key or, for other files, by file name.
     func mirroredContents() throws -> [String: String] {
-        guard FileManager.default.fileExists(atPath: folder.url.path) else { return [:] }
+        let folder = mirror.folder
+        guard FileManager.default.fileExists(atPath: folder.path) else { return [:] }
         var contents: [String: String] = [:]
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
-        where !name.hasPrefix(".") && name != "previews" {
-            contents[name] = try String(contentsOf: folder.url.appending(path: name), encoding: .utf8)
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        where !name.hasPrefix(".") {
+            contents[name] = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
         }
         return contents
     }
@@ -101,7 +102,7 @@ final class TourStage: Sendable {
     func isFolderEqualToSource() throws -> Bool {
         let entries = server.entries
         let previews = try entries.keys.allSatisfy { key in
-            let file = folder.previewFile(for: MirrorKey(key))
+            let file = mirror.previewFile(for: SyncKey(key))
             return try String(contentsOf: file, encoding: .utf8) == entries[key]?.preview
         }
         return try mirroredContents() == entries.mapValues(\.content) && previews
@@ -109,7 +110,7 @@ final class TourStage: Sendable {
 
     /// Returns whether no incomplete downloads are left.
     func hasNoLeftovers() throws -> Bool {
-        let incoming = folder.url.appending(path: ".mirror/incoming")
-        return try FileManager.default.contentsOfDirectory(atPath: incoming.path).isEmpty
+        let parts = mirror.folder.appending(path: ".mirror/parts")
+        return try FileManager.default.contentsOfDirectory(atPath: parts.path).isEmpty
     }
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <netinet/in.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 
 // Options are a number plus the kind of their value (curl.h: CURLOPTTYPE_LONG 0, _OBJECTPOINT
@@ -15,7 +16,7 @@ enum {
     OPT_HEADERDATA = 10029, OPT_CUSTOMREQUEST = 10036, OPT_COPYPOSTFIELDS = 10165,
     OPT_PROXY = 10004, OPT_OPENSOCKETDATA = 10164, OPT_OPENSOCKETFUNCTION = 20163,
     OPT_WRITEFUNCTION = 20011, OPT_HEADERFUNCTION = 20079,
-    OPT_NOPROGRESS = 43, OPT_FOLLOWLOCATION = 52, OPT_NOSIGNAL = 99, OPT_BUFFERSIZE = 98,
+    OPT_NOPROGRESS = 43, OPT_NOBODY = 44, OPT_FOLLOWLOCATION = 52, OPT_NOSIGNAL = 99, OPT_BUFFERSIZE = 98,
     OPT_HTTP_VERSION = 84, OPT_CONNECTTIMEOUT = 78, OPT_PROTOCOLS = 181, OPT_SUPPRESS_CONNECT_HEADERS = 265,
     OPT_HTTP_CONTENT_DECODING = 158, OPT_TCP_KEEPALIVE = 213, OPT_POSTFIELDSIZE_LARGE = 30120,
     HTTP_VERSION_2TLS = 4,
@@ -132,6 +133,8 @@ void *owc_easy_new(
         curl.easy_setopt(easy, OPT_COPYPOSTFIELDS, body);
     }
     curl.easy_setopt(easy, OPT_CUSTOMREQUEST, method);
+    // Otherwise libcurl waits for a body.
+    if (!strcmp(method, "HEAD")) curl.easy_setopt(easy, OPT_NOBODY, 1L);
     curl.easy_setopt(easy, OPT_HTTPHEADER, headers);
     curl.easy_setopt(easy, OPT_HEADERFUNCTION, on_header);
     curl.easy_setopt(easy, OPT_HEADERDATA, context);

@@ -3,23 +3,74 @@ import OneWaySynchronizer
 import SyncBase
 
 extension HTTPClient {
-    /// Fetches a body into memory, in one attempt.
+    /// Fetches a body, or a range of its bytes, into memory, in one attempt.
     ///
-    /// The status must be 200. The request declines compression. If the body is compressed
-    /// nevertheless, as some object stores do, it is decompressed. This is an error if the
-    /// transport cannot detect a truncated compressed body, as with ``URLSessionTransport``.
+    /// The status must be 200, or 206 for a range. The request declines compression. If the body is
+    /// compressed nevertheless, as some object stores do, it is decompressed. This is an error if
+    /// the transport cannot detect a truncated compressed body, as with ``URLSessionTransport``.
+    ///
+    /// A range ends with the body if it reaches beyond the body's end: `500..<Int.max` is
+    /// everything from byte 500. A range that begins at or behind the end is an error with the
+    /// status 416. If the server ignores ranges, the bytes before the range are received and
+    /// dropped.
     ///
     /// - Parameters:
     ///   - url: The address, http or https.
+    ///   - range: The bytes to fetch, counted from 0; nil, the default, for the whole body.
     ///   - limit: The maximum size in bytes, if it is less than the client's limit; no other limit
     ///     by default.
     ///   - headers: Header fields that only the origin of the address may see; none by default.
     /// - Throws: ``HTTPError``; `CancellationError` as soon as the caller's task is cancelled.
-    public func data(from url: URL, limit: Int = .max, headers: HTTPHeaders = HTTPHeaders()) async throws -> [UInt8] {
-        let fetch = HTTPFetch(HTTPOrder(plain: url, limit: limit, secrets: headers), by: self)
-        _ = try await fetch.head()
+    public func data(
+        from url: URL, range: Range<Int>? = nil, limit: Int = .max, headers: HTTPHeaders = HTTPHeaders()
+    ) async throws -> [UInt8] {
+        guard let range else {
+            let fetch = HTTPFetch(HTTPOrder(plain: url, limit: limit, secrets: headers), by: self)
+            _ = try await fetch.head()
+            var bytes: [UInt8] = []
+            while let piece = try await fetch.nextPiece() { bytes += piece }
+            return bytes
+        }
+        guard range.lowerBound >= 0 else {
+            throw HTTPError(url: url, problem: .invalidRequest("the range begins before the body"))
+        }
+        if range.isEmpty { return [] }
+        return try await bytes(in: range, of: url, limit: limit, headers: headers)
+    }
+
+    private func bytes(
+        in range: Range<Int>, of url: URL, limit: Int, headers: HTTPHeaders
+    ) async throws -> [UInt8] {
+        var order = HTTPOrder(plain: url, limit: limit, secrets: headers)
+        let last = range.upperBound == .max ? "" : String(range.upperBound - 1)
+        order.request.headers["Range"] = "bytes=\(range.lowerBound)-\(last)"
+        let fetch = HTTPFetch(order, by: self)
+        let head = try await fetch.head()
+        let count: Int
+        var surplus = 0
+        switch head.status {
+        case 206:
+            guard let found = head.headers.contentRange, head.headers.contentEncoding == nil,
+                found.first == range.lowerBound, found.last < range.upperBound,
+                found.total.map({ found.last == min(range.upperBound, $0) - 1 }) ?? true
+            else {
+                throw HTTPError(url: url, problem: .malformed("the part of the body is not the requested one"))
+            }
+            count = found.last - found.first + 1
+        case 416: throw HTTPError(url: url, problem: .status(416, firstLine: "", retryAfter: nil))
+        default:
+            surplus = range.lowerBound
+            count = range.count
+        }
         var bytes: [UInt8] = []
-        while let piece = try await fetch.nextPiece() { bytes += piece }
+        while bytes.count < count, let piece = try await fetch.nextPiece() {
+            bytes += piece.dropFirst(surplus).prefix(count - bytes.count)
+            surplus -= min(surplus, piece.count)
+        }
+        if head.status == 206, bytes.count < count {
+            throw HTTPError(url: url, problem: .cutShort(received: bytes.count, expected: count))
+        }
+        if bytes.isEmpty { throw HTTPError(url: url, problem: .status(416, firstLine: "", retryAfter: nil)) }
         return bytes
     }
 
@@ -47,40 +98,58 @@ extension HTTPClient {
     /// - Returns: The size of the body in bytes.
     /// - Throws: ``HTTPError``; `CancellationError` as soon as the caller's task is cancelled.
     public func download(from url: URL, to file: URL, headers: HTTPHeaders = HTTPHeaders()) async throws -> Int {
-        func writing<Result>(_ body: () throws -> Result) throws(HTTPError) -> Result {
-            do {
-                return try body()
-            } catch {
-                throw HTTPError(url: url, problem: .cannotWrite(error.localizedDescription))
-            }
+        let sink = try FileSink(file, of: url)
+        let resumption = Resumption()
+        guard
+            case .whole(let byteCount, _) = try await download(url, into: sink, resuming: resumption, headers: headers)
+        else {
+            // Only a conditional request has this end.
+            throw HTTPError(url: url, problem: .status(304, firstLine: "", retryAfter: nil))
         }
-        let handle = try writing {
-            try Data().write(to: file, options: .withoutOverwriting)
-            return try FileHandle(forWritingTo: file)
-        }
-        defer { try? handle.close() }
-        var resumption = Resumption()
+        try sink.close()
+        return byteCount
+    }
+
+    /// Downloads a body into a sink, as ``download(from:to:headers:)`` does.
+    ///
+    /// - Parameters:
+    ///   - url: The address, http or https.
+    ///   - sink: Receives the body.
+    ///   - resumption: What the sink already has.
+    ///   - condition: The header fields of a conditional request for a sink that has nothing; none
+    ///     by default.
+    ///   - headers: Header fields that only the origin of the address may see.
+    ///   - limit: The maximum size in bytes, if it is less than the client's limit.
+    package func download(
+        _ url: URL, into sink: some DownloadSink, resuming resumption: Resumption,
+        condition: HTTPHeaders = HTTPHeaders(), headers: HTTPHeaders, limit: Int = .max
+    ) async throws -> DownloadEnd {
+        var resumption = resumption
+        let limit = min(limit, limits.bodyByteCount)
         while true {
             do {
                 var order = HTTPOrder(plain: url, limit: .max, secrets: headers)
-                order.request.headers.merge(resumption.headers)
+                let continuation = resumption.headers
+                order.request.headers.merge(continuation == HTTPHeaders() ? condition : continuation)
                 let fetch = HTTPFetch(order, by: self)
                 let head = try await fetch.head()
-                switch resumption.take(status: head.status, headers: head.headers) {
-                case .append: break
-                case .replace: try writing { try handle.truncate(atOffset: 0) }
-                case .startOver: throw resumption.brokenOff(at: url)
+                if head.status == 304 { return .notModified }
+                if case .startOver = resumption.take(status: head.status, headers: head.headers) {
+                    throw resumption.brokenOff(at: url)
                 }
+                if let total = resumption.total, total > limit {
+                    throw HTTPError(url: url, problem: .tooLarge(limit: limit))
+                }
+                try sink.begin(resumption)
                 while let piece = try await fetch.nextPiece() {
-                    try writing { try handle.write(contentsOf: piece) }
                     resumption.receive(piece.count)
-                    guard resumption.byteCount <= limits.bodyByteCount else {
-                        throw HTTPError(url: url, problem: .tooLarge(limit: limits.bodyByteCount))
+                    guard resumption.byteCount <= limit else {
+                        throw HTTPError(url: url, problem: .tooLarge(limit: limit))
                     }
+                    try sink.write(piece, resumption)
                 }
                 guard resumption.isWhole else { throw resumption.brokenOff(at: url) }
-                try writing { try handle.close() }
-                return resumption.byteCount
+                return .whole(byteCount: resumption.byteCount, head.headers)
             } catch let error as HTTPError where error.canContinue && resumption.canGoOn {
                 let attempt = resumption.fail()
                 guard let delay = retry.delay(afterAttempt: attempt, error: error, random: random()) else {
@@ -88,6 +157,75 @@ extension HTTPClient {
                 }
                 try await clock.sleep(delay)
             }
+        }
+    }
+
+    /// Requests only the head of a response (`HEAD`), in one attempt.
+    ///
+    /// - Parameters:
+    ///   - url: The address, http or https.
+    ///   - condition: The header fields of a conditional request. The status can then be 304.
+    ///   - headers: Header fields that only the origin of the address may see.
+    package func head(of url: URL, condition: HTTPHeaders, headers: HTTPHeaders) async throws -> HTTPHead {
+        var order = HTTPOrder(plain: url, limit: .max, secrets: headers)
+        order.request.method = "HEAD"
+        order.request.headers.merge(condition)
+        return try await HTTPFetch(order, by: self).head()
+    }
+}
+
+/// How a download ended.
+package enum DownloadEnd: Sendable {
+    /// The sink has the whole body.
+    case whole(byteCount: Int, HTTPHeaders)
+    /// The condition of the request was not met (status 304).
+    case notModified
+}
+
+/// Receives the body of a download.
+package protocol DownloadSink: Sendable {
+    /// Called before the body of each response, which begins at `resumption.byteCount`. Bytes from
+    /// there on are dropped.
+    func begin(_ resumption: Resumption) throws
+
+    /// Appends a piece of the body.
+    ///
+    /// - Parameter resumption: What the sink has with this piece.
+    func write(_ piece: [UInt8], _ resumption: Resumption) throws
+}
+
+/// A new file that receives a download.
+private struct FileSink: DownloadSink {
+    let url: URL
+    let handle: FileHandle
+
+    init(_ file: URL, of url: URL) throws {
+        self.url = url
+        do {
+            try Data().write(to: file, options: .withoutOverwriting)
+            handle = try FileHandle(forWritingTo: file)
+        } catch {
+            throw HTTPError(url: url, problem: .cannotWrite(error.localizedDescription))
+        }
+    }
+
+    func begin(_ resumption: Resumption) throws {
+        try attempt { try handle.truncate(atOffset: UInt64(resumption.byteCount)) }
+    }
+
+    func write(_ piece: [UInt8], _ resumption: Resumption) throws {
+        try attempt { try handle.write(contentsOf: piece) }
+    }
+
+    func close() throws {
+        try attempt { try handle.close() }
+    }
+
+    private func attempt(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch {
+            throw HTTPError(url: url, problem: .cannotWrite(error.localizedDescription))
         }
     }
 }

@@ -85,6 +85,7 @@ extension HTTPError: CustomStringConvertible {
                 case 202: ", a body that is not ready yet"
                 case 203: ", a body that was changed on its way"
                 case 201, 204, 205: ", without the requested body"
+                case 416: ", because the body ends before the requested range"
                 case 304: ", although no earlier response was named"
                 default: ""
                 }

@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
 import Foundation
+import OneWayFolderTestSupport
 import OneWayLoopbackServer
 import OneWaySynchronizer
 import OneWayTestSupport
@@ -41,9 +42,9 @@ import Testing
     }
 
     @Test func aMirrorIsMadeAndThenUnchanged() async throws {
-        try await MirrorWorld.with { world in
+        try await FolderWorld.with { world in
             world.serve([("a", 1), ("b", 1)])
-            let arguments = ["mirror", world.listURL.absoluteString, world.folder.url.path]
+            let arguments = ["mirror", world.listURL.absoluteString, world.folder.path]
             let dry = try await ChildProcess.run(arguments + ["--dry-run"])
             #expect(dry.code == 0)
             #expect(dry.output.hasSuffix("0 unchanged, 2 to change; nothing was changed\n"))
@@ -58,10 +59,10 @@ import Testing
     }
 
     @Test func aFailureIsExitCode1AndNamesTheItem() async throws {
-        try await MirrorWorld.with { world in
+        try await FolderWorld.with { world in
             world.serve([("a", 1), ("b", 1), ("c", 1)]) { $0.path == "/items/1" ? .status(404) : nil }
             let child = try await ChildProcess.run(
-                ["mirror", world.listURL.absoluteString, world.folder.url.path, "--keep-going", "--concurrency", "2"])
+                ["mirror", world.listURL.absoluteString, world.folder.path, "--keep-going", "--concurrency", "2"])
             #expect(child.code == 1)
             #expect(child.errors.hasPrefix("failed: content of \"b\": \(world.server.baseURL)/items/1: status 404\n"))
             #expect(try world.contents == ["a": "a 1", "c": "c 1"])
@@ -69,11 +70,11 @@ import Testing
     }
 
     @Test func tooManyRemovalsAreRefused() async throws {
-        try await MirrorWorld.with { world in
+        try await FolderWorld.with { world in
             world.serve([("a", 1), ("b", 1)])
             try await world.synchronizer.sync()
             world.serve([])
-            let arguments = ["mirror", world.listURL.absoluteString, world.folder.url.path, "--max-removals", "50%"]
+            let arguments = ["mirror", world.listURL.absoluteString, world.folder.path, "--max-removals", "50%"]
             let child = try await ChildProcess.run(arguments)
             #expect(child.code == 1)
             #expect(child.errors.contains("2 of 2 local items would be removed"))
@@ -86,7 +87,7 @@ import Testing
 
     @Test(arguments: [[], ["--every", "3600"]])
     func ctrlCStopsCleanly(options: [String]) async throws {
-        try await MirrorWorld.with { world in
+        try await FolderWorld.with { world in
             let gate = Gate()
             world.serve([("a", 1)]) { request in
                 guard request.path == "/items/0" else { return nil }
@@ -97,7 +98,7 @@ import Testing
                 }
             }
             let child = try ChildProcess(
-                ["mirror", world.listURL.absoluteString, world.folder.url.path] + options)
+                ["mirror", world.listURL.absoluteString, world.folder.path] + options)
             try await gate.pass()
             child.signal(SIGINT)
             let end = try await child.end()
@@ -108,10 +109,10 @@ import Testing
     }
 
     @Test func passesAreRepeatedUntilCtrlC() async throws {
-        try await MirrorWorld.with { world in
+        try await FolderWorld.with { world in
             world.serve([("a", 1)])
             let child = try ChildProcess(
-                ["mirror", world.listURL.absoluteString, world.folder.url.path, "--every", "0.1"])
+                ["mirror", world.listURL.absoluteString, world.folder.path, "--every", "0.1"])
             try await world.requests.wait(for: "/list.json", count: 3)
             child.signal(SIGINT)
             let end = try await child.end()

@@ -69,6 +69,20 @@ import Testing
         #expect(resumption.canGoOn)
     }
 
+    @Test func anEarlierDownloadIsContinuedOrStartsOver() {
+        let resumption = Resumption(byteCount: 50, total: 100, tag: "\"1\"")
+        #expect(resumption.headers == ["Range": "bytes=50-", "If-Range": "\"1\""])
+        var continued = resumption
+        #expect(
+            continued.take(status: 206, headers: ["ETag": "\"1\"", "Content-Range": "bytes 50-99/100"]) == .append)
+        var refused = resumption
+        #expect(refused.take(status: 416, headers: ["Content-Range": "bytes */20"]) == .startOver)
+        #expect(refused.canGoOn && refused.headers == [:])
+        var replaced = resumption
+        #expect(replaced.take(status: 200, headers: ["ETag": "\"2\"", "Content-Length": "7"]) == .replace)
+        #expect(replaced.byteCount == 0 && replaced.total == 7)
+    }
+
     @Test func aSizeThatIsNotKnownAtFirstIsThatOfTheRest() {
         var resumption = Resumption()
         _ = resumption.take(

@@ -36,6 +36,24 @@ import Testing
         #expect(error == .duplicateKeys(keys: ["\"a\"", "\"a\""], count: 2))
     }
 
+    @Test func aKeyInTwoUnicodeFormsIsExplained() throws {
+        let error = #expect(throws: SyncError.Reason.self) { try plan(["e\u{301}", "a", "\u{e9}", "a"], local: []) }
+        guard case .duplicateKeys(let named, 2) = error else {
+            throw TestError("\(String(describing: error))")
+        }
+        #expect(named == ["\"\u{e9}\" in another Unicode form, which a SyncKey distinguishes", "\"a\""])
+    }
+
+    @Test func keysThatAreComparedByteByteAreTwo() throws {
+        struct File: SyncItem {
+            var owsPrimaryKey: SyncKey
+        }
+        let files = [File(owsPrimaryKey: "e\u{301}"), File(owsPrimaryKey: "\u{e9}")]
+        let plan = try SyncPlan(source: SourceList(files), localKeys: ["\u{e9}"])
+        #expect(plan.counts == [.insert: 1, .keep: 1])
+        #expect(SyncKey("e\u{301}") < "\u{e9}" && SyncKey("\u{e9}").hashValue != SyncKey("e\u{301}").hashValue)
+    }
+
     @Test func ofManyRepeatedKeysTenAreNamed() throws {
         let keys = (0..<50).map { "k\($0)" }
         let error = #expect(throws: SyncError.Reason.self) { try plan(keys + keys, local: []) }

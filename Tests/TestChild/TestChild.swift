@@ -10,6 +10,7 @@ struct TestChild {
         var roles: [String: @Sendable ([String]) async throws -> Void] = [
             "sync": SyncRole.run, "lease": LeaseRole.run,
             "file-lease": LeaseRole.runWithFile, "evolve": EvolveRole.run, "killed-sync": KilledSyncRole.run,
+            "mirror": MirrorRole.run,
         ]
         #if Postgres
         roles["postgres-lease"] = PostgresLeaseRole.run

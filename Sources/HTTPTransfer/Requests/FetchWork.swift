@@ -160,6 +160,10 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     private func follow() async throws -> (HTTPHead, HTTPResponse.Body) {
         var request = order.request
         let secrets = try await order.secrets()
+        guard secrets["Range"] == nil else {
+            throw HTTPError.Problem.invalidRequest(
+                "a field Range is not sent; the argument `range` of `data` requests a part of a body")
+        }
         sent.withLock { $0 = secrets }
         for _ in 0...max(client.limits.redirectCount, 0) {
             var sent = request
@@ -196,6 +200,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         // The requester of a range decides about a response without it.
         let isForRange = request.headers["Range"] != nil && [206, 416].contains(head.status)
         if order.isExact {
+            if head.status == 304, request.isConditional { return }
             if head.status == 200 || isForRange {
                 guard !head.isFramed, let encoding = head.headers.contentEncoding else { return }
                 throw HTTPError.Problem.malformed(

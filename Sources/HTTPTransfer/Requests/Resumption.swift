@@ -24,15 +24,32 @@ package struct Resumption: Hashable, Sendable {
     /// The size of the whole body; nil if it is not known.
     package private(set) var total: Int?
     /// The strong entity tag of the received bytes; nil if they cannot be continued.
-    private var tag: String?
+    package private(set) var tag: String?
     private var failureCount = 0
+    /// Whether the bytes are from an earlier download, so that this one can start over.
+    private var isContinued = false
     /// The highest byte count at which failures were reset to zero.
     ///
     /// A download that starts over must exceed it again, so repeated bytes do not count as
     /// progress.
     private var milestone = 0
 
+    /// Creates the progress of a download that has nothing yet.
     package init() {}
+
+    /// Creates the progress of an earlier download that is continued.
+    ///
+    /// - Parameters:
+    ///   - byteCount: The number of bytes received.
+    ///   - total: The size of the whole body; nil if it is not known.
+    ///   - tag: The strong entity tag of the received bytes.
+    package init(byteCount: Int, total: Int?, tag: String) {
+        self.byteCount = byteCount
+        self.total = total
+        self.tag = tag
+        milestone = byteCount
+        isContinued = true
+    }
 
     /// The header fields of the next request; none to request the whole body.
     package var headers: HTTPHeaders {
@@ -41,7 +58,7 @@ package struct Resumption: Hashable, Sendable {
     }
 
     /// Whether another request can help after an interruption.
-    package var canGoOn: Bool { failureCount > 0 || tag != nil && byteCount > 0 }
+    package var canGoOn: Bool { failureCount > 0 || isContinued || tag != nil && byteCount > 0 }
 
     /// Whether the body is complete, if its size is known; true otherwise.
     package var isWhole: Bool { total.map { $0 == byteCount } ?? true }
@@ -60,7 +77,7 @@ package struct Resumption: Hashable, Sendable {
             return .replace
         }
         guard status == 206, let tag, tag == self.tag, !headers.isMultipart,
-            let range = headers["Content-Range"].flatMap({ Self.contentRange($0) }), range.first == byteCount,
+            let range = headers.contentRange, range.first == byteCount,
             let whole = range.total ?? total, whole == total ?? whole, range.last < whole
         else {
             self.tag = nil
@@ -88,10 +105,13 @@ package struct Resumption: Hashable, Sendable {
         failureCount += 1
         return failureCount
     }
+}
 
-    /// Parses `bytes 50-99/100` or `bytes 50-99/*` (RFC 9110, section 14.4).
-    private static func contentRange(_ text: String) -> (first: Int, last: Int, total: Int?)? {
-        let words = text.split(separator: " ")
+extension HTTPHeaders {
+    /// The value of `Content-Range`, such as `bytes 50-99/100` or `bytes 50-99/*` (RFC 9110,
+    /// section 14.4); nil if there is none.
+    var contentRange: (first: Int, last: Int, total: Int?)? {
+        let words = (self["Content-Range"] ?? "").split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
         let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
@@ -101,9 +121,7 @@ package struct Resumption: Hashable, Sendable {
         let total = Int(parts[1])
         return total != nil || parts[1] == "*" ? (first, last, total) : nil
     }
-}
 
-extension HTTPHeaders {
     /// Whether a body has several ranges, each after a boundary.
     fileprivate var isMultipart: Bool {
         self["Content-Type"]?.lowercased().hasPrefix("multipart/") == true

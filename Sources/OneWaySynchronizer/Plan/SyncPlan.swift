@@ -67,12 +67,25 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         let comparison = try KeyComparison(items.map { $0.owsPrimaryKey }, with: localKeys)
         guard comparison.repeatedCount == 0 else {
             throw .duplicateKeys(
-                keys: comparison.repeatedKeys.map { String(reflecting: $0) }, count: comparison.repeatedCount)
+                keys: comparison.repeatedKeys.map { Self.description(of: $0, in: source.items) },
+                count: comparison.repeatedCount)
         }
         decisions = comparison.decisions
         absentKeys = comparison.absentKeys
         removal = Self.removal(
             of: absentKeys.count, localCount: localCount, isPartial: source.isPartial, limit: removalLimit)
+    }
+
+    /// Describes a repeated key. A `String` may look unique in the source, because its canonically
+    /// equivalent forms are equal.
+    private static func description(of key: Key, in items: [Item]) -> String {
+        let description = String(reflecting: key)
+        guard let text = key as? String else { return description }
+        let hasOtherForm = items.contains { item in
+            item.owsPrimaryKey == key
+                && (item.owsPrimaryKey as? String).map { !$0.utf8.elementsEqual(text.utf8) } ?? false
+        }
+        return hasOtherForm ? "\(description) in another Unicode form, which a SyncKey distinguishes" : description
     }
 
     private static func removal(of count: Int, localCount: Int, isPartial: Bool, limit: RemovalLimit?) -> Removal {

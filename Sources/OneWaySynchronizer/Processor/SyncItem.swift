@@ -7,9 +7,8 @@ public protocol SyncItem: Sendable {
     /// `String`.
     ///
     /// Keys are compared with `==`. Canonically equivalent `String` keys are equal, such as `é` as
-    /// one and as two scalars. To distinguish them, use a key type that compares bytes. Many
-    /// different keys with the same hash value end a pass with
-    /// ``SyncError/Reason/collidingKeys(type:)``.
+    /// one and as two scalars. To distinguish them, use ``SyncKey``. Many different
+    /// keys with the same hash value end a pass with ``SyncError/Reason/collidingKeys(type:)``.
     associatedtype Key: Hashable & Sendable
 
     /// The key of the item, unique within a source list. A key that occurs twice ends the pass with

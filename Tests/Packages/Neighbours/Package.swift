@@ -24,6 +24,7 @@ let package = Package(
                 .product(name: "JSONMapper", package: "OneWaySynchronizer"),
                 .product(name: "ModelInference", package: "OneWaySynchronizer"),
                 .product(name: "HTTPTransfer", package: "OneWaySynchronizer"),
+                .product(name: "SyncFolder", package: "OneWaySynchronizer"),
             ])
     ],
     swiftLanguageModes: [.v6]

@@ -1,24 +1,25 @@
+package import Foundation
+package import HTTPTransfer
+package import OneWayLoopbackServer
+package import OneWaySynchronizer
+package import OneWayTestSupport
 import SyncBase
-import Foundation
-import HTTPTransfer
-import OneWayLoopbackServer
-import OneWaySynchronizer
-import OneWayTestSupport
+package import SyncFolder
 import Testing
 
-@testable import Demo
-
 /// A server whose every reply a test scripts, and a mirror of it in a folder of its own.
-final class MirrorWorld: Sendable {
+package final class FolderWorld: Sendable {
     /// A reply for a path; nil is a 404.
-    typealias Script = @Sendable (LoopbackRequest) -> LoopbackResponse?
+    package typealias Script = @Sendable (LoopbackRequest) -> LoopbackResponse?
 
-    let server: LoopbackHTTPServer
-    let folder: MirrorFolder
-    let synchronizer: Synchronizer<MirrorProcessor>
-    let listURL: URL
+    package let server: LoopbackHTTPServer
+    package let folder: URL
+    package let synchronizer: Synchronizer<FolderMirror>
+    package let listURL: URL
     /// The paths that were asked for, in order.
-    let requests: EventLog<String>
+    package let requests: EventLog<String>
+    /// Whether parts of downloads may remain in the end.
+    package let keepsParts: Bool
     private let script: Scripted
     private let root: TemporaryDirectory
 
@@ -26,7 +27,8 @@ final class MirrorWorld: Sendable {
         let script = Locked<Script>({ _ in nil })
     }
 
-    private init(limits: HTTPClient.Limits, client: HTTPClient) throws {
+    private init(client: HTTPClient, keepsParts: Bool) throws {
+        self.keepsParts = keepsParts
         let script = Scripted()
         let requests = EventLog<String>()
         server = try LoopbackHTTPServer { request in
@@ -36,19 +38,21 @@ final class MirrorWorld: Sendable {
         self.script = script
         self.requests = requests
         root = try TemporaryDirectory()
-        folder = MirrorFolder(url: root.url.appending(path: "mirror"))
+        folder = root.url.appending(path: "mirror", directoryHint: .isDirectory)
         listURL = try #require(URL(string: server.baseURL + "/list.json"))
         synchronizer = Synchronizer(
-            processor: MirrorProcessor(listURL: listURL, folder: folder, client: client),
+            processor: FolderMirror(of: listURL, in: folder, client: client),
             options: SyncOptions(concurrency: 2, downloadPreview: true))
     }
 
     /// Builds a world and takes it down again; nothing may be half downloaded by then.
-    static func with(
-        limits: HTTPClient.Limits = HTTPClient.Limits(), _ body: (MirrorWorld) async throws -> Void
+    package static func with(
+        limits: HTTPClient.Limits = HTTPClient.Limits(), keepsParts: Bool = false,
+        _ body: (FolderWorld) async throws -> Void
     ) async throws {
-        let client = MirrorProcessor.client(limits: limits)
-        let world = try MirrorWorld(limits: limits, client: client)
+        let client = HTTPClient(
+            limits: limits, retry: RetryPolicy(maxAttempts: 2, baseDelay: .zero), connectionCount: 64)
+        let world = try FolderWorld(client: client, keepsParts: keepsParts)
         do {
             try await body(world)
         } catch {
@@ -56,20 +60,20 @@ final class MirrorWorld: Sendable {
             throw error
         }
         await world.server.stop()
-        #expect(world.files.allSatisfy { !$0.hasPrefix(".mirror/incoming/") })
+        #expect(world.files.allSatisfy { !$0.hasPrefix(".mirror/parts/") || world.keepsParts })
     }
 
-    func reply(_ script: @escaping Script) {
+    package func reply(_ script: @escaping Script) {
         self.script.script.withLock { $0 = script }
     }
 
     /// Serves a list of texts: every key's content is the key and its revision.
-    func serve(_ revisions: [(key: String, revision: Int)]) {
+    package func serve(_ revisions: [(key: String, revision: Int)]) {
         serve(revisions) { _ in nil }
     }
 
     /// The same, but replies that `exception` gives come first.
-    func serve(_ revisions: [(key: String, revision: Int)], except exception: @escaping Script) {
+    package func serve(_ revisions: [(key: String, revision: Int)], except exception: @escaping Script) {
         let entries = revisions.enumerated().map { index, item in
             ["key": item.key, "url": "items/\(index)", "revision": "\(item.revision)"]
         }
@@ -84,34 +88,50 @@ final class MirrorWorld: Sendable {
         }
     }
 
+    /// The mirror.
+    package var mirror: FolderMirror { synchronizer.processor }
+
+    /// A mirror of another process, so to speak.
+    package func another(list: @escaping @Sendable () async throws -> SourceList<FolderItem>) -> FolderMirror {
+        FolderMirror(in: folder, list: list)
+    }
+
+    /// Writes a file that is not the mirror's.
+    package func write(_ text: String, to path: String) throws {
+        let file = folder.appending(path: path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+    }
+
     /// Runs a pass that must fail.
-    func failure() async throws -> SyncFailure {
+    package func failure() async throws -> SyncFailure {
         try await #require(throws: SyncFailure.self) { try await synchronizer.sync() }
     }
 
     /// Every file of the mirror, by its path in it.
-    var files: [String] {
-        let paths = FileManager.default.enumerator(atPath: folder.url.path)?.compactMap { $0 as? String } ?? []
+    package var files: [String] {
+        let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
         return paths.filter { path in
             var isFolder: ObjCBool = false
-            let file = folder.url.appending(path: path).path
+            let file = folder.appending(path: path).path
             return FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) && !isFolder.boolValue
         }
     }
 
-    /// The contents, by file name.
-    var contents: [String: String] {
+    /// The contents, by the path of the file.
+    package var contents: [String: String] {
         get throws {
             var contents: [String: String] = [:]
-            for path in files where !path.hasPrefix(".mirror") && !path.hasPrefix("previews") {
-                contents[path] = try String(contentsOf: folder.url.appending(path: path), encoding: .utf8)
+            for path in files where !path.hasPrefix(".mirror/") {
+                contents[path] = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
             }
             return contents
         }
     }
 
     /// The requests since the last time somebody asked, without the list's.
-    func transfers(after count: Int) -> [String] {
+    package func transfers(after count: Int) -> [String] {
         requests.events.dropFirst(count).filter { $0 != "/list.json" }
     }
 }

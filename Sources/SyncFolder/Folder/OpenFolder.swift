@@ -1,0 +1,438 @@
+import COneWayFiles
+import Foundation
+import HTTPTransfer
+import OneWaySynchronizer
+import SyncBase
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A folder with its index, opened for a pass or for reading.
+///
+///     FOLDER/a/b                 the content of the item a/b
+///     FOLDER/.mirror/previews/…  the previews, under the same names
+///     FOLDER/.mirror/index       what the mirror has written
+///     FOLDER/.mirror/parts/…     files that are being downloaded
+///     FOLDER/.mirror/lock        locked during a pass
+final class OpenFolder: Sendable {
+    private static let lockName = "lock"
+    private static let partsName = "parts"
+    static let previewsName = "previews"
+
+    /// What only a pass has. Its files are open until the pass is released.
+    private struct Writing: Sendable {
+        let internals: Directory
+        let parts: Directory
+        let lock: any SyncLeaseGrant
+        let index: Int32
+    }
+
+    private struct State {
+        var index: FolderIndex
+        var lastNumber = 0
+        /// What a person should know.
+        var notes: [String] = []
+    }
+
+    private let root: Directory
+    private let writing: Writing?
+    private let state: Locked<State>
+    /// Whether the file system considers names equal that differ in case.
+    let ignoresCase: Bool
+
+    // MARK: Opening
+
+    /// Opens a folder for reading; nil if it does not exist.
+    static func reading(_ folder: URL) throws(FolderError) -> OpenFolder? {
+        guard let root = try Directory.open(folder.path(percentEncoded: false)) else { return nil }
+        guard let internals = try root.directory(FilePath.internals, isMade: false) else { return nil }
+        return OpenFolder(root, nil, try FolderIndex(in: internals), ignoresCase: hasOneCase(internals))
+    }
+
+    /// Makes a folder if needed, locks it, and removes what killed processes left.
+    ///
+    /// - Throws: ``FolderError/inUse(path:holder:)`` if another pass has it.
+    static func writing(_ folder: URL) throws(FolderError) -> OpenFolder {
+        let path = folder.path(percentEncoded: false)
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            throw .system("cannot make the folder \(path): \(reason(of: error))")
+        }
+        guard let root = try Directory.open(path), let internals = try root.directory(FilePath.internals, isMade: true),
+            let parts = try internals.directory(partsName, isMade: true)
+        else { throw .system("cannot make the folder \(path): it was removed at once") }
+        let lock = try lock(of: internals, path)
+        var index = try FolderIndex(in: internals)
+        let damagedLineCount = index.damagedLineCount
+        let file = try index.open(in: internals)
+        let writing = Writing(internals: internals, parts: parts, lock: lock, index: file)
+        let opened = OpenFolder(root, writing, index, ignoresCase: hasOneCase(internals))
+        if damagedLineCount > 0 {
+            opened.note("\(internals.path(of: FolderIndex.name)): \(damagedLineCount) damaged lines were left out")
+        }
+        try opened.removeLeftovers()
+        return opened
+    }
+
+    private init(_ root: Directory, _ writing: Writing?, _ index: FolderIndex, ignoresCase: Bool) {
+        self.root = root
+        self.writing = writing
+        state = Locked(State(index: index))
+        self.ignoresCase = ignoresCase
+    }
+
+    deinit {
+        if let writing { close(writing.index) }
+    }
+
+    private static func lock(of internals: Directory, _ path: String) throws(FolderError) -> any SyncLeaseGrant {
+        let answer: SyncLeaseAnswer
+        do throws(FileLeaseError) {
+            answer = try FileLock.take(lockName, in: internals.descriptor, for: SyncLeaseHolder())
+        } catch {
+            if internals.status(lockName)?.isFile == true { throw .system("cannot lock \(path): \(error.reason)") }
+            throw .inTheWay(path: internals.path(of: lockName))
+        }
+        switch answer {
+        case .granted(let grant): return grant
+        case .held(let holder): throw .inUse(path: path, holder: holder)
+        }
+    }
+
+    /// Whether the file system finds the lock by another spelling, too.
+    private static func hasOneCase(_ internals: Directory) -> Bool {
+        guard let lock = internals.status(lockName) else { return false }
+        return internals.status(lockName.uppercased())?.identity == lock.identity
+    }
+
+    /// Why the system refused something, without the words that Foundation puts around it.
+    private static func reason(of error: any Error) -> String {
+        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+        let code = (underlying as NSError?)?.code
+        return code.map { String(cString: strerror(Int32($0))) } ?? error.localizedDescription
+    }
+
+    /// Removes files of downloads that no pass continues.
+    private func removeLeftovers() throws(FolderError) {
+        guard let writing else { return }
+        let kept = state.withLock { state in Set(state.index.entries.values.compactMap { $0.part?.number }) }
+        var last = 0
+        for name in try writing.parts.names() {
+            // Whatever is not named as a part is somebody else's.
+            guard let number = Int(name), number > 0, String(number) == name else { continue }
+            last = max(last, number)
+            if !kept.contains(number) { try writing.parts.remove(name) }
+        }
+        state.withLock { $0.lastNumber = last }
+    }
+
+    // MARK: Reading
+
+    /// Returns the keys of all complete and incomplete items.
+    func keys() -> Set<SyncKey> {
+        state.withLock { state in
+            var keys: Set<SyncKey> = []
+            keys.reserveCapacity(state.index.entries.count)
+            for (key, entry) in state.index.entries where entry.isStored { keys.insert(key) }
+            return keys
+        }
+    }
+
+    /// What is stored of a key; nil if there is nothing, or if its files are not what was stored.
+    func intactVersion(of item: FolderItem) -> ContentVersion? {
+        guard let entry = entry(of: item.key), !entry.isDoubtful, let stamp = entry.content.last else { return nil }
+        let path = FilePath(of: item.key)
+        guard status(of: path, in: root)?.stamp == stamp else { return nil }
+        if item.previewURL == nil { return entry.preview.isEmpty ? entry.version : nil }
+        guard let preview = entry.preview.last,
+            let previews = try? previews(isMade: false), status(of: path, in: previews)?.stamp == preview
+        else { return nil }
+        return entry.version
+    }
+
+    private func entry(of key: SyncKey) -> IndexEntry? {
+        state.withLock { $0.index.entries[key] }
+    }
+
+    /// The status of a regular file; nil if there is none.
+    private func status(of path: FilePath, in base: Directory) -> FileStatus? {
+        guard let folder = try? base.directory(at: path.folders, isMade: false),
+            let status = folder.status(path.name), status.isFile
+        else { return nil }
+        return status
+    }
+
+    private func previews(isMade: Bool) throws(FolderError) -> Directory? {
+        guard let internals = try root.directory(FilePath.internals, isMade: isMade) else { return nil }
+        return try internals.directory(Self.previewsName, isMade: isMade)
+    }
+
+    // MARK: Notes
+
+    /// Returns and forgets what a person should know: files that were left alone.
+    func takeNotes() -> [String] {
+        state.withLock { state in
+            defer { state.notes = [] }
+            return state.notes
+        }
+    }
+
+    private func note(_ text: String) {
+        state.withLock { if !$0.notes.contains(text) { $0.notes.append(text) } }
+    }
+
+    // MARK: The pass
+
+    private func write(_ body: (inout FolderIndex, Int32) throws(FolderError) -> Void) throws(FolderError) {
+        guard let writing else { return }
+        let result: Result<Void, FolderError> = state.withLock { state in
+            Result { () throws(FolderError) in try body(&state.index, writing.index) }
+        }
+        try result.get()
+    }
+
+    private func append(_ line: IndexLine) throws(FolderError) {
+        try write { index, file throws(FolderError) in try index.append([line], to: file) }
+    }
+
+    /// Prepares the change of items' files.
+    ///
+    /// - Parameters:
+    ///   - items: The items that will be downloaded.
+    ///   - listed: The keys of the complete list; nil if it may be incomplete.
+    func plan(_ items: [FolderItem], listed: Set<SyncKey>?) throws(FolderError) {
+        let keys = Set(items.map(\.key))
+        let stored = state.withLock { $0.index.entries }
+        for (key, entry) in stored where entry.part != nil && !keys.contains(key) { try dropPart(of: key) }
+        if let listed { try removeObstacles(of: items, among: stored, listed) }
+        // Files of others must not be taken for the mirror's, if the system fails.
+        let planned = keys.filter { key in
+            guard let status = anyStatus(of: FilePath(of: key)) else { return true }
+            return entry(of: key)?.ownsContent(status) ?? false
+        }
+        if planned.isEmpty { return }
+        try write { index, file throws(FolderError) in try index.plan(Array(planned), in: file) }
+    }
+
+    /// The status of anything that is in the place of a file.
+    private func anyStatus(of path: FilePath) -> FileStatus? {
+        (try? root.directory(at: path.folders, isMade: false))?.status(path.name)
+    }
+
+    /// Removes stored items that are no longer listed if their files are where folders of new items
+    /// have to be, or the reverse. Where removals come after downloads, they would be too late.
+    private func removeObstacles(
+        of items: [FolderItem], among stored: [SyncKey: IndexEntry], _ listed: Set<SyncKey>
+    ) throws(FolderError) {
+        let absent = stored.keys.filter { !listed.contains($0) }
+        if absent.isEmpty { return }
+        var files: Set<SyncKey> = []
+        var folders: Set<SyncKey> = []
+        for item in items { Self.add(FilePath(of: item.key), to: &files, &folders, ignoresCase) }
+        for key in absent {
+            var absentFiles: Set<SyncKey> = []
+            var absentFolders: Set<SyncKey> = []
+            Self.add(FilePath(of: key), to: &absentFiles, &absentFolders, ignoresCase)
+            let isObstacle =
+                !absentFiles.isDisjoint(with: folders) || !absentFolders.isDisjoint(with: files)
+                || !absentFiles.isDisjoint(with: files)
+            if isObstacle { try remove(key) }
+        }
+    }
+
+    private static func add(
+        _ path: FilePath, to files: inout Set<SyncKey>, _ folders: inout Set<SyncKey>, _ ignoresCase: Bool
+    ) {
+        files.insert(NameCollisions.place(path.text, ignoresCase))
+        for count in 0..<path.folders.count {
+            folders.insert(NameCollisions.place(path.names[0...count].joined(separator: "/"), ignoresCase))
+        }
+    }
+
+    /// Has the system write all changes to the disk, and marks that it has.
+    func sync() throws(FolderError) {
+        guard writing != nil, state.withLock(\.index.hasChanges) else { return }
+        guard owf_sync_file_system(root.descriptor) == 0 else {
+            throw .system("cannot write \(root.path): \(Directory.reason())")
+        }
+        try write { index, file throws(FolderError) in try index.markSynced(in: file) }
+    }
+
+    /// Releases the lock.
+    func release() async {
+        await writing?.lock.release()
+    }
+
+    // MARK: Parts
+
+    /// Opens the part of an item's content, with what an earlier download has left.
+    func contentPart(of item: FolderItem) throws(FolderError) -> PartFile {
+        if let known = entry(of: item.key)?.part {
+            if known.address == Self.address(item.url), known.byteCount == item.byteCount ?? known.byteCount,
+                let part = try openPart(known, of: item)
+            {
+                return part
+            }
+            try dropPart(of: item.key)
+        }
+        return try newPart(isHashed: item.sha256 != nil) { [self] number, tag, byteCount in
+            try keepPart(of: item, number, tag, byteCount)
+        }
+    }
+
+    /// Opens a new part of a preview.
+    func previewPart() throws(FolderError) -> PartFile {
+        try newPart(isHashed: false) { _, _, _ in }
+    }
+
+    private func openPart(_ part: DownloadPart, of item: FolderItem) throws(FolderError) -> PartFile? {
+        guard let writing, let status = writing.parts.status(String(part.number)), status.isFile,
+            status.stamp.byteCount > 0, status.stamp.byteCount <= part.byteCount ?? .max
+        else { return nil }
+        let file = try writing.parts.file(String(part.number))
+        return try PartFile(
+            part.number, file,
+            Resumption(byteCount: status.stamp.byteCount, total: part.byteCount, tag: part.tag),
+            isHashed: item.sha256 != nil
+        ) { [self] tag, byteCount in try keepPart(of: item, part.number, tag, byteCount) }
+    }
+
+    private func newPart(
+        isHashed: Bool, keep: @escaping @Sendable (_ number: Int, _ tag: String, _ byteCount: Int?) throws -> Void
+    ) throws(FolderError) -> PartFile {
+        guard let writing else { throw .system("no pass has begun") }
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let file = try writing.parts.file(String(number), O_CREAT | O_EXCL)
+        return try PartFile(number, file, Resumption(), isHashed: isHashed) { tag, byteCount in
+            try keep(number, tag, byteCount)
+        }
+    }
+
+    private func keepPart(of item: FolderItem, _ number: Int, _ tag: String, _ byteCount: Int?) throws(FolderError) {
+        let part = DownloadPart(number: number, address: Self.address(item.url), tag: tag, byteCount: byteCount)
+        try append(.part(item.key, part))
+    }
+
+    /// Removes a part whose download failed, unless it can be continued.
+    func abandon(_ part: PartFile) {
+        if !part.isKept { try? writing?.parts.remove(String(part.number)) }
+    }
+
+    /// Removes the part of a key.
+    func dropPart(of key: SyncKey) throws(FolderError) {
+        guard let part = entry(of: key)?.part else { return }
+        try append(.part(key, nil))
+        try writing?.parts.remove(String(part.number))
+    }
+
+    /// The address of a content, without the query, which may be a signature with a date.
+    private static func address(_ url: URL) -> String {
+        var parts = URLComponents(url: url.withoutUser, resolvingAgainstBaseURL: true)
+        parts?.query = nil
+        parts?.fragment = nil
+        return parts?.string ?? ""
+    }
+
+    // MARK: Files
+
+    /// Moves a downloaded part into place as the content of an item.
+    func storeContent(_ part: PartFile, of item: FolderItem, tag: String?, modified: String?) throws(FolderError) {
+        let version = ContentVersion(revision: item.owsRevision, tag: tag, modified: modified)
+        try put(part, FilePath(of: item.key), in: root, isOwned: { entry(of: item.key)?.ownsContent($0) ?? false }) {
+            stamp throws(FolderError) in try append(.content(item.key, stamp, version))
+        }
+        try write { index, file throws(FolderError) in
+            index.settle(item.key, \.content)
+            if index.entries[item.key]?.part != nil { try index.append([.part(item.key, nil)], to: file) }
+        }
+        if item.previewURL == nil { try removePreview(of: item.key) }
+    }
+
+    /// Moves a downloaded part into place as the preview of an item.
+    func storePreview(_ part: PartFile, of item: FolderItem) throws(FolderError) {
+        guard let previews = try previews(isMade: true) else { return }
+        try put(
+            part, FilePath(of: item.key), in: previews, isOwned: { entry(of: item.key)?.ownsPreview($0) ?? false }
+        ) { stamp throws(FolderError) in try append(.preview(item.key, stamp)) }
+        try write { index, _ throws(FolderError) in index.settle(item.key, \.preview) }
+    }
+
+    /// Moves a part into its place, after the index has its stamp.
+    ///
+    /// A file that the mirror did not write stays. If it has the same content, it becomes the
+    /// mirror's.
+    private func put(
+        _ part: PartFile, _ path: FilePath, in base: Directory, isOwned: (FileStatus) -> Bool,
+        claim: (FileStamp) throws(FolderError) -> Void
+    ) throws(FolderError) {
+        guard let writing, let folder = try base.directory(at: path.folders, isMade: true),
+            let received = Directory.status(of: part.descriptor)
+        else { throw .system("no pass has begun") }
+        let name = String(part.number)
+        let before = folder.status(path.name)
+        if let before, !isOwned(before) {
+            guard before.isFile, before.stamp.byteCount == received.stamp.byteCount,
+                let other = try? folder.file(path.name)
+            else { throw .inTheWay(path: folder.path(of: path.name)) }
+            defer { close(other) }
+            guard part.hasContent(of: other), Directory.status(of: other)?.stamp == before.stamp else {
+                throw .inTheWay(path: folder.path(of: path.name))
+            }
+            try claim(before.stamp)
+            return try writing.parts.remove(name)
+        }
+        try claim(received.stamp)
+        if before == nil {
+            try writing.parts.move(name, toFree: folder, path.name)
+        } else {
+            try writing.parts.move(name, to: folder, path.name)
+        }
+    }
+
+    /// Removes an item's files, then its entry; missing files are not an error.
+    func remove(_ key: SyncKey) throws(FolderError) {
+        guard let entry = entry(of: key) else { return }
+        try dropPart(of: key)
+        try removeFile(FilePath(of: key), in: root, isOwned: entry.ownsContent)
+        try removePreview(of: key)
+        try append(.removed(key))
+    }
+
+    private func removePreview(of key: SyncKey) throws(FolderError) {
+        guard let entry = entry(of: key), !entry.preview.isEmpty || entry.isDoubtful,
+            let previews = try? previews(isMade: false)
+        else { return }
+        try removeFile(FilePath(of: key), in: previews, isOwned: entry.ownsPreview)
+        try append(.preview(key, nil))
+    }
+
+    /// Removes a file if it is the mirror's, and the folders that are empty then. Anything else is
+    /// left alone.
+    private func removeFile(
+        _ path: FilePath, in base: Directory, isOwned: (FileStatus) -> Bool
+    ) throws(FolderError) {
+        var folders = [base]
+        for name in path.folders {
+            guard let next = try? folders[folders.count - 1].directory(name, isMade: false) else { return }
+            folders.append(next)
+        }
+        let folder = folders[folders.count - 1]
+        guard let status = folder.status(path.name) else { return }
+        guard isOwned(status) else {
+            return note(
+                "\(folder.path(of: path.name)) was not written by this mirror, or was changed since, and was left alone"
+            )
+        }
+        try folder.remove(path.name)
+        for (parent, name) in zip(folders, path.folders).reversed() where !parent.removeEmptyDirectory(name) { return }
+    }
+}

@@ -1,0 +1,62 @@
+public import Foundation
+import HTTPTransfer
+public import OneWaySynchronizer
+
+/// An error of a mirrored folder.
+public enum FolderError: Error, Hashable, Sendable {
+    /// Another pass changes the folder; `holder` is nil if it is not known.
+    case inUse(path: String, holder: SyncLeaseHolder?)
+    /// Something that the mirror did not write, or that was changed since, has the place of a file.
+    case inTheWay(path: String)
+    /// The index cannot be read.
+    case damagedIndex(path: String)
+    /// Two keys of the list stand for files that cannot exist together.
+    case collision(SyncKey, SyncKey)
+    /// The list is not usable; the text contains the place and the reason.
+    case unusableList(URL, problem: String)
+    /// The content does not have the listed size in bytes; `received` is nil if it is larger.
+    case wrongSize(SyncKey, expected: Int, received: Int?)
+    /// The content does not have the listed SHA-256.
+    case wrongChecksum(SyncKey, expected: String, received: String)
+    /// The system refused an operation; the text contains the operation and the reason.
+    case system(String)
+}
+
+extension FolderError: CustomStringConvertible {
+    /// The error as one sentence.
+    public var description: String {
+        switch self {
+        case .inUse(let path, let holder?): "\(path): another mirror is at work here, \(holder)"
+        case .inUse(let path, nil): "\(path): another mirror is at work here"
+        case .inTheWay(let path):
+            "\(path): a file that this mirror did not write, or that was changed since, is in the way; move it away"
+        case .damagedIndex(let path):
+            "\(path): the index is damaged; remove it, and the files that the mirror wrote, to begin anew"
+        case .collision(let one, let other):
+            "\(one.debugDescription) and \(other.debugDescription) cannot be files of one folder"
+        case .unusableList(let url, let problem): "\(url.displayName): \(problem)"
+        case .wrongSize(let key, let expected, let received):
+            "the content of \(key.debugDescription) has \(received.map { "\($0)" } ?? "more") bytes, "
+                + "and the list says \(expected)"
+        case .wrongChecksum(let key, let expected, let received):
+            "the content of \(key.debugDescription) has the SHA-256 \(received), and the list says \(expected)"
+        case .system(let text): text
+        }
+    }
+}
+
+extension FolderError: LocalizedError {
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}
+
+extension FolderError: RetryableError {
+    /// `true` for content that may have changed between the list and the download, and for a folder
+    /// in use.
+    public var isRetryable: Bool {
+        switch self {
+        case .inUse, .wrongSize, .wrongChecksum: true
+        case .inTheWay, .damagedIndex, .collision, .unusableList, .system: false
+        }
+    }
+}

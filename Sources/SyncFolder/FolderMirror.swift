@@ -1,0 +1,361 @@
+public import Foundation
+public import HTTPTransfer
+public import OneWaySynchronizer
+import SyncBase
+
+/// Makes a folder equal to a list of files on HTTP servers.
+///
+/// ```swift
+/// let mirror = FolderMirror(of: listURL, in: folder)
+/// let report = try await Synchronizer(processor: mirror).sync()
+/// ```
+///
+/// - **Names.** A key is a path in the folder: `a/b.txt` is the file `b.txt` in the folder `a`.
+///   Names are as in the key. Only what the system cannot have as a name is replaced: control
+///   characters, and `%` before two hexadecimal digits, `_` or `~`, become `%` and two hexadecimal
+///   digits; an empty name becomes `%_`, `.` becomes `%2E`, `..` becomes `%2E.`. A name of more
+///   than 255 bytes is cut and gets its SHA-256. Keys whose files cannot exist together end the
+///   pass before anything is changed: a file in the place of a folder and, where the file system
+///   ignores case, names that differ only in case or Unicode normalization.
+/// - **Whole files.** A file appears in its place with its whole content, of the listed size and
+///   SHA-256. The files of a pass are on the disk when the pass ends.
+/// - **Changes.** An item is downloaded again if its listed revision changed, or if its file is not
+///   as it was written. Without a revision, the mirror asks the server, with the entity tag or the
+///   date of the last response.
+/// - **Interruptions.** Downloads of more than 1 MiB continue where they ended, in a later attempt,
+///   pass or process, if the server identified the content with a strong entity tag. Other remains
+///   of killed processes are removed when a pass begins.
+/// - **Other files.** Files that the mirror did not write, or that were changed since, are neither
+///   overwritten nor removed, unless they have the content that is to be written. Symbolic links in
+///   the folder are not followed. Folders that are empty after a removal are removed.
+/// - **Other passes.** A pass locks the folder. A second one ends with
+///   ``FolderError/inUse(path:holder:)``, also one of another process.
+///
+/// The mirror's own files are in the folder `.mirror`. A copy of the folder that has the times of
+/// the files is a mirror, too.
+public final class FolderMirror: SyncProcessor {
+    /// The number of items whose servers are asked for changes at the same time.
+    private static let checkCount = 16
+
+    private struct State {
+        /// The folder during a pass.
+        var open: OpenFolder?
+        /// The keys of the list; nil if it may be incomplete.
+        var listed: Set<SyncKey>?
+        /// The keys whose previews are from this pass.
+        var previewed: Set<SyncKey> = []
+        /// The notes of ended passes.
+        var notes: [String] = []
+    }
+
+    /// The folder.
+    public let folder: URL
+
+    private let client: HTTPClient
+    private let headers: @Sendable (URL) async throws -> HTTPHeaders
+    private let list: @Sendable () async throws -> SourceList<FolderItem>
+    private let state = Locked(State())
+    /// Waits for the disk.
+    private let executor = BlockingExecutor(label: "FolderMirror")
+
+    /// Creates a mirror of the files that a function lists. Neither the folder nor the network is
+    /// accessed.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder, which need not exist.
+    ///   - client: The client for all requests; by default ``client(limits:requestsPerSecond:)``.
+    ///   - headers: Returns the header fields for an address, such as credentials, which only its
+    ///     origin may see; none by default.
+    ///   - list: Lists the files. Keys are unique.
+    public init(
+        in folder: URL, client: HTTPClient = FolderMirror.client(),
+        headers: @escaping @Sendable (URL) async throws -> HTTPHeaders = { _ in HTTPHeaders() },
+        list: @escaping @Sendable () async throws -> SourceList<FolderItem>
+    ) {
+        self.folder = folder
+        self.client = client
+        self.headers = headers
+        self.list = list
+    }
+
+    /// Creates a mirror of a server's list. Neither the folder nor the network is accessed.
+    ///
+    /// The list is one of these:
+    /// - a JSON array of objects with `key` and `url`, and optionally `revision` (a text or a whole
+    ///   number), `size` (in bytes), `sha256`, `order` and `preview_url`;
+    /// - the HTML index of a folder, as of nginx and Apache, with the indexes of its sub-folders;
+    /// - a text with an address on each line. The key is the path below the folder of the list, and
+    ///   elsewhere the host and the path. Lines that begin with `#` are comments.
+    ///
+    /// Addresses in it can be relative. Any other response ends the pass before anything is
+    /// changed.
+    ///
+    /// - Parameters:
+    ///   - list: The address of the list. Its user name and password are sent to its origin.
+    ///   - folder: The folder, which need not exist.
+    ///   - client: The client for all requests; by default ``client(limits:requestsPerSecond:)``.
+    ///   - headers: The header fields of each request to the list's origin; none by default.
+    ///   - allowsHTTP: Whether a list that came by https may name addresses with http; false by
+    ///     default.
+    public convenience init(
+        of list: URL, in folder: URL, client: HTTPClient = FolderMirror.client(), headers: HTTPHeaders = HTTPHeaders(),
+        allowsHTTP: Bool = false
+    ) {
+        let fields: @Sendable (URL) -> HTTPHeaders = { url in
+            guard url.origin == list.origin else { return HTTPHeaders() }
+            var fields = list.authorization
+            fields.merge(headers)
+            return fields
+        }
+        let source = FolderList(url: list, client: client, headers: fields, allowsHTTP: allowsHTTP)
+        self.init(in: folder, client: client, headers: { fields($0) }, list: { SourceList(try await source.items()) })
+    }
+
+    /// Creates a client for files of any size. The synchronizer decides how many requests run at a
+    /// time, and which are made again.
+    ///
+    /// - Parameters:
+    ///   - limits: The limits of each request; by default files of 64 GiB, which may take as long
+    ///     as 16 KiB per second need.
+    ///   - requestsPerSecond: The maximum number of requests that begin per second; nil, the
+    ///     default, for no limit.
+    public static func client(
+        limits: HTTPClient.Limits = HTTPClient.Limits(bodyByteCount: 64 << 30, slowestByteRate: 16 << 10),
+        requestsPerSecond: Double? = nil
+    ) -> HTTPClient {
+        HTTPClient(limits: limits, requestsPerSecond: requestsPerSecond, connectionCount: 4_096)
+    }
+
+    /// Returns the file of an item's content, whether or not it exists.
+    public func file(for key: SyncKey) -> URL {
+        FilePath(of: key).names.reduce(folder) { $0.appending(component: $1) }
+    }
+
+    /// Returns the file of an item's preview, whether or not it exists.
+    public func previewFile(for key: SyncKey) -> URL {
+        let previews = folder.appending(component: FilePath.internals).appending(component: OpenFolder.previewsName)
+        return FilePath(of: key).names.reduce(previews) { $0.appending(component: $1) }
+    }
+
+    /// Returns and forgets what a person should know of past passes, such as files that were left
+    /// alone; empty if there is nothing.
+    public func takeNotes() -> [String] {
+        let (notes, open) = state.withLock { state in
+            defer { state.notes = [] }
+            return (state.notes, state.open)
+        }
+        return notes + (open?.takeNotes() ?? [])
+    }
+
+    // MARK: The calls of a pass
+
+    /// Makes the folder if needed, locks it, and removes remains of killed processes.
+    public func owsSyncBegin() async throws {
+        let open = try OpenFolder.writing(folder)
+        state.withLock { state in
+            state.open = open
+            state.listed = nil
+            state.previewed = []
+        }
+    }
+
+    /// Lists the files, and checks that they can exist together.
+    public func owsFetchSourceList() async throws -> SourceList<FolderItem> {
+        let list = try await list()
+        let keys = list.items.map(\.key)
+        try NameCollisions.check(keys, ignoresCase: try current()?.ignoresCase ?? false)
+        state.withLock { $0.listed = list.isPartial ? nil : Set(keys) }
+        return list
+    }
+
+    /// Returns the keys of complete and incomplete files.
+    public func owsGetLocalKeys() async throws -> Set<SyncKey> {
+        try current()?.keys() ?? []
+    }
+
+    /// Removes files that the mirror wrote, and leaves others alone.
+    public func owsRemoveLocalItems(for keys: Set<SyncKey>) async throws {
+        if let open = state.withLock(\.open) {
+            for key in keys { try open.remove(key) }
+            return
+        }
+        let open = try OpenFolder.writing(folder)
+        let result = Result { for key in keys { try open.remove(key) } }
+        try await close(open, after: result)
+    }
+
+    /// Compares revisions and files, and asks servers about items without a revision.
+    public func owsShouldUpdateItems(_ items: [FolderItem]) async throws -> Set<SyncKey>? {
+        guard let open = try current() else { return Set(items.map(\.key)) }
+        var changed: Set<SyncKey> = []
+        var unknown: [(item: FolderItem, version: ContentVersion)] = []
+        for item in items {
+            guard let version = open.intactVersion(of: item) else {
+                changed.insert(item.key)
+                continue
+            }
+            if let revision = item.owsRevision {
+                if version.revision != revision { changed.insert(item.key) }
+            } else {
+                unknown.append((item, version))
+            }
+        }
+        var rest = unknown[...]
+        return try await withThrowingTaskGroup(of: SyncKey?.self) { group in
+            func checkNext() {
+                guard let (item, version) = rest.popFirst() else { return }
+                group.addTask { try await self.isUnchanged(item, version) ? nil : item.key }
+            }
+            for _ in 0..<Self.checkCount { checkNext() }
+            while let key = try await group.next() {
+                if let key { changed.insert(key) }
+                checkNext()
+            }
+            return changed
+        }
+    }
+
+    /// Puts on the disk which files will change.
+    public func owsPrepareDownload(of items: [FolderItem]) async throws -> [FolderItem] {
+        let (open, listed) = state.withLock { ($0.open, $0.listed) }
+        try await executor.run { try open?.plan(items, listed: listed) }
+        return items
+    }
+
+    /// Downloads a preview into the folder of previews.
+    public func owsDownloadItemPreview(for item: FolderItem) async throws {
+        guard let url = item.previewURL else { return }
+        let open = try openInPass()
+        let part = try open.previewPart()
+        do {
+            _ = try await client.download(
+                url, into: part, resuming: Resumption(), headers: try await headers(url))
+            try open.storePreview(part, of: item)
+        } catch {
+            open.abandon(part)
+            throw error
+        }
+        state.withLock { _ = $0.previewed.insert(item.key) }
+    }
+
+    /// Downloads a file, and its preview if it was not downloaded in this pass.
+    public func owsDownloadItem(for item: FolderItem) async throws {
+        let open = try openInPass()
+        if item.previewURL != nil, !state.withLock({ $0.previewed.contains(item.key) }) {
+            try await owsDownloadItemPreview(for: item)
+        }
+        let part = try open.contentPart(of: item)
+        do {
+            try await download(item, into: part, in: open)
+        } catch let error as HTTPError where part.resumption.byteCount > 0 && error.isRefusal {
+            // Some servers refuse what continues a part, instead of sending the whole content.
+            try open.dropPart(of: item.key)
+            try await download(item, into: try open.contentPart(of: item), in: open)
+        }
+    }
+
+    private func download(_ item: FolderItem, into part: PartFile, in open: OpenFolder) async throws {
+        do {
+            let condition = item.owsRevision == nil ? open.intactVersion(of: item)?.condition : nil
+            let end = try await client.download(
+                item.url, into: part, resuming: part.resumption, condition: condition ?? HTTPHeaders(),
+                headers: try await headers(item.url), limit: item.byteCount ?? .max)
+            guard case .whole(let byteCount, let fields) = end else { return open.abandon(part) }
+            do throws(FolderError) {
+                try Self.check(part, byteCount, of: item)
+            } catch {
+                try open.dropPart(of: item.key)
+                throw error
+            }
+            try open.storeContent(part, of: item, tag: fields.returnable("ETag"), modified: fields.lastModified)
+        } catch let error as HTTPError {
+            open.abandon(part)
+            guard let byteCount = item.byteCount, error.problem == .tooLarge(limit: byteCount) else { throw error }
+            try open.dropPart(of: item.key)
+            throw FolderError.wrongSize(item.key, expected: byteCount, received: nil)
+        } catch {
+            open.abandon(part)
+            throw error
+        }
+    }
+
+    private static func check(_ part: PartFile, _ byteCount: Int, of item: FolderItem) throws(FolderError) {
+        if let expected = item.byteCount, expected != byteCount {
+            throw .wrongSize(item.key, expected: expected, received: byteCount)
+        }
+        if let expected = item.sha256?.lowercased(), let digest = part.digest, expected != digest {
+            throw .wrongChecksum(item.key, expected: expected, received: digest)
+        }
+    }
+
+    /// Has the system write the files to the disk, and releases the folder.
+    public func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
+        let open = state.withLock { state in
+            defer { state.open = nil }
+            return state.open
+        }
+        if let open { try await close(open, after: .success(())) }
+    }
+
+    // MARK: The folder
+
+    private func close(_ open: OpenFolder, after result: Result<Void, any Error>) async throws {
+        let end = await executor.run { Result { try open.sync() } }
+        state.withLock { $0.notes += open.takeNotes() }
+        await open.release()
+        try result.get()
+        try end.get()
+    }
+
+    /// The folder of the pass, or the folder as it is on the disk; nil if there is none.
+    private func current() throws -> OpenFolder? {
+        try state.withLock(\.open) ?? OpenFolder.reading(folder)
+    }
+
+    private func openInPass() throws -> OpenFolder {
+        guard let open = state.withLock(\.open) else { throw FolderError.system("no pass has begun") }
+        return open
+    }
+
+    // MARK: Changes
+
+    /// Asks the server whether it still has the stored version.
+    private func isUnchanged(_ item: FolderItem, _ version: ContentVersion) async throws -> Bool {
+        guard let condition = version.condition else { return false }
+        let head: HTTPHead
+        do {
+            head = try await client.head(of: item.url, condition: condition, headers: try await headers(item.url))
+        } catch let error as HTTPError where !error.isRetryable {
+            // The download will say what is wrong, or that nothing changed.
+            return false
+        }
+        // Some servers answer conditional requests as others.
+        return head.status == 304 || version.tag.map { $0 == head.headers["ETag"] } ?? false
+    }
+}
+
+extension ContentVersion {
+    /// The header fields that ask for another version; nil if this one has no sign.
+    fileprivate var condition: HTTPHeaders? {
+        if let tag { return ["If-None-Match": tag] }
+        return modified.map { ["If-Modified-Since": $0] }
+    }
+}
+
+extension HTTPHeaders {
+    /// `Last-Modified`, if a later change would have another one: it has whole seconds, and the
+    /// response is younger (RFC 9110, section 8.8.2.2).
+    fileprivate var lastModified: String? {
+        guard let text = returnable("Last-Modified"), let modified = HTTPDate.parse(text),
+            let date = self["Date"].flatMap({ HTTPDate.parse($0) }), date.timeIntervalSince(modified) >= 2
+        else { return nil }
+        return text
+    }
+}
+
+extension HTTPError {
+    /// Whether the server refuses the request as it is.
+    fileprivate var isRefusal: Bool {
+        if case .status(let status, _, _) = problem { (400..<500).contains(status) && !isRetryable } else { false }
+    }
+}

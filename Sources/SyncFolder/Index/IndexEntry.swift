@@ -1,0 +1,68 @@
+import OneWaySynchronizer
+
+/// What the index knows about a key.
+struct IndexEntry: Hashable, Sendable {
+    /// The stamps that the content file can have, at most ``stampCount``, the newest last.
+    ///
+    /// A stamp is recorded before its file is moved into place. If the process ends in between, the
+    /// file has an older one.
+    var content: [FileStamp] = []
+    /// What was listed and received with the newest stamp.
+    var version = ContentVersion()
+    /// The same for the preview; empty without a preview.
+    var preview: [FileStamp] = []
+    /// A part of a download that can be continued.
+    var part: DownloadPart?
+    /// Whether the system may have lost data of the files, so that they are the mirror's, whatever
+    /// their stamps, and have to be downloaded again.
+    var isDoubtful = false
+
+    private static let stampCount = 4
+
+    /// Whether files of the key may exist.
+    var isStored: Bool { !content.isEmpty || !preview.isEmpty || isDoubtful }
+
+    var isEmpty: Bool { !isStored && part == nil }
+
+    /// Whether a content file is the mirror's.
+    func ownsContent(_ status: FileStatus) -> Bool {
+        status.isFile && (isDoubtful || content.contains(status.stamp))
+    }
+
+    /// Whether a preview file is the mirror's.
+    func ownsPreview(_ status: FileStatus) -> Bool {
+        status.isFile && (isDoubtful || preview.contains(status.stamp))
+    }
+
+    mutating func addContent(_ stamp: FileStamp, _ version: ContentVersion) {
+        content = (content + [stamp]).suffix(Self.stampCount)
+        self.version = version
+        isDoubtful = false
+    }
+
+    mutating func addPreview(_ stamp: FileStamp) {
+        preview = (preview + [stamp]).suffix(Self.stampCount)
+    }
+}
+
+/// Which version of a content is stored.
+struct ContentVersion: Hashable, Sendable {
+    /// The revision of the list; nil if it gave none.
+    var revision: String?
+    /// The entity tag of the response; nil if it had none.
+    var tag: String?
+    /// The field `Last-Modified` of the response; nil if it had none.
+    var modified: String?
+}
+
+/// A file with the beginning of a content.
+struct DownloadPart: Hashable, Sendable {
+    /// The number that is its name.
+    var number: Int
+    /// The address, without its query.
+    var address: String
+    /// The strong entity tag of the content.
+    var tag: String
+    /// The size of the whole content; nil if it is not known.
+    var byteCount: Int?
+}

@@ -1,0 +1,110 @@
+import Foundation
+import OneWayFolderTestSupport
+import OneWayLoopbackServer
+import OneWaySynchronizer
+import OneWayTestSupport
+import SyncBase
+import Testing
+
+@testable import SyncFolder
+
+/// Lists without revisions: the server is asked what changed.
+@Suite(.timeLimit(.minutes(30))) struct ConditionalTests {
+    /// How a server identifies a content.
+    enum Sign: CaseIterable {
+        case strongTag, weakTag, date, both, none, headless, deaf
+    }
+
+    private static let oldDate = "Tue, 24 Nov 2026 10:00:00 GMT"
+    private static let newDate = "Tue, 24 Nov 2026 10:00:01 GMT"
+
+    /// Answers for a content of a version as such a server does.
+    private static func reply(_ request: LoopbackRequest, _ sign: Sign, version: Int) -> LoopbackResponse {
+        let tag = "\(sign == .weakTag ? "W/" : "")\"\(version)\""
+        let modified = version == 1 ? oldDate : newDate
+        var headers = [("Date", "Tue, 24 Nov 2026 12:00:00 GMT")]
+        if sign != .none, sign != .date { headers.append(("ETag", tag)) }
+        if sign == .date || sign == .both { headers.append(("Last-Modified", modified)) }
+        if sign == .headless, request.method == "HEAD" { return .status(405) }
+        let isSame = request.header("if-none-match") == tag || request.header("if-modified-since") == modified
+        if isSame, sign != .deaf { return .status(304, headers: headers) }
+        return .text("content \(version)", headers: headers)
+    }
+
+    @Test(arguments: Sign.allCases) func onlyWhatChangedIsStoredAgain(_ sign: Sign) async throws {
+        try await FolderWorld.with { world in
+            let version = Locked(1)
+            world.reply { request in
+                request.path == "/list.json"
+                    ? .json(#"[{"key": "a", "url": "/a"}]"#)
+                    : Self.reply(request, sign, version: version.withLock(\.self))
+            }
+            #expect(try await world.synchronizer.sync().inserted == 1)
+            let before = try Self.identity(world.mirror.file(for: "a"))
+            let again = try await world.synchronizer.sync()
+            #expect(again.unchanged == (sign == .none || sign == .headless ? 0 : 1))
+            // Not even an answer without HEAD replaces a file that is the same.
+            #expect(try (Self.identity(world.mirror.file(for: "a")) == before) == (sign != .none))
+            version.withLock { $0 = 2 }
+            #expect(try await world.synchronizer.sync().updated == 1)
+            #expect(try world.contents == ["a": "content 2"])
+        }
+    }
+
+    private static func identity(_ file: URL) throws -> String {
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        return "\(attributes[.systemFileNumber] ?? 0)"
+    }
+
+    /// A second change in the same second would have the same date.
+    @Test(arguments: [0, 1, 2]) func aDateThatIsTooYoungIsNoSign(age: Int) async throws {
+        try await FolderWorld.with { world in
+            let text = Locked("one")
+            world.reply { request in
+                if request.path == "/list.json" { return .json(#"[{"key": "a", "url": "/a"}]"#) }
+                if request.header("if-modified-since") != nil { return .status(304) }
+                return .text(
+                    text.withLock(\.self),
+                    headers: [("Last-Modified", Self.oldDate), ("Date", "Tue, 24 Nov 2026 10:00:0\(age) GMT")])
+            }
+            try await world.synchronizer.sync()
+            text.withLock { $0 = "two" }
+            _ = try await world.synchronizer.sync()
+            #expect(try world.contents == ["a": age >= 2 ? "one" : "two"])
+        }
+    }
+
+    @Test func aServerThatDoesNotAnswerChangesNothing() async throws {
+        try await FolderWorld.with { world in
+            let isDown = Locked(false)
+            world.reply { request in
+                if request.path == "/list.json" { return .json(#"[{"key": "a", "url": "/a"}]"#) }
+                return isDown.withLock(\.self) ? .closing : .text("content", headers: [("ETag", "\"1\"")])
+            }
+            try await world.synchronizer.sync()
+            isDown.withLock { $0 = true }
+            let failure = try await world.failure()
+            #expect(failure.errors.first?.stage == .shouldUpdate)
+            #expect(try world.contents == ["a": "content"])
+        }
+    }
+
+    @Test func aChecksumTakesThePlaceOfARevision() async throws {
+        try await FolderWorld.with { world in
+            func serve(_ text: String) {
+                let digest = Hexadecimal.text(of: SHA256.digest(of: text.utf8)).uppercased()
+                world.reply { request in
+                    request.path == "/list.json"
+                        ? .json(#"[{"key": "a", "url": "/a", "sha256": "\#(digest)"}]"#) : .text(text)
+                }
+            }
+            serve("one")
+            try await world.synchronizer.sync()
+            let count = world.requests.events.count
+            #expect(try await world.synchronizer.sync().unchanged == 1)
+            #expect(world.transfers(after: count).isEmpty)
+            serve("two")
+            #expect(try await world.synchronizer.sync().updated == 1)
+        }
+    }
+}

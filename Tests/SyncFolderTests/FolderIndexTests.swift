@@ -1,0 +1,120 @@
+import Foundation
+import OneWaySynchronizer
+import OneWayTestSupport
+import Testing
+
+@testable import SyncFolder
+
+/// The journal of what the mirror wrote.
+@Suite struct FolderIndexTests {
+    private let root: TemporaryDirectory
+    private let folder: Directory
+
+    init() throws {
+        root = try TemporaryDirectory()
+        folder = try #require(try Directory.open(root.url.path))
+    }
+
+    private static let lines: [IndexLine] = [
+        .boot("abc"), .planned("a\tb\n%"), .doubtful("e\u{301}"), .synced, .removed(""), .removed("-"), .removed("%2D"),
+        .content("k", FileStamp(byteCount: 5, modified: -7), ContentVersion()),
+        .content(
+            "k", FileStamp(byteCount: 0, modified: 1), ContentVersion(revision: "-", tag: "\"x y\"", modified: "")),
+        .preview("p", FileStamp(byteCount: 1, modified: 2)), .preview("p", nil), .part("d", nil),
+        .part("d", DownloadPart(number: 3, address: "http://host/a%20b", tag: "\"1\"", byteCount: nil)),
+        .part("d", DownloadPart(number: 3, address: "", tag: "-", byteCount: 9)),
+    ]
+
+    @Test(arguments: lines) func aLineIsReadAsItWasWritten(_ line: IndexLine) {
+        let bytes = line.bytes
+        #expect(bytes.filter { $0 == IndexLine.lineEnd }.count == 1 && bytes.last == IndexLine.lineEnd)
+        #expect(IndexLine(bytes.dropLast()) == line)
+        for count in 1..<bytes.count { #expect(IndexLine(bytes.dropLast(count + 1)) != line) }
+    }
+
+    @Test(arguments: [
+        "", "x", "c", "c\ta", "s\ta", "c\ta\t1\tx\t-\t-\t-", "n\t-", "n\t%4", "n\t%zz", "n\t%ff", "d\ta\t-1\tx\ty\t-",
+    ])
+    func adamagedLineIsNone(_ text: String) {
+        #expect(IndexLine(Array(text.utf8)[...]) == nil)
+    }
+
+    /// Opens the index as a pass does.
+    private func opened() throws -> (FolderIndex, Int32) {
+        var index = try FolderIndex(in: folder)
+        let file = try index.open(in: folder)
+        return (index, file)
+    }
+
+    private func stamp(_ number: Int) -> FileStamp { FileStamp(byteCount: number, modified: Int64(number)) }
+
+    @Test func whatWasAppendedIsThereAndAnIncompleteLineIsNot() throws {
+        var (index, file) = try opened()
+        try index.append([.content("a", stamp(1), ContentVersion(revision: "1"))], to: file)
+        try index.append([.preview("a", stamp(2))], to: file)
+        close(file)
+        let path = root.url.appending(path: "index")
+        let whole = try Data(contentsOf: path)
+        for count in 0..<whole.count {
+            try whole.prefix(count).write(to: path)
+            let (index, file) = try opened()
+            close(file)
+            let entry = index.entries["a"]
+            #expect(entry == nil || entry?.content == [stamp(1)])
+            // A line that follows an incomplete one is readable.
+            var (next, other) = try opened()
+            try next.append([.planned("z"), .removed("y")], to: other)
+            close(other)
+            #expect(try FolderIndex(in: folder).damagedLineCount == 0)
+        }
+        try whole.write(to: path)
+        #expect(try FolderIndex(in: folder).entries["a"]?.preview == [stamp(2)])
+    }
+
+    @Test func anotherFileIsNoIndex() throws {
+        try Data("mine".utf8).write(to: root.url.appending(path: "index"))
+        #expect(throws: FolderError.damagedIndex(path: root.url.path + "/index")) { try FolderIndex(in: folder) }
+    }
+
+    @Test func outdatedLinesAreRemoved() throws {
+        var (index, file) = try opened()
+        for number in 0..<3_000 { try index.append([.content("a", stamp(number), ContentVersion())], to: file) }
+        try index.append([.removed("b"), .content("c", stamp(7), ContentVersion(tag: "\"t\""))], to: file)
+        close(file)
+        let before = try FolderIndex(in: folder).entries
+        let (after, other) = try opened()
+        close(other)
+        #expect(after.entries == before && before.count == 2)
+        #expect(before["a"]?.content == (2_996..<3_000).map(stamp))
+        #expect(try Data(contentsOf: root.url.appending(path: "index")).count < 500)
+        #expect(try FolderIndex(in: folder).entries == before)
+    }
+
+    /// After the death of the system, what was not known to be on the disk is doubted, until it is
+    /// stored again.
+    @Test(arguments: [true, false]) func theFilesOfAKilledSystemAreDoubted(wasKilled: Bool) throws {
+        var (index, file) = try opened()
+        try index.plan(["old"], in: file)
+        try index.append([.content("old", stamp(1), ContentVersion())], to: file)
+        try index.markSynced(in: file)
+        let boot: IndexLine = .boot(wasKilled ? "another" : SystemBoot.identifier)
+        try index.append([boot, .planned("new"), .planned("lost")], to: file)
+        try index.append([.content("new", stamp(2), ContentVersion())], to: file)
+        close(file)
+        for _ in 0..<2 {
+            let (index, file) = try opened()
+            close(file)
+            #expect(index.entries["old"]?.isDoubtful == false)
+            #expect(index.entries["new"]?.isDoubtful == wasKilled)
+            #expect(index.entries["lost"]?.isDoubtful == (wasKilled ? true : nil))
+        }
+        var (next, other) = try opened()
+        try next.plan(["new"], in: other)
+        try next.append([.content("new", stamp(3), ContentVersion())], to: other)
+        try next.markSynced(in: other)
+        close(other)
+        let last = try FolderIndex(in: folder).entries
+        #expect(last["new"]?.isDoubtful == false)
+        #expect(last["lost"]?.isDoubtful == (wasKilled ? true : nil))
+    }
+}

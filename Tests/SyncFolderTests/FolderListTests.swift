@@ -1,0 +1,228 @@
+import Foundation
+import HTTPTransfer
+import OneWaySynchronizer
+import Testing
+
+@testable import SyncFolder
+
+@Suite struct FolderListTests {
+    private func page(_ text: String, from address: String = "http://host/dir/list.json") throws -> ListPage {
+        ListPage(url: try #require(URL(string: address)), bytes: Array(text.utf8))
+    }
+
+    private func items(_ json: String) throws -> [FolderItem] {
+        try JSONFileList.items(from: page(json))
+    }
+
+    private func problem(_ json: String) throws -> String {
+        let error = try #require(throws: FolderError.self) { try items(json) }
+        #expect(error.description.hasPrefix("http://host/dir/list.json: "))
+        guard case .unusableList(_, let problem) = error else { throw error }
+        return problem
+    }
+
+    @Test func anEntryIsRead() throws {
+        let item = try #require(
+            try items(
+                """
+                [{"key": "a", "url": "x/a", "revision": 7, "order": -2, "preview_url": "/p?a=1", "size": 5,
+                  "sha256": "\(String(repeating: "Ab", count: 32))", "more": {}}]
+                """
+            ).first)
+        #expect(item.key == "a")
+        #expect(item.byteCount == 5)
+        #expect(item.sha256 == String(repeating: "ab", count: 32))
+        #expect(item.url.absoluteString == "http://host/dir/x/a")
+        #expect(item.revision == "7")
+        #expect(item.order == -2)
+        #expect(item.previewURL?.absoluteString == "http://host/p?a=1")
+    }
+
+    @Test func whatIsOptionalMayBeAbsentOrNull() throws {
+        let items = try items(
+            """
+            [{"key": "a", "url": "https://other/a", "revision": null, "order": null, "preview_url": null},
+             {"key": "b", "url": "b", "revision": "etag"}]
+            """)
+        #expect(items.map(\.revision) == [nil, "etag"])
+        #expect(items.map(\.order) == [0, 0])
+        #expect(items.map(\.previewURL) == [nil, nil])
+        #expect(items[0].url.absoluteString == "https://other/a")
+    }
+
+    @Test func keysAreComparedByteByByte() throws {
+        let items = try items(#"[{"key": "\u00e9", "url": "a"}, {"key": "e\u0301", "url": "b"}]"#)
+        #expect(items[0].owsPrimaryKey != items[1].owsPrimaryKey)
+        #expect(Set(items.map(\.owsPrimaryKey)).count == 2)
+    }
+
+    @Test(arguments: [
+        ("token s3cretTOKEN123 invalid", #"the list is not JSON; it begins with "token [redacted] invalid""#),
+        (
+            #"[{"key": "a", "url": "ftp://u:p@host/s3cretTOKEN123"}]"#,
+            #"[0].url: "ftp://host/[redacted]?…" is not an address with http or https"#
+        ),
+        (
+            #"[{"key": "a", "url": "ftp://host/a?token=other"}]"#,
+            #"[0].url: "ftp://host/a?…" is not an address with http or https"#
+        ),
+    ])
+    func anErrorShowsNoCredential(json: String, expected: String) throws {
+        let url = try #require(URL(string: "http://host/dir/list.json"))
+        let secrets = SentSecrets(headers: ["Authorization": "Bearer s3cretTOKEN123"], url: url)
+        let error = try #require(throws: FolderError.self) {
+            try JSONFileList.items(from: ListPage(url: url, bytes: Array(json.utf8), secrets: secrets))
+        }
+        #expect(error == .unusableList(url, problem: expected))
+    }
+
+    @Test(arguments: [
+        (#"{"items": []}"#, "the list: expected an array"),
+        (#"[7]"#, "[0]: expected an object"),
+        (#"[{"key": "a", "url": "a"}, {"url": "b"}]"#, "[1].key: is missing"),
+        (#"[{"key": null, "url": "a"}]"#, "[0].key: expected a string, found null"),
+        (#"[{"key": 7, "url": "a"}]"#, "[0].key: expected a string"),
+        (#"[{"key": "a", "url": "a", "order": "first"}]"#, "[0].order: expected a whole number"),
+        (#"[{"key": "a", "url": "a", "revision": []}]"#, "[0].revision: expected a string"),
+        (#"[{"key": "a", "url": ""}]"#, #"[0].url: "" is not an address with http or https"#),
+        (
+            #"[{"key": "a", "url": "file:///etc/passwd"}]"#,
+            #"[0].url: "file:///etc/passwd" is not an address with http or https"#
+        ),
+        (
+            #"[{"key": "a", "url": "a", "preview_url": "ftp://host/a"}]"#,
+            #"[0].preview_url: "ftp://host/a" is not an address with http or https"#
+        ),
+        (#"[{"key": "a", "url": "a", "size": -1}]"#, "[0].size: -1 is not a size"),
+        (#"[{"key": "a", "url": "a", "size": "1"}]"#, "[0].size: expected a whole number"),
+        (#"[{"key": "a", "url": "a", "sha256": "abc"}]"#, "[0].sha256: expected 64 hexadecimal digits"),
+        ("<!DOCTYPE html>\n<html>", #"the list is not JSON; it begins with "<!DOCTYPE html>""#),
+        ("", #"the list is not JSON; it begins with """#),
+        (#"[{"key": "a", "#, #"the list is not JSON; it begins with "[{"key": "a", ""#),
+    ])
+    func aBadListIsNamedAtItsPlace(json: String, expected: String) throws {
+        #expect(try problem(json) == expected)
+    }
+
+    @Test(arguments: [false, true]) func aListByHTTPSNamesItemsByHTTPOnlyIfAllowed(isAllowed: Bool) throws {
+        var page = try page(#"[{"key":"a","url":"http://host/a"}]"#, from: "https://host/list")
+        page.allowsHTTP = isAllowed
+        if isAllowed {
+            #expect(try JSONFileList.items(from: page).count == 1)
+        } else {
+            #expect(throws: FolderError.self) { try JSONFileList.items(from: page) }
+        }
+    }
+
+    @Test func addressesOfAListKeepTheirEscapes() throws {
+        let items = try JSONFileList.items(
+            from: page(#"[{"key":"a","url":"x y?f[a]=%3D"}]"#, from: "https://host/dir/list"))
+        #expect(items.map(\.url.absoluteString) == ["https://host/dir/x%20y?f%5Ba%5D=%3D"])
+    }
+
+    @Test(arguments: [
+        ("[]", ListPage.Form.json), (" \n{", .json), ("", .json), ("hello", .json), ("<html>", .index),
+        ("\u{FEFF}\n<!DOCTYPE html>", .index), ("# a list\nhttp://host/a", .addresses),
+        ("HTTPS://host/a", .addresses), ("ftp://host/a", .json),
+    ]) func theFormIsSeenAtTheBeginning(text: String, form: ListPage.Form) throws {
+        #expect(try page(text).form == form)
+    }
+
+    // MARK: Addresses
+
+    @Test func anAddressHasItsPathBelowTheListAsItsKey() throws {
+        let text = """
+            # Two folders
+            http://host/dir/a%20b.txt
+
+              http://host/dir/sub/c?v=1
+            http://host/other/d\r
+            https://elsewhere/dir/e
+            """
+        let items = try AddressList.items(from: page(text))
+        #expect(items.map(\.key) == ["a b.txt", "sub/c?v=1", "host/other/d", "elsewhere/dir/e"])
+        #expect(items.map(\.url.absoluteString).first == "http://host/dir/a%20b.txt")
+    }
+
+    @Test(arguments: [
+        ("http://host/a\nService Unavailable", "line 2: not an address with http or https"),
+        ("http://host/a\n/b", "line 2: not an address with http or https"),
+        ("http://host/a\nhttp://", "line 2: \"http://\" is not an address with http or https"),
+    ]) func aLineThatIsNoAddressIsAnError(text: String, problem: String) throws {
+        let page = try page(text)
+        #expect(throws: FolderError.unusableList(page.url, problem: problem)) { try AddressList.items(from: page) }
+    }
+
+    @Test func aTextWithoutAKnownEndIsAnError() throws {
+        var page = try page("http://host/a")
+        page.isFramed = false
+        #expect(throws: FolderError.self) { try AddressList.items(from: page) }
+    }
+
+    // MARK: Indexes
+
+    /// As nginx 1.26 writes it.
+    private static let nginx = """
+        <html>
+        <head><title>Index of /dir/</title></head>
+        <body>
+        <h1>Index of /dir/</h1><hr><pre><a href="../">../</a>
+        <a href="sub%20folder/">sub folder/</a>                     24-Nov-2026 10:00                   -
+        <a href="%3Cb%3E%26.txt">&lt;b&gt;&amp;.txt</a>             24-Nov-2026 10:00                1234
+        <a href="README.md">README.md</a>                           24-Nov-2026 10:00                   5
+        </pre><hr></body>
+        </html>
+
+        """
+
+    /// As Apache 2.4 writes it, with fancy indexing.
+    private static let apache = """
+        <!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">
+        <html>
+         <head>
+          <title>Index of /dir</title>
+         </head>
+         <body>
+        <h1>Index of /dir</h1>
+          <table>
+           <tr><th><a href="?C=N;O=D">Name</a></th><th><a href="?C=M;O=A">Last modified</a></th></tr>
+        <tr><td><a href="/">Parent Directory</a></td><td>&nbsp;</td></tr>
+        <tr><td><a href="sub%20folder/"><img src="/icons/folder.gif"></a></td>\
+        <td><a href="sub%20folder/">sub folder/</a></td></tr>
+        <tr><td><a class='x' href='%3cb%3e&amp;.txt'>b</a></td><td align="right">2026-11-24 10:00  </td><td>1.2K</td></tr>
+        <tr><td><a href="README.md">README.md</a></td><td align="right">2026-11-24 10:00  </td></tr>
+        </table>
+        </body></html>
+
+        """
+
+    @Test(arguments: [nginx, apache]) func anIndexHasFilesAndFolders(text: String) throws {
+        let list = try IndexList(page(text, from: "http://host/dir/"), prefix: "p/")
+        #expect(list.items.map(\.key) == ["p/<b>&.txt", "p/README.md"])
+        #expect(list.items.last?.url.absoluteString == "http://host/dir/README.md")
+        #expect(list.items.allSatisfy { $0.owsRevision == nil && $0.byteCount == nil })
+        #expect(list.folders.map(\.prefix) == ["p/sub folder/"])
+        #expect(list.folders.map(\.url.absoluteString) == ["http://host/dir/sub%20folder/"])
+    }
+
+    @Test func linksElsewhereAreNotPartOfAnIndex() throws {
+        let links = [
+            "http://other/dir/a", "//other/dir/a", "/a", "/dir/sub/a", "..", "../", ".", "./", "", "#top", "?C=N",
+            "javascript:alert(1)", "mailto:me@host", "ftp://host/dir/a", "/dir", "/directory/a", "http://[",
+        ]
+        let anchors = links.map { "<a href=\"\($0)\">x</a>" }.joined()
+        let list = try IndexList(
+            page("<title>Index of /dir</title>\(anchors)</html>", from: "http://host/dir/"), prefix: "")
+        #expect(list.items.isEmpty && list.folders.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("<html><title>Log in</title></html>", "it is an HTML page, but not an index of a folder"),
+        ("<html><title>Index of /</title><a href=\"a\">a</a>", "the index of the folder has no end"),
+    ]) func anotherPageIsNoIndex(text: String, problem: String) throws {
+        let page = try page(text)
+        let error = try #require(throws: FolderError.self) { try IndexList(page, prefix: "") }
+        guard case .unusableList(_, let found) = error else { throw error }
+        #expect(found.hasPrefix(problem))
+    }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import HTTPTransfer
+import OneWayFolderTestSupport
+import OneWayLoopbackServer
+import OneWaySynchronizer
+import OneWayTestSupport
+import Testing
+
+@testable import SyncFolder
+
+/// Files that a mirror did not write stay, whatever their names.
+@Suite(.timeLimit(.minutes(30))) struct OwnershipTests {
+    private func text(_ world: FolderWorld, _ path: String) throws -> String {
+        try String(contentsOf: world.folder.appending(path: path), encoding: .utf8)
+    }
+
+    private func isInTheWay(_ failure: SyncFailure, _ world: FolderWorld, _ path: String) -> Bool {
+        failure.errors.first?.underlying as? FolderError
+            == .inTheWay(path: world.folder.path(percentEncoded: false) + "/" + path)
+            || "\(failure)".contains("\(path): a file that this mirror did not write")
+    }
+
+    @Test func aFileOfSomebodyElseIsNeitherOverwrittenNorListed() async throws {
+        try await FolderWorld.with { world in
+            try world.write("mine", to: "a")
+            world.serve([("a", 1)])
+            #expect(isInTheWay(try await world.failure(), world, "a"))
+            #expect(try await world.mirror.owsGetLocalKeys().isEmpty)
+            world.serve([])
+            try await world.synchronizer.sync()
+            #expect(try world.contents == ["a": "mine"])
+        }
+    }
+
+    @Test func aFileWithTheContentOfTheItemBecomesTheMirrors() async throws {
+        try await FolderWorld.with { world in
+            try world.write("a 1", to: "a")
+            world.serve([("a", 1)])
+            try await world.synchronizer.sync()
+            #expect(try await world.synchronizer.sync().unchanged == 1)
+            world.serve([("a", 2)])
+            try await world.synchronizer.sync()
+            #expect(try world.contents == ["a": "a 2"])
+        }
+    }
+
+    /// What a person does to a file of the mirror.
+    enum Change: CaseIterable {
+        case replacedByOneOfTheSameSize
+        case editedInPlace
+        case extendedInPlace
+
+        var text: String { self == .extendedInPlace ? "a 1!" : "MIN" }
+    }
+
+    @Test(arguments: Change.allCases) func aFileThatAUserChangedStays(_ change: Change) async throws {
+        try await FolderWorld.with { world in
+            world.serve([("a", 1)])
+            try await world.synchronizer.sync()
+            let file = world.mirror.file(for: "a")
+            if change == .replacedByOneOfTheSameSize { try FileManager.default.removeItem(at: file) }
+            try Data(change.text.utf8).write(to: file)
+            // Both may have been written in one tick of the system's clock.
+            try setTime(of: file, to: 2)
+            for revision in [1, 2] {
+                world.serve([("a", revision)])
+                #expect(isInTheWay(try await world.failure(), world, "a"))
+                #expect(try text(world, "a") == change.text)
+            }
+            world.serve([])
+            try await world.synchronizer.sync()
+            #expect(try text(world, "a") == change.text)
+            #expect(world.mirror.takeNotes().count == 1)
+            #expect(world.mirror.takeNotes().isEmpty)
+        }
+    }
+
+    @Test func aFileThatIsGoneIsDownloadedAgain() async throws {
+        try await FolderWorld.with { world in
+            world.serve([("a", 1)])
+            try await world.synchronizer.sync()
+            try FileManager.default.removeItem(at: world.mirror.file(for: "a"))
+            #expect(try await world.synchronizer.sync().updated == 1)
+            #expect(try world.contents == ["a": "a 1"])
+        }
+    }
+
+    @Test(arguments: [true, false]) func aCopyOfTheFolderGoesOn(hasTimes: Bool) async throws {
+        try await FolderWorld.with { world in
+            world.serve([("a", 1), ("s/b", 1)])
+            try await world.synchronizer.sync()
+            let copy = world.folder.deletingLastPathComponent().appending(path: "copy", directoryHint: .isDirectory)
+            try FileManager.default.copyItem(at: world.folder, to: copy)
+            let mirror = FolderMirror(of: world.listURL, in: copy)
+            for key in ["a", "s/b"] as [SyncKey] {
+                let time = try FileManager.default.attributesOfItem(atPath: world.mirror.file(for: key).path)
+                // Foundation rounds times; a tool that keeps them does not.
+                try FileManager.default.removeItem(at: mirror.file(for: key))
+                #expect(
+                    try await run(
+                        "/bin/cp", hasTimes ? "-p" : "--no-preserve=timestamps",
+                        world.mirror.file(for: key).path, mirror.file(for: key).path) == 0)
+                if !hasTimes { try setTime(of: mirror.file(for: key), to: 2) }
+                #expect(time[.size] != nil)
+            }
+            let report = try await Synchronizer(processor: mirror).sync()
+            #expect(report.unchanged == (hasTimes ? 2 : 0) && report.updated == (hasTimes ? 0 : 2))
+            world.serve([])
+            #expect(try await Synchronizer(processor: mirror).sync().removed == 2)
+            #expect(mirror.takeNotes().isEmpty)
+            #expect(!FileManager.default.fileExists(atPath: mirror.file(for: "a").path))
+            try FileManager.default.removeItem(at: copy)
+        }
+    }
+
+    private func run(_ program: String, _ arguments: String...) async throws -> Int32 {
+        try await ChildProcess(URL(filePath: program), arguments).end().code
+    }
+
+    private func setTime(of file: URL, to seconds: Double) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: file.path)
+    }
+
+    // MARK: Folders and links
+
+    @Test func aDirectoryInAFilesPlaceStays() async throws {
+        try await FolderWorld.with { world in
+            world.serve([("a", 1)])
+            try await world.synchronizer.sync()
+            try FileManager.default.removeItem(at: world.mirror.file(for: "a"))
+            try world.write("mine", to: "a/x")
+            #expect(isInTheWay(try await world.failure(), world, "a"))
+            world.serve([])
+            try await world.synchronizer.sync()
+            #expect(try world.contents == ["a/x": "mine"])
+            #expect(world.mirror.takeNotes().count == 1)
+        }
+    }
+
+    @Test func aFileInAFoldersPlaceStays() async throws {
+        try await FolderWorld.with { world in
+            try world.write("mine", to: "a")
+            world.serve([("a/b", 1)])
+            #expect(isInTheWay(try await world.failure(), world, "a"))
+            #expect(try world.contents == ["a": "mine"])
+        }
+    }
+
+    @Test(arguments: ["a", "s", ".mirror", ".mirror/parts", ".mirror/lock", ".mirror/index"])
+    func nothingIsWrittenWhereALinkLeads(name: String) async throws {
+        try await FolderWorld.with { world in
+            let outside = world.folder.deletingLastPathComponent().appending(path: "outside")
+            let link = world.folder.appending(path: name)
+            try FileManager.default.createDirectory(
+                at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: outside)
+            world.serve([("a", 1), ("s/b", 1)])
+            // A dangling link, and one to a folder.
+            for _ in 0..<2 {
+                #expect(isInTheWay(try await world.failure(), world, name))
+                #expect(try (try? FileManager.default.contentsOfDirectory(atPath: outside.path))?.isEmpty ?? true)
+                try? FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
+            }
+            try FileManager.default.removeItem(at: outside)
+        }
+    }
+
+    @Test func aFolderThatBecameALinkIsNotFollowed() async throws {
+        try await FolderWorld.with { world in
+            world.serve([("s/b", 1)])
+            try await world.synchronizer.sync()
+            let outside = world.folder.deletingLastPathComponent().appending(path: "outside")
+            let folder = world.folder.appending(path: "s")
+            try FileManager.default.moveItem(at: folder, to: outside)
+            try FileManager.default.createSymbolicLink(at: folder, withDestinationURL: outside)
+            world.serve([("s/b", 2)])
+            #expect(isInTheWay(try await world.failure(), world, "s"))
+            world.serve([])
+            try await world.synchronizer.sync()
+            #expect(try String(contentsOf: outside.appending(path: "b"), encoding: .utf8) == "s/b 1")
+            try FileManager.default.removeItem(at: outside)
+        }
+    }
+
+    @Test func aFolderThatIsEmptyAfterARemovalIsRemoved() async throws {
+        try await FolderWorld.with { world in
+            world.serve([("s/t/b", 1), ("s/c", 1), ("u/d", 1)])
+            try await world.synchronizer.sync()
+            try world.write("mine", to: "u/e")
+            world.serve([("s/c", 1)])
+            try await world.synchronizer.sync()
+            let names = try FileManager.default.subpathsOfDirectory(atPath: world.folder.path)
+            #expect(Set(names.filter { !$0.hasPrefix(".mirror") }) == ["s", "s/c", "u", "u/e"])
+        }
+    }
+
+    // MARK: Previews
+
+    @Test func previewsFollowTheirItems() async throws {
+        try await FolderWorld.with { world in
+            func list(_ preview: String) -> String {
+                #"[{"key": "s/a", "url": "/c", "revision": 1\#(preview)}]"#
+            }
+            let preview = world.mirror.previewFile(for: "s/a")
+            func serve(_ list: String) {
+                world.reply { request in
+                    switch request.path {
+                    case "/list.json": .json(list)
+                    case "/c": .text("content")
+                    case "/p": .text("preview")
+                    default: nil
+                    }
+                }
+            }
+            serve(list(#", "preview_url": "/p""#))
+            // Without their own stage, previews come with their contents.
+            world.synchronizer.options.downloadPreview = false
+            try await world.synchronizer.sync()
+            #expect(try String(contentsOf: preview, encoding: .utf8) == "preview")
+            #expect(try await world.synchronizer.sync().unchanged == 1)
+            try FileManager.default.removeItem(at: preview)
+            #expect(try await world.synchronizer.sync().updated == 1)
+            #expect(try String(contentsOf: preview, encoding: .utf8) == "preview")
+            serve(list(""))
+            #expect(try await world.synchronizer.sync().updated == 1)
+            #expect(!FileManager.default.fileExists(atPath: preview.path))
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import Foundation
+import HTTPTransfer
+import OneWayFolderTestSupport
+import OneWayLoopbackServer
+import OneWaySynchronizer
+import OneWayTestSupport
+import SyncBase
+import Testing
+
+@testable import SyncFolder
+
+/// Downloads that are interrupted, and continued by another pass.
+@Suite(.timeLimit(.minutes(30))) struct PartTests {
+    private static let body = (0..<3_000_000 as Range<UInt32>).map {
+        UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 24)
+    }
+    private static let cut = 2_000_000
+
+    /// A server of one large file.
+    private final class Server: Sendable {
+        struct State {
+            var body = PartTests.body
+            var tag: String? = "\"1\""
+            /// Whether bodies end after 2 MB.
+            var isCut = true
+            /// The status of requests for a range; nil to serve it.
+            var rangeStatus: Int?
+            /// The ranges that were asked for.
+            var ranges: [String] = []
+            var list: [String: String] = [:]
+        }
+
+        let state = Locked(State())
+
+        func reply(_ request: LoopbackRequest) -> LoopbackResponse {
+            state.withLock { state in
+                if request.path == "/list.json" {
+                    let fields = state.list.map { ", \"\($0)\": \($1)" }.joined()
+                    return .json(#"[{"key": "s/a", "url": "/a", "revision": 1\#(fields)}]"#)
+                }
+                let tags = state.tag.map { [("ETag", $0)] } ?? []
+                let range = request.header("range")
+                state.ranges.append(range ?? "whole")
+                if range != nil, let status = state.rangeStatus {
+                    return .status(status, headers: [("Content-Range", "bytes */7")])
+                }
+                let first = range.flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+                let isRange = range != nil && request.header("if-range") == state.tag && first < state.body.count
+                let body = isRange ? state.body[first...] : state.body[...]
+                let part = [("Content-Range", "bytes \(first)-\(state.body.count - 1)/\(state.body.count)")]
+                let isCut = state.isCut
+                return .stream(
+                    status: isRange ? 206 : 200, headers: tags + (isRange ? part : []), byteCount: body.count
+                ) { try $0.write(Array(isCut ? body.prefix(PartTests.cut) : body)) }
+            }
+        }
+    }
+
+    /// A folder with a part that a pass left.
+    private func interrupted(_ body: (FolderWorld, Server) async throws -> Void) async throws {
+        try await FolderWorld.with(keepsParts: true) { world in
+            let server = Server()
+            world.reply(server.reply)
+            // The client's own attempts end, too.
+            server.state.withLock { $0.rangeStatus = 503 }
+            _ = try await world.failure()
+            #expect(world.files.contains { $0.hasPrefix(".mirror/parts/") })
+            server.state.withLock { state in
+                state.rangeStatus = nil
+                state.isCut = false
+                state.ranges = []
+            }
+            try await body(world, server)
+        }
+    }
+
+    private func parts(_ world: FolderWorld) -> [String] { world.files.filter { $0.hasPrefix(".mirror/parts/") } }
+
+    private func expectWhole(_ world: FolderWorld, _ body: [UInt8] = Self.body) throws {
+        #expect(try Data(contentsOf: world.mirror.file(for: "s/a")) == Data(body))
+        #expect(parts(world).isEmpty)
+    }
+
+    @Test(arguments: [false, true]) func aPartIsContinuedByTheNextPass(hasDigest: Bool) async throws {
+        try await interrupted { world, server in
+            if hasDigest {
+                let digest = Hexadecimal.text(of: SHA256.digest(of: Self.body))
+                server.state.withLock { $0.list = ["sha256": "\"\(digest)\"", "size": "3000000"] }
+            }
+            try await world.synchronizer.sync()
+            #expect(server.state.withLock(\.ranges) == ["bytes=\(Self.cut)-"])
+            try expectWhole(world)
+        }
+    }
+
+    @Test(arguments: [412, 416, 400, 403]) func aServerThatRefusesThePartSendsTheWhole(status: Int) async throws {
+        try await interrupted { world, server in
+            server.state.withLock { $0.rangeStatus = status }
+            try await world.synchronizer.sync()
+            #expect(server.state.withLock(\.ranges).last == "whole")
+            try expectWhole(world)
+        }
+    }
+
+    @Test(arguments: ["\"2\"", nil]) func aPartOfAnotherVersionIsReplaced(tag: String?) async throws {
+        try await interrupted { world, server in
+            let other = Array(Self.body.reversed().dropLast(1_500_000))
+            server.state.withLock { state in
+                state.body = other
+                state.tag = tag
+            }
+            try await world.synchronizer.sync()
+            try expectWhole(world, other)
+        }
+    }
+
+    @Test func aPartThatSomebodyChangedIsFoundByTheDigest() async throws {
+        try await interrupted { world, server in
+            let digest = Hexadecimal.text(of: SHA256.digest(of: Self.body))
+            server.state.withLock { $0.list = ["sha256": "\"\(digest)\""] }
+            let file = world.folder.appending(path: try #require(parts(world).first))
+            var bytes = [UInt8](try Data(contentsOf: file))
+            bytes[100] ^= 1
+            try Data(bytes).write(to: file)
+            let failure = try await world.failure()
+            guard case .wrongChecksum? = failure.errors.first?.underlying as? FolderError else { throw failure }
+            #expect(parts(world).isEmpty)
+            try await world.synchronizer.sync()
+            try expectWhole(world)
+        }
+    }
+
+    @Test func aPartOfAnItemThatIsNoLongerListedIsRemoved() async throws {
+        try await interrupted { world, _ in
+            world.serve([("b", 1)])
+            try await world.synchronizer.sync()
+            #expect(parts(world).isEmpty)
+        }
+    }
+
+    @Test func aPartThatIsALinkIsNotWrittenTo() async throws {
+        try await interrupted { world, _ in
+            let outside = world.folder.deletingLastPathComponent().appending(path: "outside")
+            try Data(Self.body.prefix(1_000)).write(to: outside)
+            let file = world.folder.appending(path: try #require(parts(world).first))
+            try FileManager.default.removeItem(at: file)
+            try FileManager.default.createSymbolicLink(at: file, withDestinationURL: outside)
+            try await world.synchronizer.sync()
+            try expectWhole(world)
+            #expect(try Data(contentsOf: outside).count == 1_000)
+            try FileManager.default.removeItem(at: outside)
+        }
+    }
+
+    @Test func leftoversAreRemovedAndOtherFilesStay() async throws {
+        try await FolderWorld.with(keepsParts: true) { world in
+            world.serve([("a", 1)])
+            try await world.synchronizer.sync()
+            for name in ["7", "12", "notes.txt", "07", "-1"] { try world.write("left", to: ".mirror/parts/\(name)") }
+            try world.write("left", to: ".mirror/index.new")
+            try await world.synchronizer.sync()
+            #expect(Set(parts(world)) == [".mirror/parts/notes.txt", ".mirror/parts/07", ".mirror/parts/-1"])
+        }
+    }
+
+    // MARK: Sizes and checksums
+
+    @Test(arguments: [
+        ("size", "2999999"), ("size", "3000001"), ("size", "0"), ("sha256", "\"\(String(repeating: "0", count: 64))\""),
+    ]) func contentOfAnotherSizeOrDigestIsNotStored(field: String, value: String) async throws {
+        try await FolderWorld.with { world in
+            let server = Server()
+            world.reply(server.reply)
+            server.state.withLock { state in
+                state.isCut = false
+                state.list = [field: value]
+            }
+            let failure = try await world.failure()
+            switch failure.errors.first?.underlying as? FolderError {
+            case .wrongSize("s/a", expected: Int(value), let received):
+                #expect(received == (Int(value) ?? 0 > 3_000_000 ? 3_000_000 : nil))
+            case .wrongChecksum("s/a", _, let received):
+                #expect(field == "sha256" && received == Hexadecimal.text(of: SHA256.digest(of: Self.body)))
+            default: throw failure
+            }
+            #expect(failure.errors.first?.isRetryable == true)
+            #expect(try world.contents.isEmpty && parts(world).isEmpty)
+        }
+    }
+
+    /// A body that is longer or shorter than its head says.
+    @Test(arguments: [2_999_999, 3_000_001]) func aServerThatLiesAboutTheLengthIsAnError(byteCount: Int) async throws {
+        try await FolderWorld.with(keepsParts: true) { world in
+            world.reply { request in
+                if request.path == "/list.json" { return .json(#"[{"key": "a", "url": "/a"}]"#) }
+                return .stream(byteCount: byteCount) { try $0.write(Self.body) }
+            }
+            // What is longer than its head says is cut there by HTTP itself.
+            if byteCount > 3_000_000 {
+                _ = try await world.failure()
+                #expect(try world.contents.isEmpty)
+            } else {
+                _ = try? await world.synchronizer.sync()
+                #expect((try? Data(contentsOf: world.mirror.file(for: "a")).count).map { $0 == byteCount } ?? true)
+            }
+        }
+    }
+
+    // MARK: The disk
+
+    @Test func aFullDiskIsAnErrorAndLeavesTheOldFile() async throws {
+        // Writing to it fails as on a full disk.
+        guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
+        let file = open("/dev/full", O_RDWR)
+        let part = try PartFile(1, file, Resumption(), isHashed: false) { _, _ in }
+        let error = try #require(throws: FolderError.self) { try part.write([1], Resumption()) }
+        #expect(error.description == "cannot write part 1: No space left on device")
+        var index = try FolderIndex(in: try #require(try Directory.open("/tmp")))
+        #expect(throws: FolderError.system("cannot write the index: No space left on device")) {
+            try index.append([.planned("a")], to: file)
+        }
+    }
+}
