@@ -5,51 +5,16 @@ import JSONMapper
 
 /// The arguments of `sync` that concern the server.
 struct ServerArguments: Equatable {
-    /// The pagination of the server's list.
-    enum Pages: Hashable {
-        case single
-        case link
-        case linkField(String)
-        case cursor(keyPath: String, parameter: String)
-        case page(parameter: String)
-
-        /// Creates a pagination from a command-line value, or nil if the value is invalid.
-        init?(_ text: String) {
-            let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-            guard parts.allSatisfy({ !$0.isEmpty && $0 != "?" }) else { return nil }
-            switch (parts[0], parts.count) {
-            case ("link", 1): self = .link
-            case ("link", 2): self = .linkField(parts[1])
-            case ("cursor", 3): self = .cursor(keyPath: parts[1], parameter: parts[2])
-            case ("page", 2): self = .page(parameter: parts[1])
-            default: return nil
-            }
-        }
-
-        /// The equivalent pagination of the HTTP source.
-        var pages: HTTPPages {
-            switch self {
-            case .single: .single
-            case .link: .link
-            case .linkField(let field): Self.pages(by: field) { .linkField(keyPath: $0) }
-            case .cursor(let field, let parameter): Self.pages(by: field) { .cursor(keyPath: $0, parameter: parameter) }
-            case .page(let parameter): .page(parameter: parameter)
-            }
-        }
-
-        /// The pages that a field leads through. A question mark behind it means that the last page
-        /// may lack it.
-        private static func pages(by field: String, _ pages: (_ keyPath: String) -> HTTPPages) -> HTTPPages {
-            field.hasSuffix("?") ? pages(String(field.dropLast())).omittingLastPointer() : pages(field)
-        }
-    }
-
     /// The name of a common API; nil if none was named.
     var api: String?
     /// The body of each request as JSON; nil for GET requests.
     var body: String?
-    /// How the list goes on; nil if it was not said.
-    var pages: Pages?
+    /// How the next page is found; nil if it was not said.
+    var pages: String?
+    /// The signs of the last page.
+    var ends: [HTTPPages.End] = []
+    /// How many objects a page is requested with; nil for the server's default.
+    var pageSize: HTTPPages.Size?
     /// The field of each object that says when it changed; nil where the server cannot be asked for
     /// changes.
     var sinceKeyPath: String?
@@ -72,7 +37,7 @@ struct ServerArguments: Equatable {
     mutating func take(_ option: String, _ scanner: inout ArgumentScanner) throws(UsageError) -> Bool {
         switch option {
         case "--api":
-            let names = HTTPAPI.all.map(\.name) + ["elasticsearch:FIELD"]
+            let names = HTTPAPI.all.map(\.name) + ["elasticsearch:FIELD", "graphql:CONNECTION"]
             api = try scanner.value(of: option, as: "one of \(names.joined(separator: ", "))") { text in
                 HTTPAPI.common(text) == nil ? nil : text
             }
@@ -83,8 +48,20 @@ struct ServerArguments: Equatable {
                 return json.flatMap { (try? JSONValue(parsing: $0)) == nil ? nil : $0 }
             }
         case "--pages":
+            let ways = "link, link:FIELD, links:FIELD, cursor:FIELD:PARAM, header:NAME[:PARAM], body:FIELD:FIELD"
             pages = try scanner.value(
-                of: option, as: "one of link, link:FIELD, cursor:FIELD:PARAM, page:PARAM", Pages.init)
+                of: option, as: "one of \(ways), last:FIELD:PARAM, parameters:FIELD, page:PARAM, offset:PARAM"
+            ) { HTTPPages(argument: $0) == nil ? nil : $0 }
+        case "--last-page":
+            ends.append(
+                try scanner.value(
+                    of: option, as: "one of short, set:FIELD, unset:FIELD, total:FIELD", HTTPPages.End.init(argument:)))
+        case "--page-size":
+            pageSize = try scanner.value(of: option, as: "PARAM:N, such as per_page:100") { text in
+                let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+                guard parts.count == 2, !parts[0].isEmpty, let count = Int(parts[1]), count > 0 else { return nil }
+                return HTTPPages.Size(parameter: String(parts[0]), count: count)
+            }
         case "--since":
             let parts = try scanner.value(of: option, as: "FIELD or FIELD:PARAM, such as updated_at:since") { text in
                 let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)

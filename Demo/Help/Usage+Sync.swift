@@ -44,11 +44,18 @@ extension Usage {
 
         Options for a server:
           --api NAME             A common API, which decides how pages are found:
-        \(wrappedNames(HTTPAPI.all.map(\.name) + ["elasticsearch:FIELD"]))
+        \(wrappedNames(HTTPAPI.all.map(\.name) + ["elasticsearch:FIELD", "graphql:CONNECTION"]))
           --pages WAY            How the next page is found: link (the Link field),
-                                 link:FIELD (an address in the body),
-                                 cursor:FIELD:PARAM, or page:PARAM (default: one page).
+                                 link:FIELD (an address in the body), links:FIELD (a
+                                 list of links by relation), cursor:FIELD:PARAM,
+                                 header:NAME (an address) or header:NAME:PARAM,
+                                 body:FIELD:FIELD (into the body), last:FIELD:PARAM (of
+                                 the last object), parameters:FIELD, page:PARAM, or
+                                 offset:PARAM (default: one page).
                                  Write FIELD? if a list of one page lacks it
+          --last-page SIGN       What shows that a page is the last: short, set:FIELD,
+                                 unset:FIELD (such as has_more), or total:FIELD
+          --page-size PARAM:N    Ask for N objects per page, such as per_page:100
           --since FIELD[:PARAM]  Ask only for changes since the latest FIELD, with the
                                  query parameter PARAM (default since). Once a day,
                                  everything is read

@@ -15,7 +15,9 @@ struct ServerSync {
     init(_ url: URL, _ server: ServerArguments, arguments: SyncArguments) {
         let client = HTTPClient(requestsPerSecond: server.requestsPerSecond)
         var api = server.api.flatMap(HTTPAPI.common) ?? HTTPAPI()
-        if let pages = server.pages { api.pages = pages.pages }
+        if let pages = server.pages.flatMap(HTTPPages.init(argument:)) { api.pages = pages }
+        for end in server.ends { api.pages = api.pages.ending(end) }
+        if let size = server.pageSize { api.pages = api.pages.requesting(size.count, by: size.parameter) }
         if let body = server.body { api.body = try? JSONValue(parsing: body) }
         let delta = server.sinceKeyPath.map { keyPath in
             HTTPDelta(cursor: .element(keyPath: keyPath), parameter: server.sinceParameter)

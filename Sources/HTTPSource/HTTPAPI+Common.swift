@@ -2,11 +2,45 @@ import HTTPTransfer
 public import JSONMapper
 import StoreSync
 
+// As the services document their APIs in November 2026. The size of a page is the largest that the
+// service accepts or recommends.
+
 extension HTTPAPI {
     /// Airtable: `records`, with an `offset` for the next page.
     public static let airtable = HTTPAPI(
         pages: .cursor(keyPath: "offset", parameter: "offset").omittingLastPointer(), keyPath: "records"
     ).named("airtable")
+
+    /// Asana: data, with `next_page.offset`.
+    public static let asana = HTTPAPI(
+        pages: .cursor(keyPath: "next_page.offset", parameter: "offset").omittingLastPointer()
+            .requesting(100, by: "limit"),
+        keyPath: "data"
+    ).named("asana")
+
+    /// Azure DevOps: values, with a continuation token in a header field.
+    public static let azureDevOps = HTTPAPI(
+        pages: .cursor(header: "x-ms-continuationtoken", parameter: "continuationToken"), keyPath: "value"
+    ).named("azuredevops")
+
+    /// Bitbucket Cloud: values, with the address of the next page.
+    public static let bitbucket = HTTPAPI(
+        pages: .linkField(keyPath: "next").omittingLastPointer().requesting(100, by: "pagelen"), keyPath: "values"
+    ).named("bitbucket")
+
+    /// Confluence Cloud, version 2: results, with `_links.next`.
+    public static let confluence = HTTPAPI(
+        pages: .linkField(keyPath: "_links.next").omittingLastPointer().requesting(250, by: "limit"),
+        keyPath: "results"
+    ).named("confluence")
+
+    /// Contentful's delivery API: items, with a number of objects to skip.
+    public static let contentful = HTTPAPI(
+        pages: .offset(parameter: "skip", size: HTTPPages.Size(parameter: "limit", count: 1000))
+            .ending(.total(keyPath: "total")),
+        keyPath: "items"
+    ).named("contentful")
+
     /// CouchDB's `_changes`, starting after the last sequence.
     public static let couchdb = HTTPAPI(
         pages: .single,
@@ -14,46 +48,122 @@ extension HTTPAPI {
             cursor: .document(keyPath: "last_seq"), parameter: "since", tombstones: .flag(keyPath: "deleted")),
         keyPath: "results"
     ).named("couchdb")
-    /// Django REST framework: `results`, with the address of the next page.
+
+    /// Datasette: rows, with `next_url`. Before version 1.0, the address needs `_shape=objects`.
+    public static let datasette = snapshot(
+        HTTPAPI(pages: .linkField(keyPath: "next_url").omittingLastPointer(), keyPath: "rows").named("datasette"))
+
+    /// Discourse: the topics of a list, with the address of more.
+    public static let discourse = HTTPAPI(
+        pages: .linkField(keyPath: "topic_list.more_topics_url").omittingLastPointer(),
+        keyPath: "topic_list.topics"
+    ).named("discourse")
+
+    /// Django REST framework: `results`, with the address of the next page and the number of all
+    /// objects.
     public static let drf = HTTPAPI(pages: .linkField(keyPath: "next"), keyPath: "results", totalKeyPath: "count")
         .named("drf")
+
+    /// Django REST framework with `CursorPagination`, whose pages follow a key that does not change.
+    public static let drfCursor = snapshot(
+        HTTPAPI(pages: .linkField(keyPath: "next"), keyPath: "results").named("drfcursor"))
+
+    /// FHIR: the entries of a bundle, with a link to the next page. The key paths of attributes begin
+    /// with `resource`.
+    public static let fhir = HTTPAPI(
+        pages: .links(keyPath: "link", relation: "relation", address: "url"), keyPath: "entry",
+        headers: ["Accept": "application/fhir+json"]
+    ).named("fhir")
+
     /// Firebase Realtime Database: an object whose keys are the identifiers.
     public static let firebase = HTTPAPI(pages: .single, format: .keyed(by: "id"), check: .failing(ifText: "error"))
         .named("firebase")
+
     /// GitHub: the `Link` field leads to the next page.
-    public static let github = HTTPAPI(pages: .link, headers: ["Accept": "application/vnd.github+json"]).named("github")
+    public static let github = HTTPAPI(
+        pages: .link.requesting(100, by: "per_page"), headers: ["Accept": "application/vnd.github+json"]
+    ).named("github")
+
     /// GitLab: the `Link` field leads to the next page.
-    public static let gitlab = HTTPAPI(pages: .link).named("gitlab")
+    public static let gitlab = HTTPAPI(pages: .link.requesting(100, by: "per_page")).named("gitlab")
+
     /// Google's APIs: items, page tokens and sync tokens.
+    ///
+    /// The services report a sync token that has expired with status 410, 404 or 400.
     public static let google: HTTPAPI = {
         var api = HTTPAPI(
             pages: .cursor(keyPath: "nextPageToken", parameter: "pageToken").omittingLastPointer(),
             delta: HTTPDelta(
                 cursor: .document(keyPath: "nextSyncToken"), parameter: "syncToken",
-                tombstones: .field(keyPath: "status", equals: "cancelled")),
+                tombstones: .field(keyPath: "status", equals: "cancelled")
+            ) { error in
+                if case .status(let status, _, _) = error.problem { [400, 404, 410].contains(status) } else { false }
+            },
             keyPath: "items"
         ).named("google")
         api.omitsEmptyLists = true
         api.delta?.coversFullPass = true
         return api
     }()
+
     /// HubSpot: results, with `paging.next.after`.
     public static let hubspot = HTTPAPI(
-        pages: .cursor(keyPath: "paging.next.after", parameter: "after").omittingLastPointer(),
+        pages: .cursor(keyPath: "paging.next.after", parameter: "after").omittingLastPointer()
+            .requesting(100, by: "limit"),
         keyPath: "results"
     ).named("hubspot")
+
+    /// Jira Cloud's search by JQL: issues, with `nextPageToken`.
+    public static let jira = HTTPAPI(
+        pages: .cursor(keyPath: "nextPageToken", parameter: "nextPageToken").omittingLastPointer()
+            .requesting(100, by: "maxResults"),
+        keyPath: "issues"
+    ).named("jira")
+
     /// JSON:API: data, with `links.next`.
     public static let jsonapi = HTTPAPI(
         pages: .linkField(keyPath: "links.next").omittingLastPointer(), keyPath: "data",
         headers: ["Accept": "application/vnd.api+json"]
     ).named("jsonapi")
+
+    /// Kinto: data, with the address of the next page in `Next-Page`, and changes since a timestamp.
+    public static let kinto = HTTPAPI(
+        pages: .link(header: "Next-Page"),
+        delta: HTTPDelta(
+            cursor: .element(keyPath: "last_modified"), parameter: "_since", tombstones: .flag(keyPath: "deleted")),
+        keyPath: "data"
+    ).named("kinto")
+
+    /// Kubernetes: the items of a list, read from one snapshot.
+    public static let kubernetes = snapshot(
+        HTTPAPI(
+            pages: .cursor(keyPath: "metadata.continue", parameter: "continue").omittingLastPointer()
+                .requesting(500, by: "limit"),
+            keyPath: "items"
+        ).named("kubernetes"))
+
     /// Mastodon: the `Link` field leads to the next page.
-    public static let mastodon = HTTPAPI(pages: .link).named("mastodon")
-    /// Notion: results with POST, and `next_cursor`.
+    public static let mastodon = HTTPAPI(pages: .link.requesting(80, by: "limit")).named("mastodon")
+
+    /// MediaWiki's action API: the key path is that of the list, such as `query.allpages`.
+    public static let mediawiki = HTTPAPI(
+        pages: .parameters(keyPath: "continue").omittingLastPointer(), check: .failing(ifSet: "error")
+    ).named("mediawiki")
+
+    /// Notion's queries: results with POST, and `next_cursor`.
     public static let notion = HTTPAPI(
         pages: .cursor(keyPath: "next_cursor", bodyKeyPath: "start_cursor").ending(.unset(keyPath: "has_more")),
-        keyPath: "results", check: .failing(ifAbsent: "has_more"), body: .object([:])
+        keyPath: "results", check: .failing(ifAbsent: "has_more"), body: .object(["page_size": .integer(100)]),
+        headers: ["Notion-Version": "2022-06-28"]
     ).named("notion")
+
+    /// Notion's lists that are read with GET, such as users and the children of a block.
+    public static let notionList = HTTPAPI(
+        pages: .cursor(keyPath: "next_cursor", parameter: "start_cursor").ending(.unset(keyPath: "has_more"))
+            .requesting(100, by: "page_size"),
+        keyPath: "results", check: .failing(ifAbsent: "has_more"), headers: ["Notion-Version": "2022-06-28"]
+    ).named("notionlist")
+
     /// OData and Microsoft Graph: values, with links to the next page and to the next changes.
     public static let odata = HTTPAPI(
         pages: .linkField(keyPath: #"@odata\.nextLink"#).omittingLastPointer(),
@@ -61,28 +171,66 @@ extension HTTPAPI {
             cursor: .address(keyPath: #"@odata\.deltaLink"#), tombstones: .flag(keyPath: "@removed")),
         keyPath: "value"
     ).named("odata")
+
+    /// PostgREST and Supabase: an array, with the number of all rows in `Content-Range`.
+    public static let postgrest = HTTPAPI(
+        pages: .offset(parameter: "offset", size: HTTPPages.Size(parameter: "limit", count: 1000))
+            .ending(.status([416])),
+        headers: ["Prefer": "count=exact"]
+    ).named("postgrest")
+
     /// Salesforce queries: records, with `nextRecordsUrl`.
     public static let salesforce = HTTPAPI(
         pages: .linkField(keyPath: "nextRecordsUrl").ending(.set(keyPath: "done")).omittingLastPointer(),
         keyPath: "records", totalKeyPath: "totalSize"
     ).named("salesforce")
+
     /// Shopify: the `Link` field leads to the next page. The key path is the list's name.
-    public static let shopify = HTTPAPI(pages: .link).named("shopify")
+    public static let shopify = HTTPAPI(pages: .link.requesting(250, by: "limit")).named("shopify")
+
     /// Slack: cursors, and errors with status 200. The key path is the list's name.
     public static let slack = HTTPAPI(
-        pages: .cursor(keyPath: "response_metadata.next_cursor", parameter: "cursor").omittingLastPointer(),
+        pages: .cursor(keyPath: "response_metadata.next_cursor", parameter: "cursor").omittingLastPointer()
+            .requesting(200, by: "limit"),
         check: .failing(ifUnset: "ok", message: "error")
     ).named("slack")
+
+    /// STAC and OGC API Features: features, with links by relation.
+    public static let stac = HTTPAPI(pages: .links(keyPath: "links"), keyPath: "features").named("stac")
+
+    /// Strapi: data, with numbered pages.
+    public static let strapi = HTTPAPI(
+        pages: .page(
+            parameter: "pagination[page]", size: HTTPPages.Size(parameter: "pagination[pageSize]", count: 100)
+        ).ending(.total(keyPath: "meta.pagination.total")),
+        keyPath: "data"
+    ).named("strapi")
+
     /// Stripe: data, starting after the last object's identifier.
-    public static let stripe = HTTPAPI(
-        pages: .lastElement(keyPath: "id", parameter: "starting_after").ending(.unset(keyPath: "has_more")),
-        keyPath: "data", check: .failing(ifAbsent: "has_more")
-    ).named("stripe")
+    public static let stripe = snapshot(
+        HTTPAPI(
+            pages: .lastElement(keyPath: "id", parameter: "starting_after").ending(.unset(keyPath: "has_more"))
+                .requesting(100, by: "limit"),
+            keyPath: "data", check: .failing(ifAbsent: "has_more")
+        ).named("stripe"))
+
+    /// Twilio: the address of the next page. The key path is the list's name.
+    public static let twilio = HTTPAPI(
+        pages: .linkField(keyPath: "next_page_uri").requesting(1000, by: "PageSize")
+    ).named("twilio")
+
     /// WordPress: numbered pages, with the number of pages in `X-WP-TotalPages`.
     public static let wordpress = HTTPAPI(
         pages: .page(parameter: "page", size: HTTPPages.Size(parameter: "per_page", count: 100))
             .ending(.pageCount(header: "X-WP-TotalPages"), .status([400, 404]))
     ).named("wordpress")
+
+    /// Zendesk: cursors. The key path is the list's name.
+    public static let zendesk = HTTPAPI(
+        pages: .cursor(keyPath: "meta.after_cursor", parameter: "page[after]").ending(.unset(keyPath: "meta.has_more"))
+            .requesting(100, by: "page[size]"),
+        check: .failing(ifAbsent: "meta.has_more")
+    ).named("zendesk")
 
     /// Elasticsearch and OpenSearch: hits in the order of a field, by `search_after`.
     ///
@@ -113,24 +261,42 @@ extension HTTPAPI {
     public static func graphQL(
         _ query: String, connection: String, variables: JSONObject = JSONObject()
     ) -> HTTPAPI {
+        var api = graphQL(connection: connection)
+        api.body = .object(["query": .string(query), "variables": .object(variables)])
+        return api
+    }
+
+    private static func graphQL(connection: String) -> HTTPAPI {
         let path = "data.\(connection)"
         return HTTPAPI(
             pages: .cursor(keyPath: "\(path).pageInfo.endCursor", bodyKeyPath: "variables.after")
                 .ending(.unset(keyPath: "\(path).pageInfo.hasNextPage")),
             keyPath: "\(path).nodes",
-            check: .failing(ifSet: "errors").or(.failing(ifAbsent: "\(path).pageInfo.hasNextPage")),
-            body: .object(["query": .string(query), "variables": .object(variables)])
+            check: .failing(ifSet: "errors").or(.failing(ifAbsent: "\(path).pageInfo.hasNextPage"))
         ).named("graphql")
     }
 
     /// Returns the API that a text names, as on a command line; nil if there is none.
     ///
-    /// Elasticsearch is named with the field that sorts the hits: `elasticsearch:id`.
+    /// Elasticsearch is named with the field that sorts the hits (`elasticsearch:id`), GraphQL with
+    /// the connection (`graphql:viewer.repositories`); its query is the body.
     public static func common(_ text: String) -> HTTPAPI? {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else { return all.first { $0.name == text } }
-        return parts[0] == "elasticsearch" && !parts[1].isEmpty ? .elasticsearch(sortedBy: parts[1]) : nil
+        guard !parts[1].isEmpty else { return nil }
+        switch parts[0] {
+        case "elasticsearch": return .elasticsearch(sortedBy: parts[1])
+        case "graphql": return .graphQL(connection: parts[1])
+        default: return nil
+        }
     }
+
+    /// The APIs that need only a name, sorted by name.
+    public static let all: [HTTPAPI] = [
+        airtable, asana, azureDevOps, bitbucket, confluence, contentful, couchdb, datasette, discourse, drf, drfCursor,
+        fhir, firebase, github, gitlab, google, hubspot, jira, jsonapi, kinto, kubernetes, mastodon, mediawiki, notion,
+        notionList, odata, postgrest, salesforce, shopify, slack, stac, strapi, stripe, twilio, wordpress, zendesk,
+    ]
 
     private func named(_ name: String) -> HTTPAPI {
         var api = self
@@ -138,9 +304,10 @@ extension HTTPAPI {
         return api
     }
 
-    /// The APIs that need only a name, sorted by name.
-    public static let all: [HTTPAPI] = [
-        airtable, couchdb, drf, firebase, github, gitlab, google, hubspot, jsonapi, mastodon, notion,
-        odata, salesforce, shopify, slack, stripe, wordpress,
-    ]
+    /// An API whose pages follow a key that never changes, or belong to a snapshot.
+    private static func snapshot(_ api: HTTPAPI) -> HTTPAPI {
+        var api = api
+        api.isSnapshot = true
+        return api
+    }
 }

@@ -59,12 +59,28 @@ import Testing
             return
         }
         #expect(url.absoluteString == "https://host/users")
-        #expect(server.pages == .cursor(keyPath: "meta.next", parameter: "after"))
+        #expect(server.pages == "cursor:meta.next:after")
         #expect(server.sinceKeyPath == "updated_at" && server.sinceParameter == "from")
         #expect(server.headers["Authorization"] == "Bearer x:y" && server.headers["Accept-Language"] == "en")
         #expect(server.interval == Duration.seconds(300) && server.requestsPerSecond == 10)
-        let ways = ["link": ServerArguments.Pages.link, "link:a.b": .linkField("a.b"), "page:p": .page(parameter: "p")]
-        for (text, pages) in ways { #expect(ServerArguments.Pages(text) == pages) }
+    }
+
+    @Test(arguments: [
+        "link", "link:a.b", "link:a?", "links:links", "cursor:a:p", "header:Next-Page", "header:x-token:p",
+        "body:a:b.c",
+        "last:id:p", "parameters:continue", "page:p", "offset:p",
+    ])
+    func waysOfPagesAreRead(text: String) {
+        #expect(HTTPPages(argument: text) != nil)
+        #expect(HTTPPages(argument: text + ":") == nil)
+    }
+
+    @Test func signsOfTheLastPageAreRead() {
+        #expect(HTTPPages.End(argument: "short") == .shortPage)
+        #expect(HTTPPages.End(argument: "unset:has_more") == .unset(keyPath: "has_more"))
+        #expect(HTTPPages.End(argument: "set:done") == .set(keyPath: "done"))
+        #expect(HTTPPages.End(argument: "total:meta.total") == .total(keyPath: "meta.total"))
+        for text in ["", "short:x", "set", "set:", "done"] { #expect(HTTPPages.End(argument: text) == nil) }
     }
 
     @Test func aHeaderIsNeverRepeated() {

@@ -90,11 +90,13 @@ struct Issue: SyncObject {
             HTTPPages.link,  // Link: <…>; rel="next"
             HTTPPages.linkField(keyPath: "links.next"),  // an address in the body
             HTTPPages.cursor(keyPath: "meta.next", parameter: "after"),
+            HTTPPages.links(keyPath: "links"),  // [{"rel": "next", "href": …}]
+            HTTPPages.cursor(header: "x-token", parameter: "token"),
             HTTPPages.page(parameter: "page").ending(.shortPage),
             HTTPPages.offset(parameter: "skip").ending(.total(keyPath: "total")),
             HTTPPages.lastElement(keyPath: "id", parameter: "after_id"),
         ]
-        #expect(pages.count == 6)
+        #expect(pages.count == 8)
     }
 
     @Test func aServiceSyncs() async throws {

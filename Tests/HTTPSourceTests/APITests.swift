@@ -147,6 +147,118 @@ import Testing
             let info = #"{"endCursor":"\#(page + 1)","hasNextPage":\#(page < 2)}"#
             return .json(#"{"data":{"users":{"nodes":\#(users(page)),"pageInfo":\#(info)}}}"#)
         },
+        Imitation(.asana) { request in
+            guard request.query("limit") == "100" else { return HTTPResponse(status: 400) }
+            let page = Int(request.query("offset") ?? "0") ?? 0
+            let next = page < 2 ? #"{"offset":"\#(page + 1)","path":"/users","uri":"x"}"# : "null"
+            return .json(#"{"data":\#(users(page)),"next_page":\#(next)}"#)
+        },
+        Imitation(.azureDevOps) { request in
+            let page = Int(request.query("continuationToken") ?? "0") ?? 0
+            return .json(
+                #"{"count":2,"value":\#(users(page))}"#,
+                headers: page < 2 ? ["X-MS-ContinuationToken": "\(page + 1)"] : [:])
+        },
+        Imitation(.bitbucket) { request in
+            guard request.query("pagelen") == "100" else { return HTTPResponse(status: 400) }
+            let page = Int(request.query("page") ?? "1") ?? 1
+            let next = page < 3 ? #","next":"https://api.test/users?pagelen=100&page=\#(page + 1)""# : ""
+            return .json(#"{"values":\#(users(page - 1)),"pagelen":100\#(next)}"#)
+        },
+        Imitation(.confluence) { request in
+            let page = Int(request.query("cursor") ?? "0") ?? 0
+            let links = page < 2 ? #"{"next":"/wiki/api/v2/users?limit=250&cursor=\#(page + 1)","base":"x"}"# : "{}"
+            return .json(#"{"results":\#(users(page)),"_links":\#(links)}"#)
+        },
+        Imitation(.contentful) { request in
+            let skip = Int(request.query("skip") ?? "0") ?? 0
+            guard skip < 5 else { return .json(#"{"total":5,"skip":\#(skip),"limit":1000,"items":[]}"#) }
+            return .json(#"{"total":5,"skip":\#(skip),"limit":1000,"items":\#(users(skip / 2))}"#)
+        },
+        Imitation(.datasette) { request in
+            let page = Int(request.query("_next") ?? "0") ?? 0
+            let next = page < 2 ? #""https://api.test/users?_next=\#(page + 1)""# : "null"
+            return .json(#"{"ok":true,"rows":\#(users(page)),"next_url":\#(next),"truncated":false}"#)
+        },
+        Imitation(.discourse) { request in
+            let page = Int(request.query("page") ?? "0") ?? 0
+            let more = page < 2 ? #","more_topics_url":"/latest?page=\#(page + 1)""# : ""
+            return .json(#"{"users":[],"topic_list":{"per_page":30,"topics":\#(users(page))\#(more)}}"#)
+        },
+        Imitation(.drfCursor) { request in
+            let page = Int(request.query("cursor") ?? "0") ?? 0
+            let next = page < 2 ? #""https://api.test/users?cursor=\#(page + 1)""# : "null"
+            return .json(#"{"next":\#(next),"previous":null,"results":\#(users(page))}"#)
+        },
+        Imitation(.fhir) { request in
+            let page = Int(request.query("page") ?? "0") ?? 0
+            let next = page < 2 ? #",{"relation":"next","url":"https://api.test/users?page=\#(page + 1)"}"# : ""
+            return .json(
+                #"{"resourceType":"Bundle","link":[{"relation":"self","url":"x"}\#(next)],"entry":\#(users(page))}"#)
+        },
+        Imitation(.jira) { request in
+            let page = Int(request.query("nextPageToken") ?? "0") ?? 0
+            let next = page < 2 ? #","nextPageToken":"\#(page + 1)""# : #","isLast":true"#
+            return .json(#"{"issues":\#(users(page))\#(next)}"#)
+        },
+        Imitation(.kinto) { request in
+            guard request.query("_since") == nil else {
+                return .json(#"{"data":[{"id":5,"deleted":true,"last_modified":9}]}"#)
+            }
+            let page = Int(request.query("_token") ?? "0") ?? 0
+            let data = [[1, 2], [3, 4], [5]][page].map { #"{"id":\#($0),"name":"user \#($0)","last_modified":\#($0)}"# }
+            return .json(
+                #"{"data":[\#(data.joined(separator: ","))]}"#,
+                headers: page < 2 ? ["Next-Page": "https://api.test/users?_token=\(page + 1)"] : [:])
+        },
+        Imitation(.kubernetes) { request in
+            guard request.query("limit") == "500" else { return HTTPResponse(status: 400) }
+            let page = Int(request.query("continue") ?? "0") ?? 0
+            let next = page < 2 ? #","continue":"\#(page + 1)""# : ""
+            return .json(#"{"kind":"List","metadata":{"resourceVersion":"9"\#(next)},"items":\#(users(page))}"#)
+        },
+        Imitation(.mediawiki, "query.allpages") { request in
+            guard request.query("apcontinue") == nil || request.query("continue") == "-||" else {
+                return HTTPResponse(status: 400)
+            }
+            let page = Int(request.query("apcontinue") ?? "0") ?? 0
+            let next = page < 2 ? #""continue":{"apcontinue":"\#(page + 1)","continue":"-||"},"# : ""
+            return .json(#"{"batchcomplete":true,\#(next)"query":{"allpages":\#(users(page))}}"#)
+        },
+        Imitation(.notionList) { request in
+            guard request.method == "GET", request.query("page_size") == "100" else { return HTTPResponse(status: 405) }
+            let page = Int(request.query("start_cursor") ?? "0") ?? 0
+            let next = page < 2 ? #""\#(page + 1)""# : "null"
+            return .json(#"{"results":\#(users(page)),"next_cursor":\#(next),"has_more":\#(page < 2)}"#)
+        },
+        Imitation(.postgrest) { request in
+            guard request.headers["Prefer"] == "count=exact" else { return HTTPResponse(status: 400) }
+            let offset = Int(request.query("offset") ?? "0") ?? 0
+            guard offset < 5 else { return .json("[]", headers: ["Content-Range": "*/5"]) }
+            return .json(users(offset / 2), headers: ["Content-Range": "\(offset)-\(min(offset + 1, 4))/5"])
+        },
+        Imitation(.stac) { request in
+            let page = Int(request.query("token") ?? "0") ?? 0
+            let next = page < 2 ? #",{"rel":"next","href":"/users?token=\#(page + 1)"}"# : ""
+            return .json(
+                #"{"type":"FeatureCollection","features":\#(users(page)),"links":[{"rel":"self","href":"x"}\#(next)]}"#)
+        },
+        Imitation(.strapi) { request in
+            let page = Int(request.query("pagination[page]") ?? "0") ?? 0
+            guard page <= 3, request.query("pagination[pageSize]") == "100" else { return HTTPResponse(status: 400) }
+            return .json(#"{"data":\#(users(page - 1)),"meta":{"pagination":{"page":\#(page),"total":5}}}"#)
+        },
+        Imitation(.twilio, "users") { request in
+            let page = Int(request.query("Page") ?? "0") ?? 0
+            let next = page < 2 ? #""/users?PageSize=1000&Page=\#(page + 1)""# : "null"
+            return .json(#"{"users":\#(users(page)),"next_page_uri":\#(next)}"#)
+        },
+        Imitation(.zendesk, "users") { request in
+            let page = Int(request.query("page[after]") ?? "0") ?? 0
+            guard request.query("page[size]") == "100" else { return HTTPResponse(status: 400) }
+            return .json(
+                #"{"users":\#(users(page)),"meta":{"has_more":\#(page < 2),"after_cursor":"\#(page + 1)"}}"#)
+        },
     ]
 
     private func source(_ imitation: Imitation) throws -> (HTTPJSONSource, ScriptedServer) {
@@ -194,6 +306,56 @@ import Testing
                 try await world.sync(source, StoreSyncOptions(keyPath: api.name == "slack" ? "members" : ""))
             }
             #expect(error.map { "\($0)" }?.contains("invalid_auth") == true)
+        }
+    }
+
+    /// The servers of Google report an expired sync token with different statuses.
+    @Test(arguments: [400, 404, 410]) func anExpiredSyncTokenOfGoogleReadsEverything(status: Int) async throws {
+        let world = try await SourceWorld()
+        let (source, _) = try source(
+            Imitation(.google) { request in
+                guard request.query("syncToken") == nil else { return HTTPResponse(status: status) }
+                return .json(#"{"items":\#(usersJSON(1...3)),"nextSyncToken":"t1"}"#)
+            })
+        try await world.sync(source)
+        let result = try await world.sync(source)
+        #expect(result.coverage == .everything)
+        #expect(try await world.json.store.count(StoreQuery("User")) == 3)
+    }
+
+    @Test func aLinkWithoutAnAddressIsAnError() async throws {
+        let world = try await SourceWorld()
+        let (source, _) = try source(
+            Imitation(.stac) { _ in .json(#"{"features":\#(usersJSON(1...2)),"links":[{"rel":"next"}]}"#) })
+        let error = await #expect(throws: HTTPError.self) { try await world.sync(source) }
+        #expect(error.map { "\($0)" }?.contains("links.href") == true)
+        #expect(try await world.json.store.count(StoreQuery("User")) == 0)
+    }
+
+    /// A proxy that ends TLS lets some servers write links that begin with `http:`.
+    @Test(arguments: [
+        ("http://api.test/users?page=2", "https://api.test/users?page=2"),
+        ("http://api.test:80/users?page=2", "https://api.test/users?page=2"),
+        ("http://other.test/users?page=2", nil), ("ftp://api.test/users", nil),
+    ])
+    func aLinkStaysOnHTTPSIfItMay(link: String, followed: String?) async throws {
+        for mayUpgrade in [true, false] {
+            let world = try await SourceWorld()
+            let pages = HTTPPages.linkField(keyPath: "next")
+            let api = HTTPAPI(pages: mayUpgrade ? pages.upgradingLinks() : pages, keyPath: "results")
+            let (source, server) = try source(
+                Imitation(api) { request in
+                    let isFirst = request.query("page") == nil
+                    return .json(
+                        #"{"results":\#(Self.users(isFirst ? 0 : 2)),"next":\#(isFirst ? "\"\(link)\"" : "null")}"#)
+                })
+            guard mayUpgrade, let followed else {
+                await #expect(throws: HTTPError.self) { try await world.sync(source) }
+                #expect(try await world.json.store.count(StoreQuery("User")) == 0)
+                continue
+            }
+            try await world.sync(source)
+            #expect(server.requests.contains { $0.url.absoluteString == followed })
         }
     }
 

@@ -28,7 +28,21 @@ extension HTTPPages {
             guard let field = page.head.headers["Link"], let target = LinkHeader.target(of: "next", in: field) else {
                 return nil
             }
-            return try page.head.url.following(target).absoluteString
+            return try address(target, on: page)
+        case .header(let name):
+            guard let value = page.head.headers[name], !value.isEmpty else { return nil }
+            return try place == .address ? address(value, on: page) : value
+        case .linkList(let keyPath, let relation, let address):
+            guard let value = facts.captured[keyPath], value != .null else { return nil }
+            guard case .array(let links) = value else {
+                throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: value.kindName)
+            }
+            guard let link = links.first(where: { $0[relation] == .string("next") }) else { return nil }
+            guard case .string(let target) = link[address] else {
+                throw HTTPError.Problem.unsuitablePointer(
+                    keyPath: "\(keyPath).\(address)", found: link[address]?.kindName ?? "absent")
+            }
+            return try self.address(target, on: page)
         case .field(let keyPath):
             guard let value = facts.captured[keyPath] else { return nil }
             return try token(of: value, at: keyPath, on: page)
@@ -54,11 +68,26 @@ extension HTTPPages {
         }
     }
 
+    /// The address to which a link on a page leads.
+    private func address(_ link: String, on page: OpenPage) throws -> String {
+        let origin = page.head.url
+        guard upgradesLinks, origin.scheme?.lowercased() == "https",
+            var parts = (try? HTTPAddress.parse(link, relativeTo: origin)).flatMap({
+                URLComponents(url: $0, resolvingAgainstBaseURL: true)
+            }), parts.scheme?.lowercased() == "http", parts.host?.lowercased() == origin.host?.lowercased()
+        else { return try origin.following(link).absoluteString }
+        parts.scheme = "https"
+        parts.port = origin.port
+        return parts.url?.absoluteString ?? link
+    }
+
     /// The pointer, and the value found in its place, on a page where it leads to no next page.
     private func missingPointer(_ facts: PageFacts) -> (pointer: String, found: String) {
         switch pointer {
         case .none: ("single", "only one page is requested")
         case .linkHeader: ("Link", "absent")
+        case .header(let name): (name, "absent")
+        case .linkList(let keyPath, _, _): (keyPath, "no link with the relation next")
         case .field(let keyPath): (keyPath, facts.captured[keyPath]?.kindName ?? "absent")
         case .lastElement(let keyPath): (keyPath, "the page is empty")
         case .number: ("the page's number", "the page is empty")
@@ -112,8 +141,15 @@ extension HTTPPages {
         if place == .address, case .object(let object) = value, let inner = object["href"] { value = inner }
         switch (value, place) {
         case (.null, _), (.bool(false), _), (.string(""), _): return nil
-        case (.string(let text), .address): return try page.head.url.following(text).absoluteString
-        case (.string, .body), (.array, .body), (.integer, .body), (.unsigned, .body), (.double, .body),
+        case (.string(let text), .address): return try address(text, on: page)
+        case (.object(let members), .parameters)
+        where members.entries.allSatisfy { $0.value.token != nil || $0.value == .string("") }:
+            guard members.count > 0 else { return nil }
+            var writer = JSONWriter()
+            try writer.value(value)
+            return String(decoding: writer.bytes, as: UTF8.self)
+        case (.string, .body), (.array, .body), (.object, .body), (.integer, .body), (.unsigned, .body),
+            (.double, .body),
             (.decimal, .body):
             var writer = JSONWriter()
             try writer.value(value)

@@ -24,8 +24,12 @@ public struct HTTPPages: Sendable {
         case none
         /// The `Link` field of the head.
         case linkHeader
+        /// A header field.
+        case header(name: String)
         /// A value outside the objects.
         case field(keyPath: String)
+        /// The address in that link of a list of links whose relation is `next`.
+        case linkList(keyPath: String, relation: String, address: String)
         /// A value of the last object.
         case lastElement(keyPath: String)
         /// The number of the page.
@@ -40,6 +44,8 @@ public struct HTTPPages: Sendable {
         /// The value is the address itself.
         case address
         case query(parameter: String)
+        /// The value is an object, whose members are parameters.
+        case parameters
         case body(keyPath: String)
     }
 
@@ -79,10 +85,12 @@ public struct HTTPPages: Sendable {
 
     let pointer: Pointer
     let place: Place
-    let size: Size?
+    private(set) var size: Size?
     private(set) var ends: [End] = []
     /// Whether the last page may lack the pointer, so that its absence is not reported.
     private(set) var mayLackPointer = false
+    /// Whether an http link to the origin's host is followed by https.
+    private(set) var upgradesLinks = false
 
     private init(_ pointer: Pointer, at place: Place = .address, size: Size? = nil) {
         self.pointer = pointer
@@ -103,6 +111,43 @@ public struct HTTPPages: Sendable {
         HTTPPages(.field(keyPath: keyPath))
     }
 
+    /// A list whose pages contain links by relation, as in FHIR, STAC and OGC APIs.
+    ///
+    ///     [{"rel": "self", "href": "…"}, {"rel": "next", "href": "…"}]
+    ///
+    /// The link with the relation `next` leads to the next page. Without it, the page is the last.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The key path of the list of links.
+    ///   - relation: The key of a link's relation; `rel` by default.
+    ///   - address: The key of a link's address; `href` by default.
+    public static func links(keyPath: String, relation: String = "rel", address: String = "href") -> HTTPPages {
+        HTTPPages(.linkList(keyPath: keyPath, relation: relation, address: address))
+    }
+
+    /// A list where a header field has the address of the next page, as in Kinto.
+    ///
+    /// Without the field, the page is the last.
+    public static func link(header: String) -> HTTPPages {
+        HTTPPages(.header(name: header))
+    }
+
+    /// A list where a header field becomes a query parameter of the next request, as in Azure
+    /// DevOps.
+    ///
+    /// Without the field, or if it is empty, the page is the last.
+    public static func cursor(header: String, parameter: String) -> HTTPPages {
+        HTTPPages(.header(name: header), at: .query(parameter: parameter))
+    }
+
+    /// A list whose pages contain an object, the members of which become query parameters of the
+    /// next request, as in MediaWiki.
+    ///
+    /// The members are texts or numbers. Without the object, the page is the last.
+    public static func parameters(keyPath: String) -> HTTPPages {
+        HTTPPages(.field(keyPath: keyPath), at: .parameters)
+    }
+
     /// A list whose pages contain a value that becomes a query parameter of the next request.
     ///
     /// The value is a text or a number. Null, false, an empty text and absence mean the last page.
@@ -113,7 +158,7 @@ public struct HTTPPages: Sendable {
 
     /// A list whose pages contain a value that becomes a value in the next request's body.
     ///
-    /// An example is GraphQL.
+    /// Examples are GraphQL, and DynamoDB, whose cursor is an object.
     public static func cursor(keyPath: String, bodyKeyPath: String) -> HTTPPages {
         HTTPPages(.field(keyPath: keyPath), at: .body(keyPath: bodyKeyPath))
     }
@@ -162,6 +207,26 @@ public struct HTTPPages: Sendable {
         return pages
     }
 
+    /// Returns the same pages with a number of objects that each page is requested with.
+    ///
+    /// The server may return fewer objects. More objects per page need fewer requests.
+    public func requesting(_ count: Int, by parameter: String) -> HTTPPages {
+        var pages = self
+        pages.size = Size(parameter: parameter, count: count)
+        return pages
+    }
+
+    /// Returns the same pages, for a server behind a proxy that ends TLS, whose links begin with
+    /// `http:`.
+    ///
+    /// A link to the host of the page that contains it is then followed by https, at the port of
+    /// that page. By default, a link that leaves https is an error.
+    public func upgradingLinks() -> HTTPPages {
+        var pages = self
+        pages.upgradesLinks = true
+        return pages
+    }
+
     /// Returns the same pages, for a server whose last page omits the pointer or an
     /// ``End/unset(keyPath:)`` value.
     ///
@@ -181,7 +246,9 @@ extension HTTPPages {
             switch pointer {
             case .none: "single"
             case .linkHeader: "link"
+            case .header(let name): "header \(name.lowercased())"
             case .field(let keyPath): "field \(keyPath)"
+            case .linkList(let keyPath, let relation, let address): "links \(keyPath) \(relation) \(address)"
             case .lastElement(let keyPath): "last \(keyPath)"
             case .number(let first): "page \(first)"
             case .offset: "offset"
@@ -195,9 +262,9 @@ extension HTTPPages {
     var captures: [String] {
         var captures: [String] =
             switch pointer {
-            case .field(let keyPath): [keyPath]
+            case .field(let keyPath), .linkList(let keyPath, _, _): [keyPath]
             case .custom(let captures, _): captures
-            case .none, .linkHeader, .lastElement, .number, .offset: []
+            case .none, .linkHeader, .header, .lastElement, .number, .offset: []
             }
         for end in ends {
             switch end {
@@ -215,7 +282,10 @@ extension HTTPPages {
 
     /// The key path of the value outside the objects that leads to the next page.
     var pointerKeyPath: String? {
-        if case .field(let keyPath) = pointer { keyPath } else { nil }
+        switch pointer {
+        case .field(let keyPath), .linkList(let keyPath, _, _): keyPath
+        default: nil
+        }
     }
 
     /// The key paths of values that lead to the next page or indicate the end, and must be on some
@@ -241,8 +311,8 @@ extension HTTPPages {
     /// Whether the next page is known only after the whole page has arrived.
     var needsFacts: Bool {
         switch pointer {
-        case .none, .linkHeader: !ends.isEmpty
-        case .field, .lastElement, .number, .offset, .custom: true
+        case .none, .linkHeader, .header: !ends.isEmpty
+        case .field, .linkList, .lastElement, .number, .offset, .custom: true
         }
     }
 
@@ -250,7 +320,7 @@ extension HTTPPages {
     /// unchanged pages.
     var isSteeredByHeaders: Bool {
         switch pointer {
-        case .linkHeader, .custom: true
+        case .linkHeader, .header, .custom: true
         default: ends.contains { if case .pageCount = $0 { true } else { false } }
         }
     }
@@ -283,6 +353,9 @@ extension HTTPPages {
             if let token { request.url = try HTTPAddress.parse(token) }
         case .query(let parameter):
             if let token = token ?? firstToken { request.url = request.url.setting(parameter, to: token) }
+        case .parameters:
+            guard let token, case .object(let members) = try JSONValue(parsing: token) else { break }
+            for (name, value) in members.entries { request.url = request.url.setting(name, to: value.token ?? "") }
         case .body(let keyPath):
             if let token { request.body = try Self.setting(keyPath, to: token, in: request.body) }
         }
