@@ -16,6 +16,12 @@ public enum StoreSyncError: Error, Hashable, Sendable {
     /// The parent's entity does not have exactly one suitable relationship to the children, of the
     /// given name, if any.
     case noRelationship(entity: String, destination: String)
+    /// No element of the payload, or of one of its pages, has a usable identity, or any key of an
+    /// entity without an identity.
+    ///
+    /// Such JSON is an error report, or the list is elsewhere in it. `key` names the keys of the
+    /// identity; empty without one.
+    case unidentifiedObjects(entity: String, key: String, count: Int)
     /// The value of a relationship is not an object, an identifier or, where allowed, an array of
     /// them.
     case unsuitableRelationship(entity: String, relationship: String, index: Int)
@@ -47,6 +53,11 @@ extension StoreSyncError: CustomStringConvertible {
         case .noParent(let entity): "there is no such \(entity), or more than one"
         case .noRelationship(let entity, let destination):
             "\(entity) has no relationship to \(destination), or has several and none was named"
+        case .unidentifiedObjects(let entity, let key, let count):
+            (count == 1 ? "the only object has " : "none of the \(count) elements has ")
+                + (key.isEmpty
+                    ? "\(count == 1 ? "no" : "a") key of \(entity)" : "\(count == 1 ? "no" : "a") usable \(key)")
+                + ", so the JSON is not a list of \(entity); if the list is inside, give its key path"
         case .unsuitableRelationship(let entity, let relationship, let index):
             "\(entity).\(relationship), element \(index): the value does not identify an object"
         case .unsuitableKey(let entity): "the key does not fit the identity of \(entity)"

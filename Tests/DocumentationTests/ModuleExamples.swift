@@ -37,6 +37,30 @@ import Testing
         #expect(String(decoding: json, as: UTF8.self).contains("ada@example.com"))
     }
 
+    @Test func transformersReadFormatsOfTheirOwn() throws {
+        var transformers = RecordMapper.Transformers()
+        transformers.register("Cents") { (text: String) in
+            Double(text).map { Int64(($0 * 100).rounded()) }
+        } reverse: { (cents: Int64) in
+            String(format: "%.2f", Double(cents) / 100)
+        }
+        transformers.register("DayFirst") { (text: String) in  // 31/12/1999
+            text.split(separator: "/").reversed().joined(separator: "-")
+        }
+        let orders = try RecordMapper(
+            DataModel {
+                SyncEntity("Order", identity: "id") {
+                    SyncAttribute("id", .int64, optional: false)
+                    SyncAttribute("price", .int64, transformer: "Cents")
+                    SyncAttribute("shippedOn", .date, transformer: "DayFirst")
+                }
+            }, JSONMapping(transformers: transformers))
+        let json = #"[{"id":1,"price":"12.50","shipped_on":"31/12/1999"}]"#
+        let records = try orders.records(of: "Order", bytes: Array(json.utf8))
+        #expect(records[0]["price"] == 1250)
+        #expect(records[0]["shippedOn"] == .date(Timestamp(microseconds: 946_598_400_000_000)))
+    }
+
     @Test func aStoreIsRead() async throws {
         let model = try DataModel {
             SyncEntity("User", identity: "id") {

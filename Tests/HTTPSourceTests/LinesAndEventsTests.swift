@@ -119,7 +119,7 @@ import Testing
     func nullsDeleteNothing(body: String, format: HTTPAPI.Format) async throws {
         let (result, users, _) = try await sync(body, as: format)
         #expect(users == [1, 2, 3, 4])
-        #expect(try result.get().counts.withheld == 4)
+        #expect(throws: StoreSyncError.self) { try result.get() }
     }
 
     /// A server that fails in the middle of a stream can only say so by its last line.

@@ -11,7 +11,7 @@ import Testing
     private static func mapper() throws -> RecordMapper {
         let model = try DataModel {
             SyncEntity("Vehicle", identity: "id", userInfo: ["entityMapperName": "Type"]) {
-                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("id", .int64)
                 SyncAttribute("name", .string)
                 SyncRelationship("garage", toOne: "Garage", inverse: "vehicles")
                 SyncRelationship("wheels", toMany: "Wheel", inverse: "vehicle")

@@ -54,6 +54,25 @@ import Testing
         }
     }
 
+    /// An export writes true, and "1" for 1.0.
+    @Test func whatAGivenModelConvertsIsReported() async throws {
+        let world = try SyncWorld(
+            model: DataModel {
+                SyncEntity("Thing", identity: "id") {
+                    SyncAttribute("id", .string)
+                    SyncAttribute("flag", .bool)
+                    SyncAttribute("text", .string)
+                    SyncAttribute("count", .int64)
+                }
+            })
+        let result = try await world.sync(
+            #"[{"id":1,"flag":"true","text":1.0,"count":"7"},{"id":2,"flag":1,"text":"a"},{"id":3,"flag":true}]"#,
+            into: "Thing")
+        let found = result.drift.entries.map { "\($0.kind) \($0.keyPath) \($0.count)" }
+        #expect(found.sorted() == ["converted flag 2", "converted text 1"])
+        #expect(try await world.column("text", of: "Thing") == ["1", "a", .null])
+    }
+
     /// Three places are named, the others are counted.
     @Test(arguments: [(3, ""), (4, "; 1 more place"), (5, "; 2 more places")])
     func anErrorNamesTheFirstPlaces(count: Int, end: String) async throws {

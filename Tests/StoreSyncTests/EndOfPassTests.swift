@@ -226,11 +226,11 @@ import Testing
     }
 
     /// Only an identity that does not fit may hide an object.
-    @Test(arguments: [(#"{"id":1,"age":"old"}"#, 1), (#"{"id":"one"}"#, 0)])
-    func aValueThatDoesNotFitHidesNoObject(user: String, deletedCount: Int) async throws {
+    @Test(arguments: [(#"{"id":1,"age":"old"}"#, 1), (#"{"id":1},{"id":"one"}"#, 0)])
+    func aValueThatDoesNotFitHidesNoObject(users: String, deletedCount: Int) async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1},{"id":2}]"#)
-        let result = try await world.sync("[\(user)]")
+        let result = try await world.sync("[\(users)]")
         #expect(result.drift.count(of: .unfitValue) == 1)
         #expect(result.counts.deleted == deletedCount)
     }
@@ -287,18 +287,32 @@ import Testing
 
     /// Servers report errors with status 200 too, in place of a list.
     @Test(arguments: [
-        (#"[{"error":"slow down"}]"#, 3), ("[{}]", 3), (#"[{"id":null}]"#, 3),
+        ([#"[{"id":1}]"#, #"[{"error":"slow down"}]"#], 3), ([#"[{"id":1}]"#, "[{}]"], 3),
+        ([#"[{"id":null}]"#, #"[{"id":1}]"#], 3),
         // One object without a key beside others is only left out.
-        (#"[{"id":1},{"error":"slow down"}]"#, 1), ("[]", 0),
+        ([#"[{"id":1},{"error":"slow down"}]"#], 1), (["[]"], 0),
     ])
-    func aPageWithoutAnyObjectDeletesNothing(items: String, kept: Int) async throws {
+    func aPageWithoutAnyObjectDeletesNothing(pages: [String], kept: Int) async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1},{"id":2},{"id":3}]"#)
         let result = try await world.json.sync(
-            from: PagedSource(pages: [#"{"items":\#(items),"gone":[]}"#]), into: "User",
+            from: PagedSource(pages: pages.map { #"{"items":\#($0),"gone":[]}"# }), into: "User",
             options: StoreSyncOptions(keyPath: "items"))
         #expect(try await world.column("id").count == kept)
-        #expect(result.counts.withheld == (kept == 3 ? 3 : 0))
+        #expect(result.counts.withheld == (kept == 3 ? 2 : 0))
+    }
+
+    @Test(arguments: [[#"[{"error":"slow down"}]"#], ["[{}]", "[null]"], [#"[{"id":null}]"#]])
+    func pagesWithoutAnyObjectFail(pages: [String]) async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1},{"id":2},{"id":3}]"#)
+        let source = PagedSource(pages: pages.map { #"{"items":\#($0),"gone":[]}"# })
+        await #expect(
+            throws: StoreSyncError.unidentifiedObjects(entity: "User", key: "id", count: pages.count)
+        ) {
+            try await world.json.sync(from: source, into: "User", options: StoreSyncOptions(keyPath: "items"))
+        }
+        #expect(try await world.column("id").count == 3)
     }
 
     @Test func aBookmarkCountsOnlyForTheSamePass() async throws {

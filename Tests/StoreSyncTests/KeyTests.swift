@@ -43,7 +43,9 @@ import Testing
         Keys(
             .uuid, #""6f9619ff-8b86-d011-b42d-00c04fc964ff""#, #""6F9619FF-8B86-D011-B42D-00C04FC964FF""#,
             #""6f9619ff-8b86-d011-b42d-00c04fc964fe""#, make: 2),
-        Keys(.uuid, #""""#, #""6f9619ff""#, "null", "0", make: 0, rejecting: 4),
+        Keys(
+            .uuid, #""""#, #""6f9619ff""#, "null", "0", #""6f9619ff-8b86-d011-b42d-00c04fc964ff""#, make: 1,
+            rejecting: 4),
         Keys(.double, "1", "1.0", "0.1", make: 2),
         Keys(.decimal, #""1.10""#, #""1.1""#, "1.1", #""1.11""#, make: 2),
         Keys(.date, #""2014-02-14T00:00:00Z""#, #""2014-02-14T02:00:00+02:00""#, "1392336000", make: 1),

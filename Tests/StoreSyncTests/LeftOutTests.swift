@@ -116,13 +116,9 @@ import Testing
         #expect(result.counts.all == [0, 0, 1, 1])
     }
 
-    /// A payload in which no element has a key is no list, and an element that is null or has a key
-    /// that is null or of another type can be any stored object.
-    @Test(arguments: [
-        #"{"message":"API rate limit exceeded"}"#, "{}", #"{"data":[{"id":1},{"id":2}]}"#, #"[{"error":"x"}]"#,
-        "[null]", #"[{"uuid":"x"},{"uuid":"y"}]"#, #"[{"id":1},{"id":null}]"#, #"[{"id":1},null]"#,
-        #"[{"id":1},{"id":"x"}]"#,
-    ])
+    /// An element that is null or has a key that is null or of another type can be any stored
+    /// object.
+    @Test(arguments: [#"[{"id":1},{"id":null}]"#, #"[{"id":1},null]"#, #"[{"id":1},{"id":"x"}]"#])
     func aPayloadThatMayLackStoredObjectsDeletesNothing(json: String) async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#)

@@ -11,7 +11,7 @@ enum RealJSONModel {
                 SyncRelationship("skills", toMany: "Skill", ordered: true, inverse: "employees")
             }
             SyncEntity("Company", identity: "id") {
-                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("id", .int64)
                 SyncAttribute("n", .string)
                 SyncRelationship("employees", toMany: "Employee", inverse: "company")
             }

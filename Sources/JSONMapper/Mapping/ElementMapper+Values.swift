@@ -124,7 +124,7 @@ extension ElementMapper {
             problem = .wrongType(field.type)
         }
         guard let problem else {
-            if mapping.reportsConversions, field.converts(kind) { noteConversion(field, entry: entry, found: kind) }
+            if field.reportsConversions, field.converts(kind) { noteConversion(field, entry: entry, found: kind) }
             return true
         }
         let action =

@@ -44,6 +44,8 @@ struct ElementMapper {
     var elementIndex = 0
     private var isOpen = false
     private var isStub = false
+    /// Whether the open element has a key of the entity.
+    private var hasKey = false
     private let options: RecordReader.Options
     private let walk: MappingWalk
     /// Whether the elements are the walk's own, not objects nested in them.
@@ -74,6 +76,7 @@ struct ElementMapper {
         discard()
         elementIndex = index
         isOpen = true
+        hasKey = false
         otherKeys.removeAll()
         if !unfitSlots.isEmpty { unfitSlots.removeAll(keepingCapacity: true) }
         if isRoot { walk.element &+= 1 }
@@ -84,7 +87,11 @@ struct ElementMapper {
         if let slot = mapping.contentHashSlot {
             group.records.setInt(contentHashes.unique(contentHash), at: slot)
         }
-        if isStub { group.stubRows.append(group.records.count) }
+        if isStub {
+            group.stubRows.append(group.records.count)
+        } else if !hasKey, !mapping.expectsOtherKeys {
+            group.foreignRows.append(group.records.count)
+        }
         group.records.endRecord()
         group.elementIndices.append(elementIndex)
         isOpen = false
@@ -113,6 +120,7 @@ struct ElementMapper {
         group.records.truncate(to: count)
         group.elementIndices.removeLast(group.elementIndices.count - count)
         while let last = group.stubRows.last, last >= count { group.stubRows.removeLast() }
+        while let last = group.foreignRows.last, last >= count { group.foreignRows.removeLast() }
         if !group.undetermined.isEmpty { group.undetermined = group.undetermined.filter { $0.key < count } }
         truncateNests()
     }
@@ -160,7 +168,8 @@ struct ElementMapper {
         guard try mapObject(&cursor, level: 0) else { return false }
         if let slot = mapping.otherKeysSlot { setOtherKeys(at: slot) }
         if clearsAbsent { clearAbsent() }
-        return checkMandatory()
+        if contract.missingMandatory == .null { clearMandatory() }
+        return true
     }
 
     /// Maps an identifier that represents its object into the open row.
@@ -194,20 +203,12 @@ struct ElementMapper {
         group.undetermined[group.records.count] = bytes
     }
 
-    private mutating func checkMandatory() -> Bool {
-        guard contract.missingMandatory != .ignore else { return true }
-        for slot in mapping.mandatorySlots {
-            let kind = group.records.openKind(at: slot)
-            guard kind == .absent || kind == .null else { continue }
-            guard contract.missingMandatory == .null else {
-                return give(
-                    up: .missingMandatory, action: contract.missingMandatory, slot: slot,
-                    path: mapping.keys.attributes[slot].path())
-            }
+    /// Clears the mandatory attributes that are absent from the object.
+    private mutating func clearMandatory() {
+        for slot in mapping.mandatorySlots where group.records.openKind(at: slot) == .absent {
             group.records.setNull(at: slot)
             note(nil, path: nil, isTolerated: true)
         }
-        return true
     }
 
     // MARK: Objects
@@ -223,7 +224,10 @@ struct ElementMapper {
             if expected >= 0, cursor.takeKey(entries[expected].quoted) {
                 entry = expected
             } else {
-                guard let key = try cursor.nextKey() else { return true }
+                guard let key = try cursor.nextKey() else {
+                    if met != 0 { hasKey = true }
+                    return true
+                }
                 if expected >= 0, key.equals(entries[expected].bytes) {
                     entry = expected
                 } else {
@@ -262,6 +266,7 @@ struct ElementMapper {
         let levelHash = hash ^ (UInt64(truncatingIfNeeded: level) &* 0x9E37_79B9_7F4A_7C15)
         if !drift.countUnknown(levelHash, index: elementIndex) {
             if level == 0, let field = mapping.looseField(key) {
+                hasKey = true
                 return try take(&cursor, mapping.fields[field], entry: -1)
             }
             drift.addUnknown(

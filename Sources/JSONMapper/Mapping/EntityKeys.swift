@@ -150,7 +150,7 @@ package struct EntityKeys: Sendable {
         let name = attribute.name
         let transformer =
             annotations.transformer(attribute.userInfo)
-            ?? (attribute.type == .transformable ? attribute.transformerName : nil)
+            ?? attribute.transformerName
         if attribute.isUnmapped {
             return AttributeKeys(
                 attribute: attribute, slot: slot, customPath: nil, spellings: [], transformerName: transformer,

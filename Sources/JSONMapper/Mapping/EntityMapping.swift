@@ -31,6 +31,8 @@ package final class EntityMapping: Sendable {
         var range: ClosedRange<Int64>
         /// The index of the style of dates in `dateStyles`; -1 for any date.
         var dateStyle = -1
+        /// Whether a value that is stored as one of another kind is reported.
+        var reportsConversions = false
     }
 
     let trie: KeyTrie
@@ -40,8 +42,8 @@ package final class EntityMapping: Sendable {
     let transformers: [RecordMapper.Transformers.AttributeTransformer?]
     let entityMapper: RecordMapper.Transformers.EntityMapper?
     let objectTransformer: RecordMapper.Transformers.ObjectTransformer?
-    /// The slots of mandatory attributes without a default.
-    let mandatorySlots: [Int]
+    /// The slots of mandatory attributes without a default that JSON can set.
+    package let mandatorySlots: [Int]
     /// The slots of the attributes to clear if absent: those that are read and are not part of the
     /// identity.
     let clearableSlots: [Int]
@@ -96,9 +98,6 @@ package final class EntityMapping: Sendable {
         if let name = keys.objectTransformerName, objectTransformer == nil {
             throw .unknownTransformer(entity: layout.name, attribute: nil, name: name)
         }
-        mandatorySlots = layout.attributes.indices.filter {
-            !layout.attributes[$0].isOptional && layout.attributes[$0].defaultValue.isNull
-        }
         var dateStyles: [DateStyle] = []
         let bySlot = keys.attributes.map { attribute in
             var field = Self.field(
@@ -107,6 +106,11 @@ package final class EntityMapping: Sendable {
                 field.dateStyle = dateStyles.count
                 dateStyles.append(style)
             }
+            // The types of a given model are meant, but truth and text change in an export. An
+            // identity is compared in its own form.
+            field.reportsConversions =
+                layout.entity.isInferred
+                || [.bool, .string].contains(field.plain) && !keys.identitySlots.contains(attribute.slot)
             return field
         }
         self.dateStyles = dateStyles
@@ -120,6 +124,14 @@ package final class EntityMapping: Sendable {
             !attribute.spellings.isEmpty && !keys.identitySlots.contains(attribute.slot)
                 && bySlot[attribute.slot].converter != .none
         }.map(\.slot)
+        mandatorySlots = layout.attributes.indices.filter { slot in
+            let attribute = layout.attributes[slot]
+            guard !attribute.isOptional, attribute.defaultValue.isNull else { return false }
+            // The app sets what no key leads to.
+            return !keys.dialect.infersFromNames
+                || !keys.attributes[slot].spellings.isEmpty
+                    && bySlot[slot].converter != .none
+        }
         identityField = keys.identitySlots.count == 1 ? bySlot[keys.identitySlots[0]] : nil
         trie = KeyTrie(Self.sources(keys))
         let fields = trie.fieldOrder.map { bySlot[$0] }
@@ -129,6 +141,18 @@ package final class EntityMapping: Sendable {
             !keys.dialect.infersFromNames || otherKeysSlot != nil
             ? [:]
             : Dictionary(grouping: fields.indices) { Self.looseHash(layout.attributes[fields[$0].slot].name.utf8) }
+    }
+
+    /// Whether objects are identified by attributes with a key in JSON, not by their content.
+    package var identifiesByKey: Bool { layout.hasIdentity && contentHashSlot == nil }
+
+    /// The key paths of the identity, each with its keys separated by dots; empty if objects are
+    /// not identified by keys.
+    package var identityKeyPaths: [String] {
+        guard identifiesByKey else { return [] }
+        return (layout.identitySlots + layout.scopedIdentitySlots).compactMap {
+            keys.attributes[$0].path()?.joined(separator: ".")
+        }
     }
 
     /// The field of the attribute whose name is the camelCase form of a key without an entry; nil

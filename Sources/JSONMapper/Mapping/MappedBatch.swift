@@ -13,6 +13,9 @@ package struct MappedBatch: Sendable {
         /// The rows that were read from an identifier only. Such stubs may lack values for
         /// mandatory attributes.
         package var stubRows: [Int] = []
+        /// The rows of objects that have no key of the entity, such as an error report in place of
+        /// the object.
+        package var foreignRows: [Int] = []
         /// The JSON of the objects for which the entity mapper returned nil, by row.
         ///
         /// A store may hold such an object as one of a sub-entity, whose mapping then reads more of

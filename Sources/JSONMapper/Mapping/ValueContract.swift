@@ -29,10 +29,13 @@ public struct ValueContract: Hashable, Sendable {
     ///
     /// It also applies to a number with a fraction if the type has none.
     public var outOfRange: Action
-    /// The action for a mandatory attribute without a default that is absent or null in the JSON
-    /// object; `.ignore` by default, so that an update can omit it.
+    /// The action for an object that would have no value for a mandatory attribute without a
+    /// default; `.reject` by default.
     ///
-    /// `.null` clears an absent attribute.
+    /// A sync checks it. A new object needs a value. A stored object keeps its value if its JSON
+    /// lacks the key, and is left unchanged if the value is null or is cleared because it does not
+    /// fit. `.ignore` stores an object without the value, which a Swift type then cannot hold.
+    /// `.null` also clears the attribute of a stored object if its key is absent.
     public var missingMandatory: Action
     /// The action for text or a number that is not a date; `.null` by default.
     public var unreadableDate: Action
@@ -40,7 +43,7 @@ public struct ValueContract: Hashable, Sendable {
     /// Creates a contract. Each parameter defaults to the default of its property.
     public init(
         unknownKey: Action = .ignore, wrongType: Action? = nil, outOfRange: Action? = nil,
-        missingMandatory: Action = .ignore, unreadableDate: Action = .null
+        missingMandatory: Action = .reject, unreadableDate: Action = .null
     ) {
         self.unknownKey = unknownKey
         self.wrongType = wrongType ?? .null

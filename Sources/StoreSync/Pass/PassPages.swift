@@ -23,6 +23,8 @@ final class PassPages {
     /// The number of elements of the current page that were mapped or rejected; the others are
     /// null.
     private var readCount = 0
+    /// The number of elements of the current reading that may be any object.
+    private var unidentifiedCount = 0
     /// The number of the current reading, from 1.
     private var readingCount = 0
     /// The digests of the pages of the current reading.
@@ -63,6 +65,7 @@ final class PassPages {
         repeatedPageCount = 0
         progress.readingNumber = readingCount
         progress.elementCount = 0
+        unidentifiedCount = 0
         let (request, acceptsSingleObject) = (request, !isRemote)
         let options = request.readerOptions(for: pass.transaction)
         let reader = PageReader(source) { page in
@@ -85,6 +88,17 @@ final class PassPages {
                 for step in next { try await take(step, merger, &before) }
             }
         }
+    }
+
+    /// Checks that the elements of a reading are not all without a usable identity. Such a list is
+    /// an error report.
+    ///
+    /// - Throws: `StoreSyncError.unidentifiedObjects`.
+    func checkForObjects() throws {
+        guard unidentifiedCount > 0, unidentifiedCount >= progress.elementCount else { return }
+        let keys = try request.mapper.mapping(of: request.entity).identityKeyPaths
+        throw StoreSyncError.unidentifiedObjects(
+            entity: request.entity, key: keys.joined(separator: ", "), count: progress.elementCount)
     }
 
     /// Carries out one step of reading.
@@ -179,6 +193,7 @@ final class PassPages {
     private func noteLeftOut(of page: RemotePage, _ read: PayloadReader.Progress, since before: Beginning) {
         guard read.elementCount > 0 else { return }
         let nullCount = read.elementCount - readCount
+        unidentifiedCount += pass.tally.unidentifiedCount - before.problems.unidentifiedCount + nullCount
         let leftOutCount = pass.tally.rejectedCount - before.problems.rejectedCount + nullCount
         let endsInError = page.isOpenEnded && pass.tally.lastRejectedIndex == read.elementCount - 1
         if nullCount > 0 || leftOutCount >= read.elementCount || endsInError { pass.tally.mayLackObjects = true }

@@ -20,27 +20,17 @@ extension SyncPass {
 
     /// Removes stored objects that the payload states to be of another entity.
     ///
-    /// - Parameter records: The records of a group. Values that they lack are taken from the
-    ///   removed objects.
+    /// - Parameters:
+    ///   - records: The records of a group. Values that they lack are taken from the removed
+    ///     objects.
+    ///   - refused: Rows that are not merged, whose objects stay.
     /// - Returns: The removed objects by record.
     func removeOtherClasses(
-        of records: inout RecordBatch, _ layout: EntityLayout, _ origin: Origin
+        of records: inout RecordBatch, _ layout: EntityLayout, _ origin: Origin, except refused: Set<Int>
     ) async throws -> [Int: ClassChange] {
-        guard let base = origin.entity.map({ model.layouts[$0] }), base.index != layout.index, base.hasIdentity,
-            layout.isKind(of: base), base.identitySlots == layout.identitySlots, origin.known == nil,
-            origin.policy.inserts, origin.policy.updates
+        guard let base = base(of: layout, origin), origin.known == nil, origin.policy.inserts, origin.policy.updates
         else { return [:] }
-        var identities = RecordBatch(of: base)
-        records.withReader { reader in
-            for row in 0..<reader.count {
-                identities.beginRecord()
-                for slot in base.identitySlots {
-                    if let value = reader.value(row: row, slot: slot) { identities.setValue(value, at: slot) }
-                }
-                identities.endRecord()
-            }
-        }
-        let found = try await transaction.find(identities)
+        let found = try await transaction.find(identities(of: records, as: base))
         guard found.contains(where: { $0 != nil }) else { return [:] }
         let query = StoreQuery(base.name, objects: .only(Array(Set(found.compactMap(\.self))).sorted()))
         var others = try await objects(of: query, outside: layout)
@@ -56,7 +46,9 @@ extension SyncPass {
         var filled = RecordBatch(of: layout)
         var replaced: [(row: Int, record: Record)] = []
         for row in 0..<records.count {
-            guard let old = found[row], own[row] == nil, let record = others.removeValue(forKey: old) else {
+            guard let old = found[row], own[row] == nil, !refused.contains(row),
+                let record = others.removeValue(forKey: old)
+            else {
                 filled.append(row: row, of: records)
                 continue
             }
@@ -76,6 +68,30 @@ extension SyncPass {
         }
         records = filled
         return changes
+    }
+
+    /// The entity that a payload states for objects of one of its sub-entities; nil if it is the
+    /// entity itself, or has another identity.
+    func base(of layout: EntityLayout, _ origin: Origin) -> EntityLayout? {
+        guard let base = origin.entity.map({ model.layouts[$0] }), base.index != layout.index, base.hasIdentity,
+            layout.isKind(of: base), base.identitySlots == layout.identitySlots
+        else { return nil }
+        return base
+    }
+
+    /// The identities of records, as records of another entity with the same identity.
+    func identities(of records: RecordBatch, as layout: EntityLayout) -> RecordBatch {
+        var identities = RecordBatch(of: layout)
+        records.withReader { reader in
+            for row in 0..<reader.count {
+                identities.beginRecord()
+                for slot in layout.identitySlots {
+                    if let value = reader.value(row: row, slot: slot) { identities.setValue(value, at: slot) }
+                }
+                identities.endRecord()
+            }
+        }
+        return identities
     }
 
     /// The objects of a query that are neither of an entity nor of one of its sub-entities.

@@ -12,9 +12,7 @@ extension SyncPass {
     ) -> [MergeRequest.Match]? {
         let layout = mapping.layout
         let keySlots = layout.identitySlots + layout.scopedIdentitySlots
-        // Without the key of its entity, a child in an array cannot be distinguished from its
-        // siblings.
-        let demandsKey = !rules.isImport && (!origin.isNested || origin.isToMany)
+        let demandsKey = demandsKey(origin)
         var matches: [MergeRequest.Match]?
         records.withReader { reader in
             for row in 0..<reader.count {
@@ -31,6 +29,7 @@ extension SyncPass {
                         tally.reject(
                             missing(slot, mapping, origin.elementIndex(ordinal)),
                             mayBeListed: !origin.isNested && reader.kind(row: row, slot: slot) == .null)
+                        if !origin.isNested { tally.unidentifiedCount += 1 }
                     } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil {
                         match = .skipped
                         tally.reject(
@@ -47,6 +46,23 @@ extension SyncPass {
         return matches
     }
 
+    /// Whether an object is rejected if it lacks its key.
+    ///
+    /// Without the key of its entity, a child in an array cannot be distinguished from its
+    /// siblings.
+    func demandsKey(_ origin: Origin) -> Bool {
+        !rules.isImport && (!origin.isNested || origin.isToMany)
+    }
+
+    /// Whether an element was rejected because its identity is not usable.
+    func concernsIdentity(_ problem: MappingProblem) -> Bool {
+        guard let attribute = problem.attribute else { return problem.reason == .notAnObject }
+        guard let layout = model[problem.entity] else { return false }
+        return (layout.identitySlots + layout.scopedIdentitySlots).contains {
+            layout.attributes[$0].name == attribute
+        }
+    }
+
     /// Rejects the rows of a group that lack a key. They cannot match any object.
     func rejectKeyless(_ group: MappedBatch.Group, elementIndex: (Int) -> Int) {
         let keySlots = group.mapping.layout.identitySlots + group.mapping.layout.scopedIdentitySlots
@@ -59,7 +75,8 @@ extension SyncPass {
         }
     }
 
-    private func missing(_ slot: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
+    /// The problem of an object without a value for an attribute.
+    func missing(_ slot: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
         MappingProblem(
             entity: mapping.layout.name, attribute: mapping.layout.attributes[slot].name,
             keyPath: mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "", index: index,
@@ -72,27 +89,6 @@ extension SyncPass {
             entity: mapping.layout.name, attribute: mapping.layout.relationships[scope].name,
             keyPath: mapping.keys.relationships[scope].path()?.joined(separator: ".") ?? "", index: index,
             reason: .missingMandatory)
-    }
-
-    /// Throws if a new object lacks a mandatory attribute, or if a row clears one.
-    func demandMandatory(
-        _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
-    ) throws(MappingError) {
-        let attributes = group.mapping.layout.attributes
-        let slots = attributes.indices.filter { !attributes[$0].isOptional && attributes[$0].defaultValue.isNull }
-        guard !slots.isEmpty else { return }
-        let stubs = Set(group.stubRows)
-        try group.records.withReader { reader throws(MappingError) in
-            for row in 0..<reader.count where !stubs.contains(row) {
-                guard let change = result.rows[row]?.change else { continue }
-                for slot in slots {
-                    let kind = reader.kind(row: row, slot: slot)
-                    guard kind == .null || (kind == .absent && change == .inserted) else { continue }
-                    throw .unfit(
-                        missing(slot, group.mapping, origin.elementIndex(group.elementIndices[row])))
-                }
-            }
-        }
     }
 }
 

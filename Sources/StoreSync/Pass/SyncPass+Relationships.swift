@@ -235,6 +235,9 @@ extension SyncPass {
                 merged.unknown = (named.records, rows)
             }
         }
+        if let groups = elements.objects?.groups {
+            noteRefused(groups, merged.targets, by: relationship, origin, in: &merged.unknown)
+        }
         merged.linksNew = origin.owners != nil && mergeCount == 1
         return merged
     }

@@ -182,8 +182,10 @@ final class SyncPass {
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
             tally.reject(problem.moved(to: origin.elementIndex(problem.index)), mayBeListed: true)
+            if !origin.isNested, concernsIdentity(problem) { tally.unidentifiedCount += 1 }
         }
         for group in batch.groups {
+            if !origin.isNested, !group.mapping.identifiesByKey { tally.unidentifiedCount += group.foreignRows.count }
             var skipped: Set<Int> = []
             if !group.undetermined.isEmpty {
                 for specific in try await remapped(group, &skipped) {
@@ -239,10 +241,13 @@ final class SyncPass {
         let combined = skipped.isEmpty && !rules.isImport ? combine(group, origin) : nil
         var records = combined?.records ?? group.records
         let ordinals = combined?.ordinals ?? group.elementIndices
+        let refused = try await refuseIncomplete(records, ordinals, group, origin, skipping: skipped)
         let replaced =
-            skipped.isEmpty ? try await removeOtherClasses(of: &records, layout, origin) : [:]
+            skipped.isEmpty
+            ? try await removeOtherClasses(of: &records, layout, origin, except: Set(refused.keys)) : [:]
         if !origin.isNested { noteReplaced(replaced, layout) { origin.elementIndex(ordinals[$0]) } }
-        let matches = self.matches(of: records, ordinals, group.mapping, origin, skipping: skipped)
+        let matches = self.matches(
+            of: records, ordinals, group.mapping, origin, skipping: skipped.union(refused.keys))
         let relatingsBefore = relatings
         var policy = origin.policy
         let isDeferred = origin.isNested && policy.updates && layout.root == listRoot
@@ -283,7 +288,10 @@ final class SyncPass {
             result = try await hold(request, result, layout) { origin.elementIndex(ordinals[$0]) }
         }
         repeated?.complete(&result)
-        for (row, kind) in tally.count(result, of: layout) {
+        // A stored object whose row was refused is there, and keeps its values.
+        var present = result
+        for case (let row, let object?) in refused { present.rows[row] = MergeResult.Row(object, .unchanged) }
+        for (row, kind) in tally.count(present, of: layout) {
             tally.drift.add(kind, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
         }
         if !origin.isNested, reportsDuplicates, result.rows.contains(where: { $0?.change == .inserted }) {
@@ -293,13 +301,15 @@ final class SyncPass {
             nestedUpdates.add(records, result, layout) { origin.elementIndex(ordinals[$0]) }
         } else if !origin.isNested, layout.root == listRoot {
             if nestsItself { noteLacking(records, result, layout) }
-            noteListed(result, layout) { origin.elementIndex(ordinals[$0]) }
+            noteListed(present, layout) { origin.elementIndex(ordinals[$0]) }
         }
-        noteElsewhere(result, layout, origin)
-        if let combined { result = combined.expanded(result) }
-        if rules.demandsMandatory { try demandMandatory(group, result, origin) }
+        noteElsewhere(present, layout, origin)
+        if let combined {
+            result = combined.expanded(result)
+            present = refused.isEmpty ? result : combined.expanded(present)
+        }
         if let collect {
-            for (ordinal, merged) in zip(group.elementIndices, result.rows) {
+            for (ordinal, merged) in zip(group.elementIndices, present.rows) {
                 if let merged { collect(ordinal, merged.object, merged.change) }
             }
         }

@@ -122,6 +122,10 @@ struct SyncRequest: Sendable {
         summary.pageCount = pages.progress.pageCount
         summary.byteCount = pages.progress.byteCount
         summary.warnings = end.warnings
+        if layout.family.allSatisfy({ !mapper.model.layouts[$0].hasIdentity }) {
+            summary.warnings.append(
+                "no key identifies \(entity), so every sync replaces its objects; state an identity for the entity")
+        }
         summary.proof = proof
         if let doubt = end.doubt, summary.counts.withheld > 0 || end.coverage == .changes {
             summary.warnings.append(
@@ -150,6 +154,7 @@ struct SyncRequest: Sendable {
     /// pages had.
     private static func end(of source: any RemotePass, after pages: PassPages) async throws -> RemoteEnd {
         var end = try await BlockingExecutor.outside { try await source.end() }
+        if end.coverage == .everything { try pages.checkForObjects() }
         let count = pages.progress.elementCount
         if end.coverage == .everything, let total = end.totalElementCount, total > count {
             end.lacksObjects = true

@@ -33,6 +33,9 @@ struct SyncTally {
     private var deletedKeys: [Int: [RecordKey]] = [:]
     private(set) var rejected: [MappingProblem] = []
     private(set) var rejectedCount = 0
+    /// The number of elements of the list that may be any object: without a usable identity or, if
+    /// the entity has no key, without any key of the entity.
+    var unidentifiedCount = 0
     /// The highest index of a rejected element of the current page; nil without any.
     private(set) var lastRejectedIndex: Int?
     /// Whether an object was rejected that the store may have. Deletions are then withheld, unless
@@ -232,6 +235,7 @@ struct SyncTally {
     /// The numbers of problems at one point of a pass, to return to if a page is read again.
     struct Problems {
         let rejectedCount: Int
+        let unidentifiedCount: Int
         fileprivate let toleratedCount: Int
         fileprivate let drift: DriftReport
         fileprivate let mayLackObjects: Bool
@@ -239,7 +243,8 @@ struct SyncTally {
 
     var problems: Problems {
         Problems(
-            rejectedCount: rejectedCount, toleratedCount: toleratedCount, drift: drift,
+            rejectedCount: rejectedCount, unidentifiedCount: unidentifiedCount, toleratedCount: toleratedCount,
+            drift: drift,
             mayLackObjects: mayLackObjects)
     }
 
@@ -249,6 +254,7 @@ struct SyncTally {
     mutating func restore(_ problems: Problems, areDoubtful: Bool) {
         rejected.removeLast(max(0, rejected.count - problems.rejectedCount))
         rejectedCount = problems.rejectedCount
+        unidentifiedCount = problems.unidentifiedCount
         toleratedCount = problems.toleratedCount
         drift = problems.drift
         mayLackObjects = problems.mayLackObjects || areDoubtful && mayLackObjects

@@ -139,11 +139,15 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
             if type == UUID.self { return unsafeBitCast(try plain(slot) as UUID, to: type) }
             if let convertible = type as? any ValueInitializable.Type { return try converted(convertible, slot) }
             current = slot
-            return try T(from: self)
+            do { return try T(from: self) } catch is DecodingError {
+                throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
+            }
         case .json:
             let bytes = reader.bytes(row: row, slot: columns[slot])
             guard !isNull(slot) else { throw Record.CodingError.missingValue(entity: entity, property: names[slot]) }
-            return try JSONDecoder().decode(type, from: Data(bytes))
+            do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch is DecodingError {
+                throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
+            }
         case .toOne:
             let values = try relatedValues(type, slot)
             guard !isNull(slot), let value = values.values[reader.int(row: row, slot: columns[slot])] ?? values.empty

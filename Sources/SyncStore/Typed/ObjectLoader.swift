@@ -8,6 +8,8 @@ struct ObjectLoader {
     let reader: any StoreReader
     /// Receives everything that is read; nil if nothing needs it.
     var log: ReadLog?
+    /// Receives the objects that cannot be read; nil if they make the read fail.
+    var skipped: UnreadableObjects?
 
     /// The number of rows that are read at a time.
     static let batchRowCount = 3000
@@ -18,10 +20,12 @@ struct ObjectLoader {
         var objects: [Object] = []
         if plan.includes.children.isEmpty {
             let content = ObjectContent(plan, related: try await related(plan, []))
+            var unreadable: [ObjectID: Record.CodingError] = [:]
             try await reader.select(selection, batchRowCount: Self.batchRowCount) { batch in
                 log?.add(batch)
-                try Self.decode(batch, content) { _, object in objects.append(object) }
+                try decode(batch, content, &unreadable) { _, object in objects.append(object) }
             }
+            try await report(unreadable, of: plan.layout)
         } else {
             var batches: [RecordBatch] = []
             try await reader.select(selection, batchRowCount: Self.batchRowCount) { batch in
@@ -29,7 +33,7 @@ struct ObjectLoader {
                 batches.append(batch)
             }
             let content = ObjectContent(plan, related: try await related(plan, batches))
-            for batch in batches { try Self.decode(batch, content) { _, object in objects.append(object) } }
+            try await decode(batches, content, of: plan.layout) { _, object in objects.append(object) }
         }
         return objects
     }
@@ -43,7 +47,7 @@ struct ObjectLoader {
             var objects: [Object] = []
             objects.reserveCapacity(batch.count)
             let content = ObjectContent(plan, related: try await related(plan, [batch]))
-            try Self.decode(batch, content) { _, object in objects.append(object) }
+            try await decode([batch], content, of: plan.layout) { _, object in objects.append(object) }
             try await body(objects)
         }
     }
@@ -126,7 +130,7 @@ struct ObjectLoader {
             batches.append(batch)
         }
         let content = ObjectContent(plan, related: try await related(plan, batches))
-        for batch in batches { try Self.decode(batch, content, body) }
+        try await decode(batches, content, of: plan.layout, body)
     }
 
     /// The distinct object numbers in a column.
@@ -142,16 +146,70 @@ struct ObjectLoader {
         return objects.objects
     }
 
-    static func decode<Object: SyncObject>(
-        _ batch: RecordBatch, _ content: ObjectContent, _ body: (ObjectID, Object) -> Void
+    // MARK: Decoding
+
+    /// Decodes the objects of batches, and reports those that cannot be read.
+    func decode<Object: SyncObject>(
+        _ batches: [RecordBatch], _ content: ObjectContent, of layout: EntityLayout, _ body: (ObjectID, Object) -> Void
+    ) async throws {
+        var unreadable: [ObjectID: Record.CodingError] = [:]
+        for batch in batches { try decode(batch, content, &unreadable, body) }
+        try await report(unreadable, of: layout)
+    }
+
+    /// Decodes the objects of a batch.
+    ///
+    /// - Parameter unreadable: Receives the objects that cannot be read. The first one ends the
+    ///   batch unless they are skipped.
+    private func decode<Object: SyncObject>(
+        _ batch: RecordBatch, _ content: ObjectContent, _ unreadable: inout [ObjectID: Record.CodingError],
+        _ body: (ObjectID, Object) -> Void
     ) throws {
+        guard skipped != nil || unreadable.isEmpty else { return }
         try batch.withReader { reader throws in
             let decoder = ObjectDecoder(reader, content)
             defer { decoder.close() }
             for row in 0..<reader.count {
                 decoder.row = row
-                body(reader.int(row: row, slot: 0), try Object(from: decoder))
+                do { body(reader.int(row: row, slot: 0), try Object(from: decoder)) } catch let error
+                    as Record.CodingError
+                {
+                    guard error.concernsValue else { throw error }
+                    unreadable[reader.int(row: row, slot: 0)] = error
+                    guard skipped != nil else { return }
+                }
             }
+        }
+    }
+
+    /// Reports objects that cannot be read, with their keys.
+    ///
+    /// - Throws: ``ObjectReadingError/unreadable(_:)`` unless they are skipped.
+    private func report(_ unreadable: [ObjectID: Record.CodingError], of layout: EntityLayout) async throws {
+        guard !unreadable.isEmpty else { return }
+        var found: [UnreadableObject] = []
+        let query = StoreQuery(layout.name, objects: .only(unreadable.keys.sorted()))
+        try await reader.fetch(query, batchRowCount: Self.batchRowCount) { records in
+            for stored in records {
+                if let error = unreadable[stored.object] {
+                    found.append(UnreadableObject(key: stored.key, error: error))
+                }
+            }
+        }
+        if let skipped {
+            skipped.found += found
+        } else if let first = found.first {
+            throw ObjectReadingError.unreadable(first)
+        }
+    }
+}
+
+extension Record.CodingError {
+    /// Whether the value of one object is at fault, not the type.
+    fileprivate var concernsValue: Bool {
+        switch self {
+        case .missingValue, .wrongType: true
+        case .unknownProperty, .unsupportedShape: false
         }
     }
 }

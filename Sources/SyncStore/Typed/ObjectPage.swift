@@ -82,7 +82,7 @@ extension StoreReader {
         let loader = ObjectLoader(reader: self)
         let content = ObjectContent(plan, related: try await loader.related(plan, batches))
         var objects: [Object] = []
-        for batch in batches { try ObjectLoader.decode(batch, content) { _, object in objects.append(object) } }
+        try await loader.decode(batches, content, of: plan.layout) { _, object in objects.append(object) }
         return ObjectPage(objects: objects, next: last.map(ObjectPageKey.init(position:)))
     }
 }

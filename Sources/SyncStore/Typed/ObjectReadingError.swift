@@ -1,4 +1,5 @@
 public import Foundation
+public import SyncModel
 
 /// Why objects of a type cannot be read as requested.
 public enum ObjectReadingError: Error, Hashable, Sendable {
@@ -8,6 +9,10 @@ public enum ObjectReadingError: Error, Hashable, Sendable {
     case notIncluded(type: String, property: String)
     /// A path of `including` leads through a property that the type does not have.
     case unknownInclude(type: String, property: String)
+    /// The type cannot hold a stored object, which the error names with its key and property.
+    ///
+    /// ``StoreReader/readable(_:)`` reads the other objects.
+    case unreadable(UnreadableObject)
     /// A page key belongs to a query with another order.
     case foreignPageKey
     /// The store of a live query does not report commits. Wrap it in an `ObservedStore`.
@@ -22,6 +27,7 @@ extension ObjectReadingError: CustomStringConvertible, LocalizedError {
             "\(type).\(property) holds related objects: add including: \\.\(property), or declare it as Related"
         case .unknownInclude(let type, let property): "\(type) has no related objects \(property) to include"
         case .notObservable: "the store does not report commits; wrap it in an ObservedStore"
+        case .unreadable(let object): "\(object)"
         case .foreignPageKey: "the page key belongs to a query with another order"
         }
     }

@@ -8,7 +8,8 @@ extension StoreReader {
     ///
     /// - Throws: `ObjectReadingError` if the type holds related objects that the query does not
     ///   include; `SyncDeclarationError` for a key path that leads to no coded property;
-    ///   `Record.CodingError` if a value does not fit; `ModelError.unknownEntity`;
+    ///   ``ObjectReadingError/unreadable(_:)`` for an object that the type cannot hold;
+    ///   `Record.CodingError` for a type that does not fit the model; `ModelError.unknownEntity`;
     ///   `RecordPredicateError`; the store's own errors.
     public func all<Object>(_ query: ObjectQuery<Object>) async throws -> [Object] {
         try await ObjectLoader(reader: self).all(query)

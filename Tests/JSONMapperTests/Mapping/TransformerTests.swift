@@ -45,6 +45,29 @@ import Testing
         #expect(throws: MappingError.self) { try filled(#"{"name":"Bob"}"#, contract: ValueContract(wrongType: .fail)) }
     }
 
+    /// A transformer applies to attributes of every type, and may be named outside the annotations.
+    @Test func aDeclaredTransformerAppliesToEveryType() throws {
+        let model = try DataModel {
+            SyncEntity("A") {
+                SyncAttribute("cents", .int64, transformer: "Cents")
+                SyncAttribute("born", .date, transformer: "DayFirst")
+            }
+        }
+        #expect(throws: MappingError.unknownTransformer(entity: "A", attribute: "cents", name: "Cents")) {
+            try RecordMapper(model)
+        }
+        var transformers = RecordMapper.Transformers()
+        transformers.register("Cents") { (text: String) in Double(text).map { Int64(($0 * 100).rounded()) } }
+        transformers.register("DayFirst") { (text: String) in
+            text.split(separator: "/").reversed().joined(separator: "-")
+        }
+        let mapper = try RecordMapper(model, JSONMapping(transformers: transformers))
+        let json = #"[{"cents":"12.50","born":"31/12/1999"},{"cents":null,"born":"x"}]"#
+        let records = try mapper.records(of: "A", bytes: Array(json.utf8))
+        #expect(records.map { $0["cents"] } == [1250, .null])
+        #expect(records.map { $0["born"] } == [.date(Timestamp(microseconds: 946_598_400_000_000)), .null])
+    }
+
     @Test func whatATransformerMakesIsConvertedToTheAttributesType() throws {
         #expect(try filled(#"{"amount":"x"}"#)["amount"] == .decimal(try #require(Decimal(string: "12.5"))))
     }

@@ -1,0 +1,60 @@
+import JSONMapper
+import ModelInference
+import OneWayStoreTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// JSON without any usable object is an error, not an empty list.
+@Suite struct NoListTests {
+    @Test(arguments: [
+        (#"{"message":"API rate limit exceeded"}"#, 1), ("{}", 1), (#"{"data":[{"id":1}]}"#, 1),
+        (#"[{"error":"x"}]"#, 1),
+        ("[null]", 1), ("[null,7]", 2), (#"[{"id":null},{"uuid":"x"}]"#, 2), (#"[{"id":"x"}]"#, 1),
+    ])
+    func jsonWithoutAnIdentityIsAnError(json: String, count: Int) async throws {
+        let world = try SyncWorld.users()
+        try await world.sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#)
+        let error = StoreSyncError.unidentifiedObjects(entity: "User", key: "id", count: count)
+        await #expect(throws: error) { try await world.sync(json) }
+        #expect(try await world.names() == [1: "a", 2: "b"])
+    }
+
+    @Test func theErrorNamesTheKeyAndTheWayOut() {
+        #expect(
+            StoreSyncError.unidentifiedObjects(entity: "User", key: "id", count: 3).description
+                == "none of the 3 elements has a usable id, so the JSON is not a list of User; "
+                + "if the list is inside, give its key path")
+        #expect(
+            StoreSyncError.unidentifiedObjects(entity: "Order", key: "", count: 1).description
+                == "the only object has no key of Order, so the JSON is not a list of Order; "
+                + "if the list is inside, give its key path")
+    }
+
+    /// Objects that are replaced by every sync, and objects that are known by their content.
+    @Test(arguments: [false, true], [#"[{"error":"x"}]"#, #"{"message":"x"}"#, "[{}]", "[null]"])
+    func jsonWithoutAKeyOfTheEntityIsAnError(isInferred: Bool, json: String) async throws {
+        let sample = #"[{"text":"a"},{"text":"a"},{"text":"b"}]"#
+        let model =
+            isInferred
+            ? try DataModel.inferred(from: sample, entity: "Line")
+            : try DataModel { SyncEntity("Line") { SyncAttribute("text", .string) } }
+        let world = try SyncWorld(model: model)
+        try await world.sync(sample, into: "Line")
+        let error = StoreSyncError.unidentifiedObjects(entity: "Line", key: "", count: 1)
+        await #expect(throws: error) { try await world.sync(json, into: "Line") }
+        #expect(try await world.store.count(StoreQuery("Line")) == 3)
+        // A key without a value is a key.
+        _ = try await world.sync(#"[{"text":null}]"#, into: "Line")
+        #expect(try await world.column("text", of: "Line") == [.null])
+    }
+
+    @Test func anElementWithAnIdentityMakesAList() async throws {
+        let world = try SyncWorld.users()
+        try await world.sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#)
+        let result = try await world.sync(#"[{"id":1,"name":"c"},{"error":"x"}]"#)
+        #expect(result.rejectedCount == 1)
+        #expect(try await world.names() == [1: "c"])
+    }
+}
