@@ -24,6 +24,11 @@ public struct InferredModel: Sendable {
             ///
             /// An element that changed is deleted and inserted.
             case noKey
+            /// The keys that identify the elements have too many values to compare all of them, so
+            /// that two elements with one identity may have been missed.
+            ///
+            /// Such elements are stored once, and a sync reports them as duplicates.
+            case partlyComparedKey
             /// Values were always null, so their type is unknown. They are text.
             case onlyNulls
             /// Values are kept as JSON.
@@ -73,6 +78,8 @@ extension InferredModel.Finding: CustomStringConvertible {
         case .noKey:
             return "no key identifies a \(entity), so objects are matched by their whole content; "
                 + "name one if there is one"
+        case .partlyComparedKey:
+            return "\(place) identifies the objects as far as its values were compared; it has too many to compare all"
         case .onlyNulls: return "\(place) is always null, so its type is unknown"
         case .json(let reason):
             let text =

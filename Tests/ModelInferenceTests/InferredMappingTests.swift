@@ -6,8 +6,7 @@ import Testing
 
 /// A model made of a sample maps that sample: every key is claimed, every value fits.
 @Suite struct InferredMappingTests {
-    private static let strict = ValueContract(
-        unknownKey: .reject, wrongType: .reject, missingMandatory: .reject, unreadableDate: .reject)
+    private static let strict = ValueContract(unknownKey: .reject, wrongType: .reject, unreadableDate: .reject)
 
     /// Maps objects and all that is nested in them.
     private func expectFit(_ json: [UInt8], of entity: String, _ mapper: RecordMapper) throws {

@@ -56,6 +56,44 @@ import Testing
         #expect(layout.attributes.map(\.type) == [.int64, .string, .int64])
     }
 
+    /// Two spellings of one relationship, unless an object needs both.
+    @Test(arguments: [
+        (#"[{"id":1,"company":{"id":5,"name":"x"}},{"id":2,"company_id":5}]"#, 1),
+        (#"[{"id":1,"company":{"id":5,"name":"x"},"company_id":5},{"id":2,"company_id":5}]"#, 2),
+        (#"[{"id":1,"company":{"id":5,"name":"x"}},{"id":2,"company_id":null}]"#, 2),
+        (#"[{"id":1,"company":{"id":5,"name":"x"}},{"id":2,"company_id":"5"}]"#, 2),
+        (#"[{"id":1,"company":{"name":"x"}},{"id":2,"company_id":5}]"#, 2),
+    ])
+    func anIdentifierBesideObjectsIsTheSameRelationship(json: String, attributeCount: Int) throws {
+        let layout = try DataModel.inferred(from: json, entity: "User").layout(of: "User")
+        #expect(layout.attributes.count { $0.type == .int64 || $0.type == .string } == attributeCount)
+        #expect(layout.relationship("company") != nil)
+    }
+
+    @Test func theLimitOfComparedKeysIsStated() throws {
+        func findings(_ count: Int) throws -> [InferredModel.Finding.Kind] {
+            let json = "[" + (1...count).map { "{\"id\":\($0)}" }.joined(separator: ",") + "]"
+            return try InferredModel(from: JSONReader(bytes: Array(json.utf8), layout: .array()), entity: "Film")
+                .findings.map(\.kind)
+        }
+        #expect(try findings(1000) == [])
+        #expect(try findings(70_000) == [.partlyComparedKey])
+    }
+
+    @Test(arguments: [
+        (#"{"3166-1":[{"a":1},{"a":2}]}"#, ["3166-1"], "3166-1"),
+        (#"{"data":{"page":{"n":1},"items":[{"id":1}]}}"#, ["data.items"], "data.items"),
+        (#"{"a":[{"x":1}],"b":[{"x":1}]}"#, ["a", "b"], nil), (#"{"id":1,"notes":[{"x":1}]}"#, ["notes"], nil),
+        (#"{"code":200,"data":[{"x":1}]}"#, ["data"], "data"), (#"{"data":[1]}"#, [], nil), ("{}", [], nil),
+        (#"[{"a":[{"x":1}]},{"a":[{"x":1}]}]"#, [], nil), (#"{"a.b":[{"x":1}]}"#, [], nil), ("[1]", [], nil),
+    ])
+    func theOnlyListOfADocumentIsFound(json: String, keyPaths: [String], only: String?) throws {
+        let reader = JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))
+        let lists = try DocumentLists(in: reader, entity: "Country")
+        #expect(lists.keyPaths == keyPaths)
+        #expect(lists.only == only)
+    }
+
     @Test func aWordAfterTheEntityKeepsItsKey() throws {
         let layout = try DataModel.inferred(from: #"{"type": "a", "user_type": "b"}"#, entity: "User").layout(
             of: "User")

@@ -19,6 +19,9 @@ package struct IdentityEvidence: Sendable {
     /// Whether two objects of one array have the same value.
     package private(set) var repeatsInArray = false
 
+    /// Whether all values were compared, so that no repetition was missed.
+    package var isComplete: Bool { mask == 0 }
+
     init(limit: Int) {
         self.limit = limit
     }

@@ -37,6 +37,9 @@ struct ModelDraft {
         guard root.propertyCount > 0 else { throw .noKeys(entity: root.name) }
         let identity = try RootIdentity(sampler, options: options)
         key = identity.keys
+        if !identity.isCertain {
+            findings.append(.init(.partlyComparedKey, entity: root.name, key: key.joined(separator: ", ")))
+        }
         root.fold()
         GlobalIdentities.unite(below: root)
         if let earlier {
@@ -49,6 +52,7 @@ struct ModelDraft {
             findProperties(ofEntity: next, identity: next == 0 ? identity.keys : nil)
             next += 1
         }
+        for index in entities.indices { uniteIdentifiers(ofEntity: index) }
         for index in entities.indices { addInverses(ofEntity: index) }
         for index in entities.indices { entities[index].annotateKeys() }
     }
@@ -197,6 +201,29 @@ struct ModelDraft {
                 entities[index].identity = [attribute.name]
             } else {
                 entities[index].scopedIdentity = attribute.name
+            }
+        }
+    }
+
+    /// Removes the attributes that only spell a relationship to one object by its identifier, such
+    /// as `company_id` in objects without a `company`.
+    ///
+    /// The relationship is read from both keys by convention. Its key must be the conventional one,
+    /// and no object may need both keys or null, which an export could not write.
+    private mutating func uniteIdentifiers(ofEntity index: Int) {
+        let entity = entities[index]
+        for relationship in entity.relationships where !relationship.isToMany {
+            let target = entities[relationship.destination]
+            guard let property = relationship.property, target.identity.count == 1, target.scopedIdentity == nil,
+                property.name == JSONKey.snakeCase(relationship.name) ?? relationship.name,
+                let identity = target.attributes.first(where: { $0.name == target.identity[0] })
+            else { continue }
+            let spellings = EntityKeys.spellings(of: relationship.name, isToMany: false)
+            entities[index].attributes.removeAll { attribute in
+                guard let key = attribute.property, key.name != property.name, spellings.contains(key.name),
+                    !entity.identity.contains(attribute.name), attribute.type == identity.type
+                else { return false }
+                return key.nullCount == 0 && key.count + property.count <= entity.node.objectCount
             }
         }
     }

@@ -5,6 +5,8 @@ import SyncModel
 struct RootIdentity {
     /// The keys; empty if only the whole content identifies an element.
     let keys: [String]
+    /// Whether the values of all elements were compared. If not, a repetition may have been missed.
+    let isCertain: Bool
 
     /// Finds the keys.
     ///
@@ -20,6 +22,7 @@ struct RootIdentity {
             }
             guard !requested.identity.repeats else { throw .repeatedKey(entity: root.name, key: options.key) }
             keys = options.key
+            isCertain = requested.identity.isComplete
             return
         }
         let single = root.all.enumerated().compactMap { index, property -> (rank: Int, key: String)? in
@@ -30,6 +33,7 @@ struct RootIdentity {
         }.min { $0.rank < $1.rank }
         if let single {
             keys = [single.key]
+            isCertain = root.property(single.key)?.identity?.isComplete ?? true
             return
         }
         // Each key must have repeated values: otherwise the other one proves nothing.
@@ -40,6 +44,7 @@ struct RootIdentity {
                 }
         }
         keys = pair?.keys ?? []
+        isCertain = pair?.identity.isComplete ?? true
     }
 }
 

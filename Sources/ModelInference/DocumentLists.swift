@@ -1,0 +1,58 @@
+package import JSONMapper
+
+/// The lists of objects within a document that is one object.
+package struct DocumentLists: Hashable, Sendable {
+    /// The keys that lead to each list, separated by dots, the outer lists first.
+    ///
+    /// Lists in the elements of other lists are not included, nor are keys with dots.
+    package private(set) var keyPaths: [String] = []
+    /// Whether the object has a key of its own, so that it may be meant itself.
+    package private(set) var isIdentified = false
+
+    /// The key path of the list that the document stands for; nil unless it has exactly one list
+    /// and the object has no key of its own.
+    package var only: String? {
+        isIdentified || keyPaths.count != 1 ? nil : keyPaths[0]
+    }
+
+    /// The highest rank of a key by which an object is meant itself, such as `id` or `uuid`.
+    private static let highestOwnRank = 5
+
+    /// Reads the first elements of a document.
+    ///
+    /// - Parameters:
+    ///   - reader: A reader of the document's objects.
+    ///   - entity: The name of the objects' entity.
+    ///   - keys: The keys that identify an object; empty if only their names can tell.
+    /// - Throws: Errors of the reader.
+    package init(in reader: JSONReader, entity: String, keys: [String] = []) throws {
+        let sample: ExaminedSample
+        do {
+            sample = try InferredModel.sampler(of: reader, entity: entity, key: [], limit: 1)
+        } catch is ModelInferenceError {
+            return
+        }
+        guard !sample.isPartial, sample.shapes.elementCount == 1 else { return }
+        let root = sample.shapes.root
+        isIdentified = root.all.contains { property in
+            guard property.isSuitableKey, property.nullCount == 0 else { return false }
+            if keys.contains(property.name) { return true }
+            let rank = KeyNames.rank(of: property.name, entity: entity, isFirst: false)
+            return keys.isEmpty && rank.map { $0 <= Self.highestOwnRank } == true
+        }
+        var waiting: [(node: ShapeNode, path: [String])] = [(root, [])]
+        var next = 0
+        while next < waiting.count {
+            let (node, path) = waiting[next]
+            next += 1
+            for property in node.all where !property.name.isEmpty && !property.name.contains(".") {
+                let inner = path + [property.name]
+                if property.kinds == .objects {
+                    keyPaths.append(inner.joined(separator: "."))
+                } else if property.kinds == .object, let object = property.object {
+                    waiting.append((object, inner))
+                }
+            }
+        }
+    }
+}
