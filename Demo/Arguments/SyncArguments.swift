@@ -31,6 +31,8 @@ struct SyncArguments: Equatable {
     var removalLimit: RemovalLimit?
     /// Whether to show the planned changes without making them.
     var isPlan = false
+    /// The findings that give a sync an exit code of its own.
+    var failingFindings: Set<SyncSummary.Finding> = [.rejected, .obstacles]
     /// Whether JSON that differs from the model makes the sync fail.
     var isStrict = false
     /// Whether the model of the database takes over what is new in the JSON.
@@ -55,6 +57,10 @@ struct SyncArguments: Equatable {
                     Self.operations)
             case .option("--max-removals"):
                 removalLimit = try scanner.removalLimit(of: "--max-removals")
+            case .option("--fail-on"):
+                failingFindings = try scanner.value(
+                    of: "--fail-on",
+                    as: "some of \(SyncSummary.Finding.allCases.map(\.rawValue).joined(separator: ","))", Self.findings)
             case .option("--plan"): isPlan = try scanner.flag("--plan")
             case .option("--strict"): isStrict = try scanner.flag("--strict")
             case .option("--evolve"): isEvolving = try scanner.flag("--evolve")
@@ -89,9 +95,7 @@ struct SyncArguments: Equatable {
         dialect = common.dialect
         scope = common.predicate
         input = address.map { .server($0, server) } ?? .file(file)
-        guard model == nil || inference == InferredModel.Options() else {
-            throw scanner.error("--model excludes --key and --sample")
-        }
+        guard model == nil || inference.sampleCount == nil else { throw scanner.error("--model excludes --sample") }
         guard dialect == .sync || model != nil else { throw scanner.error("--dialect groot needs --model") }
         try check(scanner, isRepeated: server.interval != nil)
     }
@@ -118,6 +122,12 @@ struct SyncArguments: Equatable {
         "insert": .insert, "update": .update, "delete": .delete, "insertRelationships": .insertRelationships,
         "updateRelationships": .updateRelationships, "deleteRelationships": .deleteRelationships,
     ]
+
+    private static func findings(_ text: String) -> Set<SyncSummary.Finding>? {
+        let names = text.split(separator: ",", omittingEmptySubsequences: false)
+        let findings = names.compactMap { SyncSummary.Finding(rawValue: String($0)) }
+        return findings.count == names.count ? Set(findings) : nil
+    }
 
     private static func operations(_ text: String) -> StoreSyncOptions.Operations? {
         var operations: StoreSyncOptions.Operations = []

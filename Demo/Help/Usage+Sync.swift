@@ -19,13 +19,17 @@ extension Usage {
           --model MODEL          An .xcdatamodeld, an .xcdatamodel, or the XML inside.
                                  Without it, the model of the database is used, or one
                                  inferred from the JSON
-          --key-path A.B         The keys that lead to the array
+          --key-path A.B         The keys that lead to the array (default: the only list
+                                 of objects, if the JSON is one object without a key)
           --key KEYS             The keys that identify an object together, such as
-                                 title,year; for an inferred model
+                                 title,year; for an inferred model or that of --model
           --sample N             Infer the model from the first N objects (default all)
           --dialect sync|groot   The vocabulary of the model's annotations (default
                                  sync); groot needs --model
           --strict               Fail without changes if the JSON differs from the model
+          --fail-on LIST         The findings that end a sync that is done with exit code
+                                 2, separated by commas: rejected, drift, withheld,
+                                 obstacles (default rejected,obstacles)
           --evolve               Extend the model of the database by what is new in the
                                  JSON: keys are added, types widened, and the entity
                                  added if the database lacks it. Without it, such
@@ -78,7 +82,7 @@ extension Usage {
           Demo sync newer.json --entity Film --store sqlite:films.db --evolve
           Demo sync https://example.com/films --entity Film --pages link --every 5m
 
-        \(exitCodes)
+        \(syncExitCodes)
         """
 
     /// Returns names in indented lines that fit the help.

@@ -54,6 +54,11 @@ enum Usage {
             .compactMap { $0.hasPrefix("Demo ") ? String($0.dropFirst("Demo ".count)) : nil }
     }
 
+    static let syncExitCodes = """
+        Exit codes: 0 done, 1 failed, 2 done with findings that --fail-on names, 64 wrong
+        arguments, 130 stopped by Ctrl-C.
+        """
+
     static let exitCodes = "Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C."
 }
 

@@ -37,21 +37,28 @@ struct ModelCommand: Command {
         if case .file(let path) = arguments.input, arguments.input.isFolder {
             return reported(try ModelFile(contentsOf: URL(filePath: path)))
         }
+        let place: ListPlace
         let reader: JSONReader
+        func find(_ beginning: some Collection<UInt8>, _ open: (JSONLayout) throws -> JSONReader) throws -> ListPlace {
+            try ListPlace(
+                beginning, at: arguments.keyPath, entity: arguments.entity, keys: arguments.inference.key, open)
+        }
         if case .file(let path) = arguments.input, arguments.input.byteCount != nil,
             !Self.isModel(try arguments.input.beginning())
         {
-            reader = try JSONReader(file: path, layout: try arguments.input.layout(at: arguments.keyPath))
+            place = try find(arguments.input.beginning()) { try JSONReader(file: path, layout: $0) }
+            reader = try JSONReader(file: path, layout: try arguments.input.layout(at: place.keyPath))
         } else {
             let bytes = try arguments.input.bytes()
             guard !Self.isModel(bytes) else {
                 return reported(try ModelFile(xml: Data(bytes), named: arguments.input.name))
             }
-            reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
+            place = try find(bytes) { JSONReader(bytes: bytes, layout: $0) }
+            reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: place.keyPath))
         }
         let inferred = try ModelChoice.inferred(
-            from: reader, entity: arguments.entity, keyPath: arguments.keyPath, options: arguments.inference)
-        for note in inferred.notes { console.printError("note: \(PrintableText.line(note, limit: 400))") }
+            from: reader, entity: arguments.entity, options: arguments.inference)
+        for note in place.notes + inferred.notes { console.printError("note: \(PrintableText.line(note, limit: 400))") }
         return inferred.model
     }
 

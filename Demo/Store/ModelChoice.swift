@@ -16,7 +16,7 @@ struct ModelChoice {
         case evolved
     }
 
-    let model: DataModel
+    var model: DataModel
     let origin: Origin
     /// What a person should know about an inferred model, most important first.
     var notes: [String] = []
@@ -38,12 +38,40 @@ struct ModelChoice {
 
     /// Infers a model from JSON.
     static func inferred(
-        from reader: JSONReader, entity: String, keyPath: String, options: InferredModel.Options
+        from reader: JSONReader, entity: String, options: InferredModel.Options
     ) throws -> ModelChoice {
         let inferred = try InferredModel(from: reader, entity: entity, options: options)
-        return ModelChoice(
-            model: inferred.model, origin: .inferred,
-            notes: (keyPath.isEmpty ? inferred.listNotes : []) + inferred.notes)
+        return ModelChoice(model: inferred.model, origin: .inferred, notes: inferred.notes)
+    }
+
+    /// Returns the model with other keys that identify the objects of an entity.
+    ///
+    /// - Throws: ``KeyError`` for a key that no attribute has; `ModelError` if the attributes cannot
+    ///   identify objects.
+    func identified(by keys: [String], entity: String, dialect: JSONDialect) throws -> ModelChoice {
+        guard let layout = model[entity] else { return self }
+        let known = EntityKeys(layout, in: model, dialect: dialect)
+        let identity = try keys.map { key in
+            let found = known.attributes.first { $0.spellings.contains([key]) || $0.attribute.name == key }
+            guard let found else { throw KeyError.unknownKey(entity: entity, key: key) }
+            return found.attribute.name
+        }
+        let entities = model.layouts.map { layout in
+            var declared = layout.entity
+            guard declared.name == entity else { return declared }
+            declared.identity = identity
+            // Annotations take precedence over the declared identity.
+            declared.userInfo.removeValue(forKey: "identityAttributes")
+            for index in declared.attributes.indices {
+                declared.attributes[index].userInfo = declared.attributes[index].userInfo.filter {
+                    !$0.key.hasSuffix(".isPrimaryKey")
+                }
+            }
+            return declared
+        }
+        var choice = self
+        choice.model = try DataModel(entities)
+        return choice
     }
 
     /// Extends the model of a database by what JSON has.
@@ -82,8 +110,8 @@ struct ModelChoice {
 
     /// Returns a mapper for a model.
     ///
-    /// Transformers are code of an app, so the command has none. A value with a transformer is kept
-    /// as its JSON.
+    /// Transformers are code of an app, so the command has none. A value with a transformer is read
+    /// without it, and kept as its JSON by an attribute without a type.
     ///
     /// - Parameter warn: Called for each transformer.
     static func mapper(_ model: DataModel, dialect: JSONDialect, warn: (String) -> Void) throws -> RecordMapper {
@@ -94,12 +122,16 @@ struct ModelChoice {
             } catch MappingError.unknownTransformer(let entity, let attribute?, let name)
                 where transformers.transformer(name) == nil
             {
-                warn("\(entity).\(attribute): the transformer \(name) is not available; values are kept as their JSON")
+                warn("\(entity).\(attribute): the transformer \(name) is not available; values are read without it")
                 transformers.register(
                     name, forward: { try AttributeValue(kept: $0) },
                     reverse: { value in
-                        guard case .binary(let data) = value else { return nil }
-                        return try JSONValue(parsing: String(decoding: data, as: UTF8.self))
+                        if case .binary(let data) = value {
+                            return try JSONValue(parsing: String(decoding: data, as: UTF8.self))
+                        }
+                        var writer = JSONWriter()
+                        try writer.value(value)
+                        return try JSONValue(parsing: String(decoding: writer.bytes, as: UTF8.self))
                     })
             }
         }
@@ -107,43 +139,27 @@ struct ModelChoice {
 }
 
 extension AttributeValue {
-    /// Creates the binary value that holds the text of a JSON value.
+    /// Creates the value of a JSON text, number or Boolean, or the binary value that holds the text
+    /// of an array or object.
     fileprivate init(kept json: JSONValue) throws {
+        switch json {
+        case .string(let text): self = .string(text)
+        case .bool(let flag): self = .bool(flag)
+        case .integer(let number): self = .int(number)
+        case .double(let number): self = .double(number)
+        default: self = try Self.text(of: json)
+        }
+    }
+
+    private static func text(of json: JSONValue) throws -> AttributeValue {
         var writer = JSONWriter()
         try writer.value(json)
-        self = .binary(Data(writer.bytes))
+        return .binary(Data(writer.bytes))
     }
 }
 
 extension InferredModel {
     private static let listedCount = 4
-
-    /// A sentence about the list within the only object; empty if there is none.
-    fileprivate var listNotes: [String] {
-        guard elementCount == 1, let path = listPath else { return [] }
-        return ["the JSON is one object; --key-path \(path) syncs the objects of the list in it"]
-    }
-
-    /// The keys that lead from an object to the nearest list of objects, separated by dots.
-    private var listPath: String? {
-        guard let root = model[entity] else { return nil }
-        var waiting: [(layout: EntityLayout, path: [String])] = [(root, [])]
-        var seen: Set<Int> = [root.index]
-        var next = 0
-        while next < waiting.count {
-            let (layout, path) = waiting[next]
-            next += 1
-            let keys = EntityKeys(layout, in: model).relationships.compactMap { keys in
-                keys.path()?.first.map { (relationship: keys.relationship, path: path + [$0]) }
-            }
-            .filter { !$0.path.contains { $0.contains(".") } }
-            if let list = keys.first(where: \.relationship.isToMany) { return list.path.joined(separator: ".") }
-            for (relationship, path) in keys where seen.insert(relationship.destination).inserted {
-                waiting.append((model.layouts[relationship.destination], path))
-            }
-        }
-        return nil
-    }
 
     /// The findings as sentences for a person, most important first.
     var notes: [String] {
@@ -164,6 +180,7 @@ extension InferredModel {
             case .noKey:
                 notes.append(
                     "no key identifies a \(finding.entity), so a changed one is deleted and inserted; --key names one")
+            case .partlyComparedKey: notes.append(finding.description)
             case .onlyNulls: unknown.append(place)
             case .json(.map) where finding.key.isEmpty:
                 notes.append("the keys of the JSON are data, so it is one JSON value, which SQL reads with json_each")

@@ -26,7 +26,10 @@ extension SyncArguments {
     func modelChoice(warn: (String) -> Void) async throws -> ModelChoice? {
         let choice: ModelChoice
         if let model {
-            choice = try .given(model, warn: warn)
+            let given = try ModelChoice.given(model, warn: warn)
+            choice =
+                inference.key.isEmpty
+                ? given : try given.identified(by: inference.key, entity: entity, dialect: dialect)
         } else if isRebuilding {
             return nil
         } else if let kept = try await store.keptModel() {
@@ -56,7 +59,7 @@ extension SyncArguments {
         }
         let given = inference.key.map(spelling)
         guard given.count == kept.count, given.allSatisfy({ key in kept.contains { $0.contains(key) } }) else {
-            throw KeyError(entity: layout.name, key: slots.map { layout.attributes[$0].name })
+            throw KeyError.otherKey(entity: layout.name, kept: slots.map { layout.attributes[$0].name })
         }
     }
 
@@ -68,7 +71,7 @@ extension SyncArguments {
     ///   - reader: A reader of the JSON, which is read to its end.
     func modelChoice(_ kept: ModelChoice?, with reader: JSONReader) throws -> ModelChoice {
         try kept?.evolved(with: reader, entity: entity, options: inference, isStrict: isStrict)
-            ?? .inferred(from: reader, entity: entity, keyPath: keyPath, options: inference)
+            ?? .inferred(from: reader, entity: entity, options: inference)
     }
 
     /// Whether the JSON decides about the model.
@@ -128,15 +131,21 @@ extension SyncArguments {
     }
 }
 
-/// An error for a key that differs from the key of a database.
-struct KeyError: Error, CustomStringConvertible {
-    let entity: String
-    /// The attributes that identify the objects of the database; empty if nothing does.
-    let key: [String]
+/// An error for a key of the command line.
+enum KeyError: Error, CustomStringConvertible {
+    /// The database identifies its objects by other attributes; empty if by none.
+    case otherKey(entity: String, kept: [String])
+    /// No attribute of a given model is read from the key.
+    case unknownKey(entity: String, key: String)
 
     var description: String {
-        let kept =
-            key.isEmpty ? "has no key for \(entity)" : "identifies a \(entity) by \(key.joined(separator: " and "))"
-        return "the database \(kept); --key can name another key only for a new database"
+        switch self {
+        case .otherKey(let entity, let kept):
+            let fact =
+                kept.isEmpty
+                ? "has no key for \(entity)" : "identifies a \(entity) by \(kept.joined(separator: " and "))"
+            return "the database \(fact); --key can name another key only for a new database"
+        case .unknownKey(let entity, let key): return "no attribute of \(entity) has the key \(key)"
+        }
     }
 }

@@ -18,13 +18,17 @@ struct SyncCommand {
     func run() async -> Int32 {
         await InterruptHandler.cancelling {
             do {
+                let code = Locked(ExitCode.done)
                 try await underLease {
-                    switch arguments.input {
-                    case .file(let file): report(try await sync(file))
-                    case .server(let url, let server): try await sync(ServerSync(url, server, arguments: arguments))
-                    }
+                    let end =
+                        switch arguments.input {
+                        case .file(let file): report(try await sync(file))
+                        case .server(let url, let server):
+                            try await sync(ServerSync(url, server, arguments: arguments))
+                        }
+                    code.withLock { $0 = end }
                 }
-                return ExitCode.done
+                return code.withLock { $0 }
             } catch {
                 return report(error)
             }
@@ -52,12 +56,14 @@ struct SyncCommand {
             byteCount.withLock { $0 = count }
             show(Self.line(done: count, total: total))
         }
-        let (choice, source) = try await open(file, willRead)
+        let (choice, source, keyPath) = try await open(file, willRead)
+        var options = arguments.options
+        options.keyPath = keyPath
         let result = try await arguments.keepingModel(of: choice) {
-            try await arguments.withStore(choice, warn: warn) { store in
+            try await arguments.withStore(choice, warn: warn) { [options] store in
                 arguments.isPlan
-                    ? try await store.plan(source, into: arguments.entity, options: arguments.options)
-                    : try await store.sync(source, into: arguments.entity, options: arguments.options)
+                    ? try await store.plan(source, into: arguments.entity, options: options)
+                    : try await store.sync(source, into: arguments.entity, options: options)
             }
         }
         var summary = SyncSummary(
@@ -68,48 +74,64 @@ struct SyncCommand {
         return summary
     }
 
-    /// Finds or infers the model, and returns it with the source of the JSON.
+    /// Finds or infers the model, and returns it with the source of the JSON and the keys that lead
+    /// to its list.
     private func open(
         _ input: InputFile, _ willRead: @escaping @Sendable (Int) -> Void
-    ) async throws -> (ModelChoice, JSONSource) {
+    ) async throws -> (ModelChoice, JSONSource, keyPath: String) {
         let kept = try await arguments.modelChoice(warn: warn)
+        if arguments.needsSample(kept) { show(ProgressLine("reading \(input.name) for a model")) }
+        if case .file(let path) = input, input.byteCount != nil {
+            let (choice, keyPath) = try choose(kept, try input.beginning()) { try JSONReader(file: path, layout: $0) }
+            return (choice, input.source(at: keyPath, willRead: willRead), keyPath)
+        }
         if let kept, !arguments.needsSample(kept) {
-            return (kept, input.source(at: arguments.keyPath, willRead: willRead))
+            return (kept, input.source(at: arguments.keyPath, willRead: willRead), arguments.keyPath)
         }
-        show(ProgressLine("reading \(input.name) for a model"))
-        switch input {
-        case .file(let path) where input.byteCount != nil:
-            let reader = try JSONReader(file: path, layout: try input.layout(at: arguments.keyPath))
-            return (
-                try arguments.modelChoice(kept, with: reader),
-                input.source(at: arguments.keyPath, willRead: willRead)
-            )
-        case .file, .standardInput:
-            // The bytes are needed twice, but can be read only once.
-            let bytes = try input.bytes()
-            willRead(bytes.count)
-            let reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
-            return (
-                try arguments.modelChoice(kept, with: reader),
-                .document(bytes, at: arguments.keyPath)
-            )
+        // The bytes are needed twice, but can be read only once.
+        let bytes = try input.bytes()
+        willRead(bytes.count)
+        let (choice, keyPath) = try choose(kept, bytes) { JSONReader(bytes: bytes, layout: $0) }
+        return (choice, .document(bytes, at: keyPath), keyPath)
+    }
+
+    /// Finds the list of a document, and the model of its objects.
+    ///
+    /// - Parameters:
+    ///   - kept: The given or stored model; nil if there is none.
+    ///   - beginning: The first bytes of the document.
+    ///   - open: Opens the document with a layout.
+    private func choose(
+        _ kept: ModelChoice?, _ beginning: some Collection<UInt8>, _ open: (JSONLayout) throws -> JSONReader
+    ) throws -> (ModelChoice, keyPath: String) {
+        let place = try ListPlace(beginning, arguments, kept, open)
+        var choice: ModelChoice
+        if let kept, !arguments.needsSample(kept) {
+            choice = kept
+        } else {
+            let layout = JSONStart.layout(beginning, at: place.keyPath)
+            choice = try arguments.modelChoice(kept, with: try open(layout))
         }
+        choice.notes = place.notes + choice.notes
+        return (choice, place.keyPath)
     }
 
     // MARK: A server
 
-    private func sync(_ server: ServerSync) async throws {
+    /// - Returns: The exit code.
+    private func sync(_ server: ServerSync) async throws -> Int32 {
         guard let interval = server.interval else { return report(try await syncOnce(server)) }
         let schedule = SyncSchedule(interval: interval, jitter: 0, maxFailureDelay: interval * 10)
         let service = SyncService(schedule: schedule) {
             do {
-                report(try await syncOnce(server))
+                _ = report(try await syncOnce(server))
             } catch {
                 if !(error is CancellationError) { _ = report(error) }
                 throw error
             }
         }
         try await service.run()
+        return ExitCode.done
     }
 
     /// Opens the store and syncs it. It is opened each time, so that a server that is down at the
@@ -144,13 +166,17 @@ struct SyncCommand {
             "\(Quantity.megabytes(done)) of \(Quantity.megabytes(total))", done: done, total: total)
     }
 
-    private func report(_ summary: SyncSummary) {
+    /// Prints a result.
+    ///
+    /// - Returns: The exit code for it.
+    private func report(_ summary: SyncSummary) -> Int32 {
         console.clear()
         if arguments.printsJSON {
             console.print(summary.json)
         } else {
             for line in summary.lines(width: console.width, style: console.style) { console.print(line) }
         }
+        return summary.findings.isDisjoint(with: arguments.failingFindings) ? ExitCode.done : ExitCode.incomplete
     }
 
     /// Prints a failure.

@@ -19,10 +19,6 @@ extension SyncSummary {
             writer.integer(Int64(remote.pageCount))
             writer.key("bytes")
             writer.integer(Int64(remote.byteCount))
-            writer.key("warnings")
-            writer.beginArray()
-            for warning in remote.warnings { writer.string(warning) }
-            writer.endArray()
         }
         writer.key("seconds")
         // A duration is a finite number.
@@ -31,7 +27,10 @@ extension SyncSummary {
             writer.key("bytes")
             writer.integer(Int64(byteCount))
         }
-        let lists: KeyValuePairs = ["notes": notes, "model_changes": modelChanges, "model_obstacles": modelObstacles]
+        let lists: KeyValuePairs = [
+            "warnings": result.warnings, "notes": notes, "model_changes": modelChanges,
+            "model_obstacles": modelObstacles,
+        ]
         for (key, texts) in lists {
             writer.key(key)
             writer.beginArray()

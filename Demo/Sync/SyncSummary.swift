@@ -5,6 +5,18 @@ import SyncModel
 
 /// The result of a sync, as at most a screen of text and as JSON.
 struct SyncSummary {
+    /// What a sync that was done may have left undone.
+    enum Finding: String, CaseIterable {
+        /// Objects were left out.
+        case rejected
+        /// The JSON differs from the model.
+        case drift
+        /// Absent objects were kept.
+        case withheld
+        /// The model could not take over something.
+        case obstacles
+    }
+
     let entity: String
     let origin: ModelChoice.Origin
     /// Whether `result` is a plan and nothing was written.
@@ -46,6 +58,16 @@ struct SyncSummary {
         self.advice = advice
     }
 
+    /// What the sync left undone.
+    var findings: Set<Finding> {
+        var findings: Set<Finding> = []
+        if result.rejectedCount > 0 { findings.insert(.rejected) }
+        if !result.drift.isEmpty { findings.insert(.drift) }
+        if withheldCount > 0 { findings.insert(.withheld) }
+        if !modelObstacles.isEmpty { findings.insert(.obstacles) }
+        return findings
+    }
+
     // MARK: Text
 
     /// The result for people.
@@ -74,7 +96,7 @@ struct SyncSummary {
             }
         }
         let warnings =
-            (remote?.warnings ?? []).map { "warning: \(PrintableText.line($0, limit: 300))" }
+            result.warnings.map { "warning: \(PrintableText.line($0, limit: 300))" }
             + modelObstacles.map { PrintableText.line($0, limit: 300) } + notes
         lines += warnings.prefix(Limit.notes).map { fitted($0, .warning) }
         lines.append(style(ending, .heading))

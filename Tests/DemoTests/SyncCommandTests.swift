@@ -73,7 +73,7 @@ import Testing
             })
         let run = await CommandRun(
             ["sync", file, "--entity", "Person", "--model", model, "--key-path", "data.items"])
-        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.code == 2, "\(run.errors)")
         #expect(run.counts(of: "Person") == [1, 0, 0, 0])
         #expect(run.lines.contains("1 object could not be synced:"))
         #expect(run.lines.contains { $0.hasSuffix(", given model") })
@@ -188,6 +188,51 @@ import Testing
         #expect(end.code == 0 && end.errors.isEmpty)
         let lines = end.output.split(separator: "\n").map(String.init)
         #expect(CommandRun.counts(of: "User", in: lines) == [2, 0, 0, 0])
+    }
+
+    // MARK: Exit codes
+
+    @Test func findingsHaveAnExitCodeOfTheirOwn() async throws {
+        let store = ["--store", "sqlite:\(folder.url.path)/findings.db"]
+        func code(_ json: String, _ options: String...) async throws -> Int32 {
+            let file = try folder.write(json, to: "findings.json")
+            return await CommandRun(["sync", file, "--entity", "Film"] + store + options).code
+        }
+        #expect(try await code(#"[{"id": 1, "title": "a"}, {"id": 2, "title": "b"}]"#) == 0)
+        let incomplete = #"[{"id": 1, "title": "a"}, {"title": "x"}, {"id": null}]"#
+        #expect(try await code(incomplete) == 2)
+        #expect(try await code(incomplete, "--fail-on", "drift") == 0)
+        #expect(try await code(incomplete, "--fail-on", "drift,withheld") == 2)
+        #expect(try await code(#"[{"id": 1, "title": "a", "year": 1}]"#, "--fail-on=drift") == 2)
+        #expect(try await code(#"[{"id": 1, "title": "a", "year": 1}]"#) == 0)
+        #expect(try await code("[]", "--fail-on", "nothing") == 64)
+    }
+
+    // MARK: Keys
+
+    /// A model file without annotations may lack an identity.
+    @Test func aKeyIdentifiesTheObjectsOfAModelFile() async throws {
+        let model = try folder.write(
+            """
+            <model type="com.apple.IDECoreDataModeler.DataModel">
+              <entity name="Order"><attribute name="number" optional="YES" attributeType="Integer 64"/></entity>
+            </model>
+            """, to: "Order.xml")
+        let file = try folder.write(#"[{"number": 1}, {"number": 2}]"#, to: "orders.json")
+        let given = ["sync", file, "--entity", "Order", "--model", model]
+        let note = "no key identifies Order, so every sync replaces its objects; state an identity for the entity"
+        var store = ["--store", "sqlite:\(folder.url.path)/replaced.db"]
+        for counts in [[2, 0, 0, 0], [2, 0, 0, 2]] {
+            let run = await CommandRun(given + store)
+            #expect(run.counts(of: "Order") == counts && run.output.contains(note), "\(run.output) \(run.errors)")
+        }
+        store = ["--store", "sqlite:\(folder.url.path)/orders.db", "--key", "number"]
+        for counts in [[2, 0, 0, 0], [0, 0, 2, 0]] {
+            let run = await CommandRun(given + store)
+            #expect(run.counts(of: "Order") == counts && !run.output.contains(note), "\(run.output) \(run.errors)")
+        }
+        let unknown = await CommandRun(given + ["--key", "id"])
+        #expect(unknown.code == 1 && unknown.errors == "failed: no attribute of Order has the key id\n")
     }
 }
 #endif

@@ -1,0 +1,66 @@
+import JSONMapper
+import ModelInference
+import SyncModel
+
+/// Where the list of objects is in a document.
+struct ListPlace {
+    /// The keys that lead to the list, separated by dots; empty if the document is the list.
+    let keyPath: String
+    /// A sentence about a list within the only object, if there is one.
+    var notes: [String] = []
+
+    init(keyPath: String) {
+        self.keyPath = keyPath
+    }
+
+    /// Finds the list of a document.
+    ///
+    /// - Parameters:
+    ///   - beginning: The first bytes of the document.
+    ///   - keyPath: The key path that was given; empty to find the list.
+    ///   - entity: The entity of the objects.
+    ///   - keys: The keys that identify an object; empty if there is no model yet.
+    ///   - ownKeys: The keys that an object of the entity has; empty if there is no model yet. A list
+    ///     under one of them is part of the object.
+    ///   - open: Opens the document with a layout.
+    /// - Throws: Errors of the document.
+    init(
+        _ beginning: some Collection<UInt8>, at keyPath: String, entity: String, keys: [String],
+        ownKeys: Set<String> = [], _ open: (JSONLayout) throws -> JSONReader
+    ) throws {
+        guard keyPath.isEmpty, JSONStart(beginning) == .object else {
+            self.init(keyPath: keyPath)
+            return
+        }
+        let lists = try DocumentLists(
+            in: try open(JSONStart.layout(beginning, at: keyPath)), entity: entity, keys: keys)
+        let only = lists.only.flatMap { path in
+            path.split(separator: ".").first.map { ownKeys.contains(String($0)) } == true ? nil : path
+        }
+        self.init(keyPath: only ?? "")
+        if let only {
+            notes = ["the JSON is one object; its only list of objects, at --key-path \(only), was taken"]
+        } else if let first = lists.keyPaths.first {
+            notes = ["the JSON is one object; --key-path \(first) syncs the objects of the list in it"]
+        }
+    }
+
+    /// Finds the list of a document to sync.
+    ///
+    /// - Parameter kept: The model of the objects; nil if it is to be inferred.
+    init(
+        _ beginning: some Collection<UInt8>, _ arguments: SyncArguments, _ kept: ModelChoice?,
+        _ open: (JSONLayout) throws -> JSONReader
+    ) throws {
+        var keys = arguments.inference.key
+        var ownKeys: Set<String> = []
+        if let model = kept?.model, let layout = model[arguments.entity] {
+            let found = EntityKeys(layout, in: model, dialect: arguments.dialect)
+            if keys.isEmpty { keys = found.identitySlots.compactMap { found.attributes[$0].path()?.first } }
+            let paths = found.attributes.flatMap(\.spellings) + found.relationships.flatMap(\.spellings)
+            ownKeys = Set(paths.compactMap(\.first))
+        }
+        try self.init(
+            beginning, at: arguments.keyPath, entity: arguments.entity, keys: keys, ownKeys: ownKeys, open)
+    }
+}
