@@ -20,8 +20,8 @@ struct ListPlace {
     ///   - keyPath: The key path that was given; empty to find the list.
     ///   - entity: The entity of the objects.
     ///   - keys: The keys that identify an object; empty if there is no model yet.
-    ///   - ownKeys: The keys that an object of the entity has; empty if there is no model yet. A list
-    ///     under one of them is part of the object.
+    ///   - ownKeys: The keys that an object of the entity has; empty if there is no model yet. A
+    ///     list under one of them is part of the object.
     ///   - open: Opens the document with a layout.
     /// - Throws: Errors of the document.
     init(

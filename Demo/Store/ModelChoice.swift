@@ -46,8 +46,8 @@ struct ModelChoice {
 
     /// Returns the model with other keys that identify the objects of an entity.
     ///
-    /// - Throws: ``KeyError`` for a key that no attribute has; `ModelError` if the attributes cannot
-    ///   identify objects.
+    /// - Throws: ``KeyError`` for a key that no attribute has; `ModelError` if the attributes
+    ///   cannot identify objects.
     func identified(by keys: [String], entity: String, dialect: JSONDialect) throws -> ModelChoice {
         guard let layout = model[entity] else { return self }
         let known = EntityKeys(layout, in: model, dialect: dialect)

@@ -33,8 +33,8 @@ extension DataModel {
     ///   can then belong to several objects, and stay when the last one goes. With different
     ///   contents, the key identifies an object within the object that contains it. Objects without
     ///   a key belong to the object that contains them, and are deleted with it.
-    /// - **Identifiers.** If some objects have a nested object, such as `company`, and others only its
-    ///   identifier, `company_id`, both keys are one relationship. An export writes the object.
+    /// - **Identifiers.** If some objects have a nested object, such as `company`, and others only
+    ///   its identifier, `company_id`, both keys are one relationship. An export writes the object.
     /// - **Inverses** are added to all relationships. They are neither read nor exported.
     ///
     /// - Parameters:

@@ -35,7 +35,8 @@ extension ElementMapper {
         note(.rounded, path: path(of: field, entry: entry), found: .number, isTolerated: false)
     }
 
-    /// Reports a value that an export would write in another form. It is kept unchanged if the entity has an attribute for such values.
+    /// Reports a value that an export would write in another form. It is kept unchanged if the
+    /// entity has an attribute for such values.
     @inline(never)
     mutating func noteConversion(_ field: EntityMapping.Field, entry: Int, found: JSONKind) {
         let isKept = mapping.otherKeysSlot != nil && !mapping.layout.identitySlots.contains(field.slot)
