@@ -44,8 +44,8 @@ struct ElementMapper {
     var elementIndex = 0
     private var isOpen = false
     private var isStub = false
-    /// Whether the open element has a key of the entity.
-    private var hasKey = false
+    /// Whether the open element has no key of an entity whose objects have no identity.
+    private var isForeign = false
     private let options: RecordReader.Options
     private let walk: MappingWalk
     /// Whether the elements are the walk's own, not objects nested in them.
@@ -76,7 +76,7 @@ struct ElementMapper {
         discard()
         elementIndex = index
         isOpen = true
-        hasKey = false
+        isForeign = false
         otherKeys.removeAll()
         if !unfitSlots.isEmpty { unfitSlots.removeAll(keepingCapacity: true) }
         if isRoot { walk.element &+= 1 }
@@ -87,11 +87,8 @@ struct ElementMapper {
         if let slot = mapping.contentHashSlot {
             group.records.setInt(contentHashes.unique(contentHash), at: slot)
         }
-        if isStub {
-            group.stubRows.append(group.records.count)
-        } else if !hasKey, !mapping.expectsOtherKeys {
-            group.foreignRows.append(group.records.count)
-        }
+        if isStub { group.stubRows.append(group.records.count) }
+        if isForeign { group.foreignRows.append(group.records.count) }
         group.records.endRecord()
         group.elementIndices.append(elementIndex)
         isOpen = false
@@ -165,11 +162,28 @@ struct ElementMapper {
             var copy = cursor
             contentHash = Int64(bitPattern: try copy.contentHash())
         }
+        if !mapping.identifiesByKey {
+            var copy = cursor
+            isForeign = try !hasKnownKey(&copy)
+        }
         guard try mapObject(&cursor, level: 0) else { return false }
         if let slot = mapping.otherKeysSlot { setOtherKeys(at: slot) }
         if clearsAbsent { clearAbsent() }
         if contract.missingMandatory == .null { clearMandatory() }
         return true
+    }
+
+    /// Whether an object has a key of the entity. Expected other keys count as such.
+    private func hasKnownKey(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
+        guard !mapping.expectsOtherKeys else { return true }
+        try cursor.beginObject()
+        while let key = try cursor.nextKey() {
+            if mapping.trie.find(key, hash: KeyTrie.hash(key), level: 0) >= 0 || mapping.looseField(key) != nil {
+                return true
+            }
+            try cursor.skipValue()
+        }
+        return false
     }
 
     /// Maps an identifier that represents its object into the open row.
@@ -224,10 +238,7 @@ struct ElementMapper {
             if expected >= 0, cursor.takeKey(entries[expected].quoted) {
                 entry = expected
             } else {
-                guard let key = try cursor.nextKey() else {
-                    if met != 0 { hasKey = true }
-                    return true
-                }
+                guard let key = try cursor.nextKey() else { return true }
                 if expected >= 0, key.equals(entries[expected].bytes) {
                     entry = expected
                 } else {
@@ -266,7 +277,6 @@ struct ElementMapper {
         let levelHash = hash ^ (UInt64(truncatingIfNeeded: level) &* 0x9E37_79B9_7F4A_7C15)
         if !drift.countUnknown(levelHash, index: elementIndex) {
             if level == 0, let field = mapping.looseField(key) {
-                hasKey = true
                 return try take(&cursor, mapping.fields[field], entry: -1)
             }
             drift.addUnknown(

@@ -62,6 +62,8 @@ package final class EntityMapping: Sendable {
     /// The slot of the attribute that identifies objects by their whole content; nil if there is
     /// none.
     let contentHashSlot: Int?
+    /// Whether objects are identified by attributes with a key in JSON, not by their content.
+    package let identifiesByKey: Bool
     /// Whether an export omits an attribute without a value, by slot.
     let omitsNull: [Bool]
     /// The form that an export writes for a relationship without objects, by index.
@@ -118,6 +120,7 @@ package final class EntityMapping: Sendable {
         otherKeysSlot = keys.otherKeysSlot
         expectsOtherKeys = keys.expectsOtherKeys
         contentHashSlot = keys.slot(marked: JSONDialect.contentHashAnnotation, .int64)
+        identifiesByKey = layout.hasIdentity && contentHashSlot == nil
         omitsNull = keys.attributes.map { $0.emptyStyle == .omit }
         emptyStyles = keys.relationships.map { $0.emptyStyle(keys.dialect) }
         clearableSlots = keys.attributes.filter { attribute in
@@ -142,9 +145,6 @@ package final class EntityMapping: Sendable {
             ? [:]
             : Dictionary(grouping: fields.indices) { Self.looseHash(layout.attributes[fields[$0].slot].name.utf8) }
     }
-
-    /// Whether objects are identified by attributes with a key in JSON, not by their content.
-    package var identifiesByKey: Bool { layout.hasIdentity && contentHashSlot == nil }
 
     /// The key paths of the identity, each with its keys separated by dots; empty if objects are
     /// not identified by keys.
