@@ -27,9 +27,14 @@ extension SyncArguments {
         let choice: ModelChoice
         if let model {
             let given = try ModelChoice.given(model, warn: warn)
-            choice =
+            var keyed =
                 inference.key.isEmpty
                 ? given : try given.identified(by: inference.key, entity: entity, dialect: dialect)
+            if !isRebuilding, let kept = try await store.keptModel() {
+                let mapped = try ModelChoice.mapper(keyed.model, dialect: dialect) { _ in }
+                keyed.changes = ModelDifference(from: kept, to: mapped.model).lines
+            }
+            choice = keyed
         } else if isRebuilding {
             return nil
         } else if let kept = try await store.keptModel() {
@@ -106,7 +111,8 @@ extension SyncArguments {
         let model = choice.model
         let warn = choice.origin == .given ? warn : { _ in }
         do {
-            if isPlan, isEvolving, choice.origin != .inferred {
+            // A plan must not migrate the database itself.
+            if isPlan, choice.origin != .inferred, isEvolving || !choice.changes.isEmpty && store.isExistingFile {
                 let mapper = try ModelChoice.mapper(model, dialect: dialect, warn: warn)
                 return try await store.withCopy { copy in
                     try await sync(try JSONStore(try await copy.open(mapper.model), mapper: mapper))

@@ -117,7 +117,7 @@ struct SyncSummary {
     /// The changes of the model.
     private var changeLines: [String] {
         guard !modelChanges.isEmpty else { return [] }
-        var lines = [isPlan ? "the model would be extended:" : "the model was extended:"]
+        var lines = ["the model \(isPlan ? "would be" : "was") \(origin == .given ? "changed" : "extended"):"]
         lines += modelChanges.prefix(Limit.changes).map { "  \(PrintableText.line($0, limit: 200))" }
         let surplus = modelChanges.count - Limit.changes
         if surplus > 0 { lines.append("  and \(Quantity.grouped(surplus)) more; --json lists all") }
