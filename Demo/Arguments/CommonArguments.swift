@@ -40,6 +40,9 @@ struct CommonArguments: Equatable {
         case "--dialect": dialect = try scanner.choice(of: option, among: ["sync": .sync, "groot": .groot])
         case "--key-path": keyPath = try scanner.text(of: option, as: "keys such as data.items")
         case "--key": inference.key = try scanner.names(of: option, as: "keys such as title,year")
+        case "--as-json":
+            inference.jsonKeyPaths = Set(try scanner.names(of: option, as: "key paths such as spec,meta.raw"))
+        case "--tables": inference.maximumEntityCount = try scanner.count(of: option)
         case "--sample": inference.sampleCount = try scanner.count(of: option)
         case "--where": predicate = try scanner.predicate(of: option)
         default: return false

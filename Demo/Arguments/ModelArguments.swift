@@ -24,7 +24,7 @@ struct ModelArguments: Equatable {
 
     init(_ arguments: [String]) throws(UsageError) {
         var scanner = ArgumentScanner(arguments, topic: .model)
-        var common = CommonArguments("--entity", "--key-path", "--key", "--sample")
+        var common = CommonArguments("--entity", "--key-path", "--key", "--sample", "--as-json", "--tables")
         var operands: [String] = []
         while let argument = try scanner.next() {
             switch argument {

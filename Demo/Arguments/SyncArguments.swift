@@ -46,7 +46,8 @@ struct SyncArguments: Equatable {
         var scanner = ArgumentScanner(arguments, topic: .sync, repeatable: ["--header", "--header-env"])
         var server = ServerArguments()
         var common = CommonArguments(
-            "--entity", "--store", "--model", "--dialect", "--key-path", "--key", "--sample", "--where")
+            "--entity", "--store", "--model", "--dialect", "--key-path", "--key", "--sample", "--as-json",
+            "--tables", "--where")
         var operands: [String] = []
         while let argument = try scanner.next() {
             switch argument {
@@ -95,7 +96,9 @@ struct SyncArguments: Equatable {
         dialect = common.dialect
         scope = common.predicate
         input = address.map { .server($0, server) } ?? .file(file)
-        guard model == nil || inference.sampleCount == nil else { throw scanner.error("--model excludes --sample") }
+        guard model == nil || inference == InferredModel.Options(key: inference.key) else {
+            throw scanner.error("--model excludes --sample, --as-json and --tables")
+        }
         guard dialect == .sync || model != nil else { throw scanner.error("--dialect groot needs --model") }
         try check(scanner, isRepeated: server.interval != nil)
     }

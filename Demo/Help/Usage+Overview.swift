@@ -51,6 +51,8 @@ extension Usage {
           --key-path A.B     The keys that lead to the array in the JSON
           --key KEYS         The keys that identify an object, such as title,year
           --sample N         Infer the model from the first N objects (default all)
+          --as-json PATHS    The key paths whose values are kept as JSON
+          --tables N         The maximum number of entities (default 100)
 
         Examples:
           Demo model films.json --entity Film

@@ -24,6 +24,10 @@ extension Usage {
           --key KEYS             The keys that identify an object together, such as
                                  title,year; for an inferred model or that of --model
           --sample N             Infer the model from the first N objects (default all)
+          --as-json PATHS        The key paths whose values are kept as JSON, such as
+                                 spec,meta.raw; for an inferred model
+          --tables N             The maximum number of tables (default 100); what is
+                                 nested beyond them is kept as JSON
           --dialect sync|groot   The vocabulary of the model's annotations (default
                                  sync); groot needs --model
           --strict               Fail without changes if the JSON differs from the model

@@ -12,14 +12,20 @@ extension InferredModel {
         /// it stay JSON.
         public var maximumPropertyCount: Int
 
+        /// The key paths, with dots between the keys, whose values are kept as JSON; none by
+        /// default. Elements of lists are not counted as a key.
+        public var jsonKeyPaths: Set<String>
+
         /// Creates options. Counts below 1 are raised to 1.
         public init(
-            key: [String] = [], sampleCount: Int? = nil, maximumEntityCount: Int = 100, maximumPropertyCount: Int = 256
+            key: [String] = [], sampleCount: Int? = nil, maximumEntityCount: Int = 100, maximumPropertyCount: Int = 256,
+            jsonKeyPaths: Set<String> = []
         ) {
             self.key = key
             self.sampleCount = sampleCount.map { max($0, 1) }
             self.maximumEntityCount = max(maximumEntityCount, 1)
             self.maximumPropertyCount = max(maximumPropertyCount, 1)
+            self.jsonKeyPaths = jsonKeyPaths
         }
     }
 }

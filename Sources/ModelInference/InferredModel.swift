@@ -37,6 +37,8 @@ public struct InferredModel: Sendable {
 
         /// A reason to keep values as JSON.
         public enum JSONReason: String, Hashable, Sendable, CaseIterable {
+            /// The options request it.
+            case requested
             /// The keys of the objects are data, such as codes or numbers.
             case map
             /// The arrays have elements other than objects.
@@ -84,6 +86,7 @@ extension InferredModel.Finding: CustomStringConvertible {
         case .json(let reason):
             let text =
                 switch reason {
+                case .requested: "as requested"
                 case .map: "its keys are data"
                 case .array: "its arrays have elements other than objects"
                 case .mixed: "its values have no other type in common"

@@ -215,6 +215,19 @@ import Testing
         #expect(model.errors.contains(note) && model.output.contains("struct Item"))
     }
 
+    /// A key that holds an object or a text has the same type in all documents.
+    @Test func aSubtreeIsKeptAsJSON() async throws {
+        let store = ["--store", "sqlite:\(folder.url.path)/packages.db"]
+        let first = try folder.write(#"[{"id": 1, "bin": {"a": "b"}, "more": {"x": {"y": 1}}}]"#, to: "first.json")
+        let second = try folder.write(#"[{"id": 1, "bin": "a"}]"#, to: "second.json")
+        let run = await CommandRun(
+            ["sync", first, "--entity", "Package", "--as-json", "bin", "--tables", "1"] + store)
+        #expect(run.code == 0 && run.counts(of: "Package") == [1, 0, 0, 0], "\(run.output) \(run.errors)")
+        #expect(run.counts(of: "More") == nil && run.counts(of: "Bin") == nil)
+        let next = await CommandRun(["sync", second, "--entity", "Package", "--strict"] + store)
+        #expect(next.code == 0 && next.counts(of: "Package") == [0, 1, 0, 0], "\(next.output) \(next.errors)")
+    }
+
     @Test func oneOfSeveralListsWithinAnObjectIsNamed() async throws {
         let json = #"{"items": [{"id": 1}], "users": [{"id": 2}]}"#
         let file = try folder.write(json, to: "lists.json")

@@ -70,6 +70,19 @@ import Testing
         #expect(layout.relationship("company") != nil)
     }
 
+    @Test func valuesAreKeptAsJSONOnRequest() throws {
+        let json = #"[{"id":1,"bin":"x","spec":{"raw":{"a":1},"list":[{"b":{"c":1}}]}},{"id":2,"bin":{"y":"z"}}]"#
+        let options = InferredModel.Options(jsonKeyPaths: ["spec.raw", "spec.list.b", "bin"])
+        let inferred = try InferredModel(
+            from: JSONReader(bytes: Array(json.utf8), layout: .array()), entity: "Package", options: options)
+        #expect(inferred.model.layouts.map(\.name) == ["Package", "Spec", "List"])
+        for (entity, name) in [("Package", "bin"), ("Spec", "raw"), ("List", "b")] {
+            let layout = try inferred.model.layout(of: entity)
+            #expect(layout.slot(of: name).map { layout.attributes[$0].type } == .json, "\(entity)")
+        }
+        #expect(inferred.findings.count { $0.kind == .json(.requested) } == 3)
+    }
+
     @Test func theLimitOfComparedKeysIsStated() throws {
         func findings(_ count: Int) throws -> [InferredModel.Finding.Kind] {
             let json = "[" + (1...count).map { "{\"id\":\($0)}" }.joined(separator: ",") + "]"

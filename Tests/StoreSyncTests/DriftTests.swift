@@ -54,6 +54,17 @@ import Testing
         }
     }
 
+    /// One object has its company, the other one names it.
+    @Test func anIdentifierBesideObjectsIsLinked() async throws {
+        let json = #"[{"id":1,"company":{"id":5,"name":"x"}},{"id":2,"company_id":5}]"#
+        let world = try SyncWorld(model: try DataModel.inferred(from: json, entity: "User"))
+        let result = try await world.sync(json)
+        #expect(result.drift.isEmpty, "\(result.drift)")
+        #expect(try await world.column("id", where: "company.id = 5") == [1, 2])
+        let again = try await world.sync(json)
+        #expect(again.isUnchanged)
+    }
+
     /// An export writes true, and "1" for 1.0.
     @Test func whatAGivenModelConvertsIsReported() async throws {
         let world = try SyncWorld(

@@ -5,6 +5,8 @@ import SyncModel
 struct DraftEntity {
     let name: String
     let node: ShapeNode
+    /// The keys that lead from an element to the objects.
+    let path: [String]
     /// The names of the attributes that identify objects; empty for none.
     var identity: [String] = []
     /// The relationship to the object within which the identity is unique; nil for the whole store.
@@ -16,9 +18,10 @@ struct DraftEntity {
     /// Whether there are keys without a property.
     var hasOtherKeys = false
 
-    init(name: String, node: ShapeNode) {
+    init(name: String, node: ShapeNode, path: [String] = []) {
         self.name = name
         self.node = node
+        self.path = path
     }
 
     func isUsed(_ name: String) -> Bool {

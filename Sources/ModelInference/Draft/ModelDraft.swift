@@ -67,10 +67,10 @@ struct ModelDraft {
 
     // MARK: Entities
 
-    private mutating func addEntity(named name: String, _ node: ShapeNode) {
+    private mutating func addEntity(named name: String, _ node: ShapeNode, at path: [String] = []) {
         indices[ObjectIdentifier(node)] = entities.count
         if !known.contains(node) { entityCount += 1 }
-        entities.append(DraftEntity(name: name, node: node))
+        entities.append(DraftEntity(name: name, node: node, path: path))
     }
 
     /// The entity of the objects at a place, which is added if it is new; nil beyond the limit.
@@ -84,7 +84,7 @@ struct ModelDraft {
         let name =
             isUsed(plain)
             ? EntityNaming.unused(EntityNaming.limited(entities[parent].name + plain), isUsed: isUsed) : plain
-        addEntity(named: name, node)
+        addEntity(named: name, node, at: entities[parent].path + [key])
         return entities.count - 1
     }
 
@@ -152,6 +152,10 @@ struct ModelDraft {
 
     /// The entity that a property leads to.
     private mutating func destination(of property: ShapeProperty, from index: Int) -> Destination {
+        if !options.jsonKeyPaths.isEmpty {
+            let path = (entities[index].path + [property.name]).joined(separator: ".")
+            if options.jsonKeyPaths.contains(path) { return .failure(NotNested(reason: .requested)) }
+        }
         let isObject = !property.kinds.isEmpty && property.kinds.isSubset(of: .anyObjects)
         let isArray = property.kinds.isSubset(of: [.objects, .emptyArray]) && property.kinds.contains(.objects)
         guard isObject || isArray, let node = (isObject ? property.object : property.element)?.resolved else {
