@@ -213,7 +213,8 @@ let package = Package(
         .testTarget(
             name: "StoreSyncTests",
             dependencies: [
-                "SyncBase", "StoreSync", "SyncStore", "SyncStoreSQLite", "SyncStorePostgres", "SyncStoreTesting",
+                "SyncBase", "StoreSync", "SyncStore", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres",
+                "SyncStoreTesting",
                 "SyncModel", "JSONMapper", "ModelInference", "OneWaySynchronizer", "OneWayPostgresTestSupport",
                 "OneWayStoreKinds", "OneWayStoreTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
@@ -246,7 +247,8 @@ let package = Package(
             name: "SyncStoreSQLTests",
             dependencies: [
                 "SyncBase", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "SyncStoreTesting",
-                "SyncModel", "OneWayPostgresTestSupport", "OneWayStoreKinds", "OneWayTestSupport",
+                "SyncModel", "OneWayPostgresTestSupport", "OneWayStoreKinds", "OneWayStoreTestSupport",
+                "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLiteTests",
@@ -289,7 +291,8 @@ let package = Package(
                 "SyncBase", "OneWayPostgresClient", "SyncStorePostgres", "SyncStoreSQL", "SyncStore",
                 "SyncStoreTesting", "SyncModel",
                 "OneWaySynchronizer",
-                "OneWayPostgresTestSupport", "OneWayStoreLives", "OneWayTestSupport", "TestChild",
+                "OneWayPostgresTestSupport", "OneWayStoreLives", "OneWayStoreTestSupport", "OneWayTestSupport",
+                "TestChild",
             ], swiftSettings: settings),
 
         // Programs that tests run beside themselves

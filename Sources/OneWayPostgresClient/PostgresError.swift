@@ -33,6 +33,9 @@ public struct PostgresError: Error, Hashable, Sendable {
     public let statement: String?
     /// The constraint or unique index that was violated; nil if there is none.
     public let constraint: String?
+    /// The table and the column that the error is about; nil if the server does not tell.
+    package var table: String?
+    package var column: String?
 
     /// Creates an error.
     ///
@@ -77,6 +80,18 @@ extension PostgresError.Code {
     public static let featureNotSupported: Self = "0A000"
     /// `22021`: a text has a character that the database cannot store.
     public static let characterNotInRepertoire: Self = "22021"
+    /// `22001`: a text is too long for its column.
+    public static let stringTooLong: Self = "22001"
+    /// `22003`: a number is out of range for its column.
+    public static let numberOutOfRange: Self = "22003"
+    /// `23502`: a column does not accept null.
+    public static let notNullViolation: Self = "23502"
+    /// `23503`: a foreign key refers to a row that does not exist, or a row is still referred to.
+    public static let foreignKeyViolation: Self = "23503"
+    /// `23514`: a check refused a row.
+    public static let checkViolation: Self = "23514"
+    /// `P0001`: a function or trigger raised an exception.
+    public static let raisedException: Self = "P0001"
     /// `23505`: a unique index would contain a value twice.
     public static let uniqueViolation: Self = "23505"
     /// `25006`: a write on a standby server or in a read-only store.
@@ -147,6 +162,11 @@ extension PostgresError: RetryableError {
         isConnectionFailure || isConflict || [.tooManyConnections, .lockNotAvailable].contains(code)
             // Only from a server, not from a read-only store.
             || (code == .readOnlyTransaction && statement != nil)
+    }
+
+    /// Whether a constraint, an index, a trigger or the size of a column refused a row.
+    package var isRefusal: Bool {
+        code.rawValue.hasPrefix("23") || [.stringTooLong, .numberOutOfRange, .raisedException].contains(code)
     }
 
     /// Whether a statement failed because of a concurrent transaction: a serialization failure or a

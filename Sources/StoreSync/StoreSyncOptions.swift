@@ -33,6 +33,13 @@ public struct StoreSyncOptions: Sendable {
     public var failsOnDrift: Bool
     /// The meaning of a key that an object lacks; ``AbsentKeys/automatic`` by default.
     public var absentKeys: AbsentKeys
+    /// Whether objects that an index or a constraint of the store refuses are left out; false by
+    /// default, which makes them an error.
+    ///
+    /// If true, they are reported in ``StoreSyncResult/rejected``, and absent objects are kept as
+    /// after any rejected object. A stored object keeps its values. If another object has its new
+    /// value of a unique index, its other values are updated, and the attribute becomes null.
+    public var setsRefusedAside: Bool
 
     /// The meaning of a key that an object lacks.
     public enum AbsentKeys: Hashable, Sendable, CaseIterable {
@@ -52,7 +59,8 @@ public struct StoreSyncOptions: Sendable {
     public init(
         operations: StoreSyncOptions.Operations = .all, scope: RecordPredicate = .constant(true), keyPath: String = "",
         removalLimit: RemovalLimit? = nil, reportsKeys: Bool = false,
-        failsOnDrift: Bool = false, absentKeys: AbsentKeys = .automatic, willInsert: InsertHook? = nil
+        failsOnDrift: Bool = false, absentKeys: AbsentKeys = .automatic, setsRefusedAside: Bool = false,
+        willInsert: InsertHook? = nil
     ) {
         self.operations = operations
         self.scope = scope
@@ -61,6 +69,7 @@ public struct StoreSyncOptions: Sendable {
         self.reportsKeys = reportsKeys
         self.failsOnDrift = failsOnDrift
         self.absentKeys = absentKeys
+        self.setsRefusedAside = setsRefusedAside
         self.willInsert = willInsert
     }
 }

@@ -72,6 +72,10 @@ struct JournaledTransaction: StoreTransaction {
         try await base.link(batch)
     }
 
+    func settleValues() async throws -> [StoreRefusal] {
+        try await base.settleValues()
+    }
+
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         let result = try await base.remove(query, reportsKeys: true)
         await deletions.add(result.keys)

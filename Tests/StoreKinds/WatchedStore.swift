@@ -111,6 +111,8 @@ private struct WatchedTransaction: InitialLinkingTransaction {
         return result
     }
 
+    func settleValues() async throws -> [StoreRefusal] { try await base.settleValues() }
+
     private func note(_ write: String) {
         writes.withLock { $0.append(write) }
     }

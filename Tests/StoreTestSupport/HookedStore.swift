@@ -131,4 +131,6 @@ package struct HookedTransaction<Hook: StoreHook>: InitialLinkingTransaction {
         try hook.willMake(.remove)
         return try await hook.leaving { try await base.remove(query, reportsKeys: reportsKeys) }
     }
+
+    package func settleValues() async throws -> [StoreRefusal] { try await base.settleValues() }
 }

@@ -33,4 +33,6 @@ package struct PlainTransaction: StoreTransaction {
     package func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         try await base.remove(query, reportsKeys: reportsKeys)
     }
+
+    package func settleValues() async throws -> [StoreRefusal] { try await base.settleValues() }
 }

@@ -1,6 +1,7 @@
 #if Postgres
 import Foundation
 import OneWayPostgresTestSupport
+import OneWayStoreTestSupport
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -196,8 +197,10 @@ struct PostgresSharedTableTests {
             entity.indexes = [SyncIndex(["mail"], unique: true)]
             let store = try await open(database, entity)
             try await insert("A\"B", into: store, ["id": 1, "mail": "m"])
-            await #expect(throws: StoreError.valuesTaken(entity: "A\"B", attributes: ["mail"])) {
+            await #expect {
                 try await insert("A\"B", into: store, ["id": 2, "mail": "m"])
+            } throws: {
+                $0.isTaken(["mail"], of: "A\"B")
             }
         }
     }

@@ -116,7 +116,12 @@ extension AdoptedTableTests {
         let store = try await open(.people(), rowColumn: "rowid")
         try await sync(#"[{"id":1},{"id":2,"name":"b"}]"#, store)
         #expect(try await dump("people") == ["1|anon", "2|b"])
-        await #expect(throws: SQLiteError.self) { try await sync(#"[{"id":1,"name":"too long"}]"#, store) }
+        let error = await #expect(throws: StoreError.self) {
+            try await sync(#"[{"id":1,"name":"too long"}]"#, store)
+        }
+        #expect(
+            "\(try #require(error))"
+                == "Person 1, element 0: a constraint or trigger of the table refuses the values (length(name) < 6)")
         #expect(try await dump("people") == ["1|anon", "2|b"])
     }
 
@@ -128,10 +133,14 @@ extension AdoptedTableTests {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); \(index)", at: path)
         let store = try await open(.people(), rowColumn: "rowid")
         try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, store)
-        let error = await #expect(throws: SQLiteError.self) {
+        let error = await #expect(throws: StoreError.self) {
             try await sync(#"[{"id":1,"name":"b"},{"id":2}]"#, store)
         }
-        #expect(error?.message.contains(index.contains("lower") ? "index 'other'" : "people.name") == true)
+        #expect(
+            "\(try #require(error))"
+                == (index.contains("lower")
+                    ? "Person 1, element 0: another Person already has these values (index 'other')"
+                    : "Person 1, element 0: Person 2 already has these values of name"))
         #expect(try await dump("people") == ["1|a", "2|b"])
     }
 

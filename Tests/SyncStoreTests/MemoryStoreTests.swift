@@ -97,16 +97,23 @@ import Testing
     }
 
     @Test func valuesOfAUniqueIndexAreTakenUntilTheirObjectChangesOrGoes() async throws {
-        let taken = StoreError.valuesTaken(entity: "Team", attributes: ["code"])
         let first = try await insert("Team", 1, ["code": "a"])
         try await insert("Team", 2, ["code": "b"])
         // Null is not a value.
         try await insert("Team", 3)
         try await insert("Team", 4)
-        await #expect(throws: taken) { try await insert("Team", 5, ["code": "a"]) }
+        await #expect {
+            try await insert("Team", 5, ["code": "a"])
+        } throws: {
+            $0.isTaken(["code"], of: "Team")
+        }
         try await insert("Team", 1, ["code": "c"])
         try await insert("Team", 5, ["code": "a"])
-        await #expect(throws: taken) { try await insert("Team", 2, ["code": "c"]) }
+        await #expect {
+            try await insert("Team", 2, ["code": "c"])
+        } throws: {
+            $0.isTaken(["code"], of: "Team")
+        }
         try await store.transaction { try await $0.remove(StoreQuery("Team", objects: .only([first]))) }
         try await insert("Team", 2, ["code": "c"])
         let codes = try await store.records(StoreQuery("Team", orderedBy: [Ordering("id")])).map { $0.record["code"] }
@@ -136,16 +143,17 @@ import Testing
 
     @Test func nothingIsReadOrWrittenAfterAChangeFailed() async throws {
         let first = try await insert("Team", 1, ["code": "a"])
-        let taken = StoreError.valuesTaken(entity: "Team", attributes: ["code"])
+        let second = try await insert("Team", 2)
+        let taken = StoreError.identityTaken(entity: "Team")
         var record = Record(of: try store.model.layout(of: "Team"))
-        record["code"] = "a"
+        record["id"] = 1
         let relationship = try relationship("Team", "members")
         var other = Record(of: record.layout)
         other["id"] = 2
         var batch = LinkBatch(relationship, mode: .replace)
         batch.append(first, to: [])
         let uses: [@Sendable (any StoreTransaction) async throws -> Void] = [
-            { [record] in _ = try await $0.insert(record) },
+            { [record] in _ = try await $0.update(second, to: record) },
             { [other] in _ = try await $0.insert(other) },
             { [batch] in _ = try await $0.link(batch) },
             { _ = try await $0.remove(StoreQuery("Team")) },
@@ -164,7 +172,7 @@ import Testing
             Issue.record("a transaction whose change failed was committed")
         } catch { #expect(error as? StoreError == taken) }
         #expect(errors.withLock { $0 } == uses.map { _ in taken })
-        #expect(try await store.count(StoreQuery("Team")) == 1)
+        #expect(try await store.count(StoreQuery("Team")) == 2)
     }
 
     @Test func aConditionThatNothingFulfilsFindsNothing() async throws {

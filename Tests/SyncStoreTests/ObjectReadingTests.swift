@@ -1,6 +1,7 @@
 import OneWayStoreKinds
 import Foundation
 import JSONMapper
+import OneWayStoreTestSupport
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -271,13 +272,17 @@ import Testing
     func aUniqueIndexRefusesEqualValues(kind: StoreKind) async throws {
         try await kind.use { makeStore in
             let store = try await makeStore(try DataModel(Account.self))
-            let taken = StoreError.valuesTaken(entity: "Account", attributes: ["email"])
             try await store.insert([
                 Account(id: 1, email: "a", isOpen: true), Account(id: 2, email: "a", isOpen: false),
                 Account(id: 3, email: nil, isOpen: true), Account(id: 4, email: nil, isOpen: true),
             ])
-            await #expect(throws: taken) { try await store.insert(Account(id: 5, email: "a", isOpen: true)) }
-            await #expect(throws: taken) { try await store.insert(Account(id: 2, email: "a", isOpen: true)) }
+            for id in [5, 2] {
+                await #expect {
+                    try await store.insert(Account(id: id, email: "a", isOpen: true))
+                } throws: {
+                    $0.isTaken(["email"], of: "Account")
+                }
+            }
             try await store.insert(Account(id: 1, email: "a", isOpen: false))
             try await store.insert(Account(id: 2, email: "a", isOpen: true))
             try await store.transaction {

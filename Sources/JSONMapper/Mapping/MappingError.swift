@@ -21,6 +21,8 @@ public struct MappingProblem: Hashable, Sendable, Codable {
         /// A transformer, entity mapper or object transformer threw an error. The payload is its
         /// name and the description of the error.
         case refused(by: String, String)
+        /// An index or a constraint of the store refused the object. The payload is a sentence.
+        case refusedByStore(String)
         /// The element is neither an object nor an accepted identifier.
         case notAnObject
         /// The element is an identifier, but the entity's identity is not exactly one attribute.
@@ -69,6 +71,7 @@ extension MappingProblem: CustomStringConvertible {
             case .unreadableDate: "the value is not a date"
             case .missingMandatory: "a mandatory value is missing"
             case .refused(let name, let text): "the transformer \(name) refused the value: \(text)"
+            case .refusedByStore(let text): text
             case .notAnObject: "an object was expected"
             case .noIdentity: "a bare identifier requires an identity with one attribute"
             }

@@ -6,7 +6,8 @@ extension MappingProblem.Reason: Codable {
     }
 
     private enum Kind: String, Codable {
-        case unknownKey, wrongType, outOfRange, unreadableDate, missingMandatory, refused, notAnObject, noIdentity
+        case unknownKey, wrongType, outOfRange, unreadableDate, missingMandatory, refused, refusedByStore, notAnObject,
+            noIdentity
     }
 
     /// Decodes a reason that `encode(to:)` has written.
@@ -23,6 +24,7 @@ extension MappingProblem.Reason: Codable {
                 .refused(
                     by: try container.decode(String.self, forKey: .by), try container.decode(String.self, forKey: .text)
                 )
+            case .refusedByStore: .refusedByStore(try container.decode(String.self, forKey: .text))
             case .notAnObject: .notAnObject
             case .noIdentity: .noIdentity
             }
@@ -44,6 +46,9 @@ extension MappingProblem.Reason: Codable {
         case .refused(let name, let text):
             try container.encode(Kind.refused, forKey: .kind)
             try container.encode(name, forKey: .by)
+            try container.encode(text, forKey: .text)
+        case .refusedByStore(let text):
+            try container.encode(Kind.refusedByStore, forKey: .kind)
             try container.encode(text, forKey: .text)
         case .notAnObject: try container.encode(Kind.notAnObject, forKey: .kind)
         case .noIdentity: try container.encode(Kind.noIdentity, forKey: .kind)

@@ -86,10 +86,13 @@ package final class PostgresResult {
         if code == .queryCanceled {
             message += " (by statement_timeout of the role, the database or the server, or by an administrator)"
         }
-        return PostgresError(
+        var error = PostgresError(
             code: code, message: message,
             detail: field(UInt8(ascii: "D")), hint: field(UInt8(ascii: "H")), statement: statement,
             constraint: field(UInt8(ascii: "n")))
+        error.table = field(UInt8(ascii: "t"))
+        error.column = field(UInt8(ascii: "c"))
+        return error
     }
 }
 #endif

@@ -20,6 +20,8 @@ struct HeldRows {
         var matches: [MergeRequest.Match] = []
         /// The object of each record.
         var objects: [ObjectID] = []
+        /// The index in the payload of each record's element.
+        var elementIndices: [Int] = []
     }
 
     /// The updates by entity, in the order in which the pass met the entities.
@@ -39,20 +41,21 @@ struct HeldRows {
     ///
     /// - Parameters:
     ///   - match: Returns the match of a row.
+    ///   - index: Returns the index in the payload of a row's element.
     ///   - report: Receives the slot and the row of each value that differs from an earlier one.
     /// - Returns: False if an object is already held as one of another entity.
     mutating func add(
         _ records: RecordBatch, _ result: MergeResult, _ layout: EntityLayout,
-        match: (Int) -> MergeRequest.Match, _ report: (_ slot: Int, _ row: Int) -> Void
+        match: (Int) -> MergeRequest.Match, index: (Int) -> Int, _ report: (_ slot: Int, _ row: Int) -> Void
     ) -> Bool {
-        var index: Int?
+        var place: Int?
         for (row, merged) in result.rows.enumerated() {
             guard let merged, merged.change != .inserted else { continue }
-            let place = ObjectPlace(root: layout.root, object: merged.object)
-            let known = places[place]
+            let objectPlace = ObjectPlace(root: layout.root, object: merged.object)
+            let known = places[objectPlace]
             guard merged.change == .updated || known != nil else { continue }
-            let own = index ?? rows.firstIndex { $0.layout.index == layout.index } ?? appendRows(of: layout)
-            index = own
+            let own = place ?? rows.firstIndex { $0.layout.index == layout.index } ?? appendRows(of: layout)
+            place = own
             if let known {
                 guard known.rows == own else { return false }
                 compare(records, row, with: known, report)
@@ -60,7 +63,8 @@ struct HeldRows {
             rows[own].records.append(row: row, of: records)
             rows[own].matches.append(match(row))
             rows[own].objects.append(merged.object)
-            places[place, default: (own, [])].records.append(rows[own].objects.count - 1)
+            rows[own].elementIndices.append(index(row))
+            places[objectPlace, default: (own, [])].records.append(rows[own].objects.count - 1)
             count += 1
         }
         return true
@@ -88,17 +92,21 @@ struct HeldRows {
 
     /// The updates of an entity with the rows of each object combined. The last value of a slot
     /// counts.
-    static func combined(_ rows: Rows) -> (records: RecordBatch, matches: [MergeRequest.Match]) {
+    ///
+    /// - Returns: The request, and the index in the payload of the last element of each row.
+    static func combined(_ rows: Rows) -> (request: MergeRequest, elementIndices: [Int]) {
         var indices: [ObjectID: [Int]] = [:]
         for (index, object) in rows.objects.enumerated() { indices[object, default: []].append(index) }
         var records = RecordBatch(of: rows.layout)
         var matches: [MergeRequest.Match] = []
+        var elementIndices: [Int] = []
         for (index, object) in rows.objects.enumerated() {
             guard let all = indices[object], all[0] == index else { continue }
             records.append(combining: all, of: rows.records)
             matches.append(rows.matches[index])
+            elementIndices.append(rows.elementIndices[all.last ?? index])
         }
-        return (records, matches)
+        return (MergeRequest(records, matches: matches, policy: MergePolicy(inserts: false)), elementIndices)
     }
 }
 
@@ -122,6 +130,8 @@ extension SyncPass {
         let keys = try mapper.mapping(of: layout.name).keys
         let isHeld = heldRows.add(request.records, result, layout) {
             request.matches?[$0] ?? .identity
+        } index: {
+            index($0)
         } _: {
             let kind = result.rows[$1].map { tally.kindOfConflict($0.object, of: layout) } ?? .conflict
             tally.drift.add(
@@ -137,7 +147,7 @@ extension SyncPass {
             // Rows that could not be held are written after the held ones.
             var again = request
             again.policy = MergePolicy(inserts: false)
-            held.rows = try await transaction.merge(again).rows
+            held.rows = try await merge(again, elementIndex: index).rows
             for (row, merged) in result.rows.enumerated() where merged?.change == .inserted { held.rows[row] = merged }
             return held
         }
@@ -152,9 +162,8 @@ extension SyncPass {
         guard isHolding else { return }
         isHolding = false
         for rows in heldRows.rows {
-            let (records, matches) = HeldRows.combined(rows)
-            let result = try await transaction.merge(
-                MergeRequest(records, matches: matches, policy: MergePolicy(inserts: false)))
+            let (request, elementIndices) = HeldRows.combined(rows)
+            let result = try await merge(request) { elementIndices[$0] }
             _ = tally.count(result, of: rows.layout)
         }
         heldRows = HeldRows()

@@ -62,8 +62,9 @@ extension SyncPass {
                 applied.append(object)
             }
             if !applied.isEmpty {
-                let result = try await transaction.merge(
-                    MergeRequest(records, matches: applied.map { .object($0) }))
+                let result = try await merge(MergeRequest(records, matches: applied.map { .object($0) })) {
+                    (rowsOfObjects[applied[$0]] ?? []).last.map { updates.elementIndices[$0] } ?? 0
+                }
                 _ = tally.count(result, of: updates.layout)
             }
             try await compare(updates, order.filter { listed.contains($0) }, rowsOfObjects)

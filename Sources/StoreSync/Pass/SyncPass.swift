@@ -11,7 +11,7 @@ import SyncStore
 /// entities and relationships, not on the number of objects.
 ///
 /// A ``SyncRequest`` drives the pass. It calls `mergeListed` for each batch, `finish()` after the
-/// last one, then `sweep`, `settlePendingLinks()` and `reportIncomplete()`.
+/// last one, then `sweep`, `settleValues()`, `settlePendingLinks()` and `reportIncomplete()`.
 final class SyncPass {
     let transaction: any StoreTransaction
     let mapper: RecordMapper
@@ -39,6 +39,8 @@ final class SyncPass {
     /// The objects that lacked a mandatory relationship when they were merged. `reportIncomplete()`
     /// reports those that still lack it.
     var incomplete = IncompleteObjects()
+    /// The objects that wait for unique values. `settleValues()` gives them these.
+    var refusedRows = RefusedRows()
     /// The nested records that were merged, to skip repeated ones.
     var repeatedRecords = RepeatedRecords()
     /// The changes that later changes of the same pass may undo; read by `hasUndoneItself(in:)`.
@@ -271,7 +273,7 @@ final class SyncPass {
         var result =
             repeated?.areComplete == true
             ? MergeResult(Array(repeating: nil, count: records.count))
-            : try await transaction.merge(request, linking: links)
+            : try await merge(request, linking: links) { origin.elementIndex(ordinals[$0]) }
         repeatedRecords.note(repeated, result, of: layout)
         let firstEarly = links.count - early.count
         for (index, key) in early.keys.sorted().enumerated() {

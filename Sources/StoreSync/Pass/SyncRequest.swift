@@ -113,6 +113,7 @@ struct SyncRequest: Sendable {
             pass.tally.countWithheld(try await transaction.count(absent), of: layout)
         }
         try await pass.rememberDeleted(named)
+        try await pass.settleValues()
         try await pass.settlePendingLinks()
         try await pass.reportIncomplete()
         let isUndone = try await pass.hasUndoneItself(in: store)
@@ -233,6 +234,7 @@ struct SyncRequest: Sendable {
                 batch, SyncPass.Origin(policy: rules.policy, known: stored.object))
         }
         try await pass.finish()
+        try await pass.settleValues()
         try await pass.settlePendingLinks()
         try await pass.reportIncomplete()
         return pass.tally.result(for: layout)

@@ -21,6 +21,8 @@ struct SyncRules {
     var willInsert: StoreSyncOptions.InsertHook?
     /// Whether the result lists keys.
     var reportsKeys = false
+    /// Whether objects that the store refuses are set aside.
+    var setsRefusedAside = false
     /// Whether properties that an object's JSON lacks are cleared.
     var clearsAbsent = false
 
@@ -63,6 +65,7 @@ struct SyncRules {
         unlinks = operations.contains(.deleteRelationships)
         willInsert = options.willInsert
         reportsKeys = options.reportsKeys
+        setsRefusedAside = options.setsRefusedAside
         clearsAbsent = options.absentKeys == .clear || (isInferred && options.absentKeys == .automatic)
     }
 

@@ -132,6 +132,10 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, Thr
         return result
     }
 
+    func settleValues() async throws -> [StoreRefusal] {
+        try await base.settleValues()
+    }
+
     /// The objects that would lose a target if a query's objects were deleted, by the index of the
     /// root entity. Some of them may be deleted too.
     private func related(to query: StoreQuery) async throws -> [Int: Set<ObjectID>] {

@@ -30,6 +30,12 @@ extension MemoryState {
             }
         }
         result.noteLinked(links.count)
+        let waiting = Set(uniqueIndexes[layout.root].flatMap(\.conflicts).map(\.object))
+        if !waiting.isEmpty {
+            result.waitingRows = result.rows.indices.filter { row in
+                result.rows[row].map { waiting.contains($0.object) } ?? false
+            }
+        }
         return result
     }
 
@@ -68,7 +74,7 @@ extension MemoryState {
         }
         let object = MemoryObject(entity: layout.index, values: values)
         let new = tables[layout.root].append(object)
-        try reindex(new, root: layout.root, from: nil, to: object)
+        reindex(new, root: layout.root, from: nil, to: object)
         if let identity { identities[layout.index][identity] = new }
         return new
     }
@@ -103,7 +109,7 @@ extension MemoryState {
         if !uniqueIndexes[layout.root].isEmpty {
             var changed = object
             for (slot, value) in values { changed.values[slot] = value }
-            try reindex(id, root: layout.root, from: object, to: changed)
+            reindex(id, root: layout.root, from: object, to: changed)
         }
         for (slot, value) in values { tables[layout.root].setValue(value, at: slot, of: id) }
         return true
@@ -112,10 +118,37 @@ extension MemoryState {
     /// Updates the unique indexes for a changed object.
     private mutating func reindex(
         _ id: ObjectID, root: Int, from former: MemoryObject?, to next: MemoryObject?
-    ) throws(StoreError) {
+    ) {
         for place in uniqueIndexes[root].indices {
-            try uniqueIndexes[root][place].change(id, from: former, to: next)
+            uniqueIndexes[root][place].change(id, from: former, to: next)
         }
+    }
+
+    /// Clears the values that objects still wait for, and reports these objects.
+    mutating func settleValues() -> [StoreRefusal] {
+        var refused: [StoreRefusal] = []
+        for root in uniqueIndexes.indices {
+            for place in uniqueIndexes[root].indices {
+                for (id, holder) in uniqueIndexes[root][place].conflicts {
+                    guard let object = tables[root][id], let other = tables[root][holder] else { continue }
+                    let index = uniqueIndexes[root][place]
+                    refused.append(
+                        StoreRefusal(
+                            entity: model.layouts[object.entity].name, key: key(of: id, object),
+                            attributes: index.attributes, reason: .taken(by: key(of: holder, other)), object: id))
+                    var cleared = object
+                    let identity = model.layouts[object.entity].identitySlots
+                    for slot in index.slots where !identity.contains(slot) { cleared.values[slot] = .null }
+                    reindex(id, root: root, from: object, to: cleared)
+                    for slot in index.slots { tables[root].setValue(cleared.values[slot], at: slot, of: id) }
+                }
+            }
+        }
+        return refused
+    }
+
+    private func key(of id: ObjectID, _ object: MemoryObject) -> RecordKey {
+        RecordKey(model.layouts[object.entity].identitySlots.map { object.values[$0] }) ?? .object(id)
     }
 
     mutating func link(_ batch: LinkBatch) throws -> LinkResult {
@@ -186,12 +219,11 @@ extension MemoryState {
             if let identity = MemoryIdentity(layout.identitySlots, { object.values[$0] }) {
                 identities[object.entity][identity] = nil
             }
-            try reindex(id, root: root, from: object, to: nil)
+            reindex(id, root: root, from: object, to: nil)
             tables[root].remove(id)
             result.counts[layout.name, default: 0] += 1
             if reportsKeys {
-                let key = RecordKey(layout.identitySlots.map { object.values[$0] }) ?? .object(id)
-                result.keys[layout.name, default: []].append(StoredKey(object: id, key: key))
+                result.keys[layout.name, default: []].append(StoredKey(object: id, key: key(of: id, object)))
             }
         }
         return result

@@ -64,6 +64,7 @@ public final class MemoryStore: CommitObservable {
             defer { _ = try? transaction.end() }
             let result = try await body(transaction)
             try Task.checkCancellation()
+            if let refused = try await transaction.settleValues().first { throw StoreError.refused(refused) }
             let state = try transaction.end()
             committed.withLock { $0 = state }
             let roots = transaction.changedRoots

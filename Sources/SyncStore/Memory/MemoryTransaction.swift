@@ -115,6 +115,10 @@ final class MemoryTransaction: InitialLinkingTransaction, SelectingReader {
         }
     }
 
+    func settleValues() async throws -> [StoreRefusal] {
+        try change { $0.settleValues() }
+    }
+
     private func note<Result>(_ result: Result, _ body: (inout ChangedRoots, Result) -> Void) -> Result {
         content.withLock { body(&$0.changed, result) }
         return result

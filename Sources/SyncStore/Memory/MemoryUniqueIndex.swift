@@ -5,6 +5,8 @@ struct MemoryUniqueIndex: Sendable {
     private let index: IndexLayout
     private let layout: EntityLayout
     private var objects = ShardedMap<MemoryIdentity, ObjectID>()
+    /// The objects that wait for values which another object has, in the order in which they came.
+    private var waiting: [MemoryIdentity: [ObjectID]] = [:]
 
     init(_ index: IndexLayout, of layout: EntityLayout) {
         self.index = index
@@ -19,21 +21,43 @@ struct MemoryUniqueIndex: Sendable {
         return MemoryIdentity(index.slots) { object.values[$0] }
     }
 
-    /// Replaces the values of an object.
+    /// Replaces the values of an object. It waits for values that another object has.
     ///
     /// - Parameters:
     ///   - former: The object before the change; nil for a new object.
     ///   - next: The object after the change; nil for a deleted object.
-    /// - Throws: `StoreError.valuesTaken` if another object has the new values.
-    mutating func change(_ id: ObjectID, from former: MemoryObject?, to next: MemoryObject?) throws(StoreError) {
+    mutating func change(_ id: ObjectID, from former: MemoryObject?, to next: MemoryObject?) {
         let old = former.flatMap(values)
         let new = next.flatMap(values)
         guard old != new else { return }
-        if let new, let holder = objects[new], holder != id {
-            throw .valuesTaken(entity: layout.name, attributes: index.slots.map { layout.attributes[$0].name })
+        if let old { leave(id, old) }
+        guard let new else { return }
+        if objects[new] == nil {
+            objects[new] = id
+        } else {
+            waiting[new, default: []].append(id)
         }
-        if let old { objects[old] = nil }
-        if let new { objects[new] = id }
+    }
+
+    /// Removes an object. The first one that waits for its values gets them.
+    private mutating func leave(_ id: ObjectID, _ values: MemoryIdentity) {
+        guard !waiting.isEmpty, var others = waiting.removeValue(forKey: values) else {
+            objects[values] = nil
+            return
+        }
+        if objects[values] == id { objects[values] = others.removeFirst() } else { others.removeAll { $0 == id } }
+        if !others.isEmpty { waiting[values] = others }
+    }
+
+    /// The attributes of the index.
+    var attributes: [String] { index.slots.map { layout.attributes[$0].name } }
+    var slots: [Int] { index.slots }
+
+    /// The objects that wait, in the order of their numbers, each with the one that has its values.
+    var conflicts: [(object: ObjectID, holder: ObjectID)] {
+        waiting.flatMap { values, others in
+            objects[values].map { holder in others.map { (object: $0, holder: holder) } } ?? []
+        }.sorted { $0.object < $1.object }
     }
 }
 

@@ -22,16 +22,16 @@ public enum StoreError: Error, Hashable, Sendable {
     case unsuitableMatches(entity: String)
     /// A relationship belongs to a different model.
     case foreignRelationship(relationship: String)
-    /// A change would have given two objects the same values in a unique index.
-    case valuesTaken(entity: String, attributes: [String])
+    /// An index or a constraint refused an object.
+    case refused(StoreRefusal)
     /// The sum of a selection does not fit in 64 bits.
     case sumOverflow(entity: String)
     /// A store returned no object for a record that it had to insert.
     case missingObject(entity: String)
 }
 
-extension StoreError: CustomStringConvertible, LocalizedError {
-    /// A readable sentence without values.
+extension StoreError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+    /// A readable sentence without values other than identities of refused objects.
     public var description: String {
         switch self {
         case .nestedTransaction: "this task already runs a transaction of the store"
@@ -46,11 +46,15 @@ extension StoreError: CustomStringConvertible, LocalizedError {
         case .unsuitableMatches(let entity): "the request does not have one match for each record of \(entity)"
         case .foreignRelationship(let relationship):
             "the store's model does not have this relationship \(relationship)"
-        case .valuesTaken(let entity, let attributes):
-            "another \(entity) already has these values of \(attributes.joined(separator: ", "))"
+        case .refused(let refusal): refusal.description
         case .sumOverflow(let entity): "the sum of values of \(entity) does not fit in 64 bits"
         case .missingObject(let entity): "the store returned no object for a new \(entity)"
         }
+    }
+
+    /// The sentence, for a refused object with the error of the database, which may contain values.
+    public var debugDescription: String {
+        if case .refused(let refusal) = self { refusal.debugDescription } else { description }
     }
 
     /// The same sentence as ``description``.

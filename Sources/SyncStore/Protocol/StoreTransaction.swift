@@ -29,8 +29,12 @@ public protocol StoreTransaction: StoreReader {
     /// object that would not change is not written. Rows take effect in order: if several rows have
     /// the same identity, they refer to the same object, and the last one counts.
     ///
+    /// Objects may exchange the values of a unique index, or take those of an object that is
+    /// deleted later. Values that another object still has wait; see ``settleValues()``.
+    ///
     /// - Returns: The object of each row, and what the merge did with it.
-    /// - Throws: `StoreError.identityTaken` if an update of a given object would give two objects
+    /// - Throws: `StoreError.refused` if a constraint refuses a row, unless the request sets such
+    ///   rows aside; `StoreError.identityTaken` if an update of a given object would give two objects
     ///   one identity; `StoreError.abstractEntity` for an insertion into an abstract entity;
     ///   `StoreError.foreignBatch` and `StoreError.unsuitableMatches` if the request does not fit
     ///   the model or itself.
@@ -57,9 +61,24 @@ public protocol StoreTransaction: StoreReader {
     /// - Returns: The numbers of deleted objects, and their keys if requested.
     /// - Throws: `StoreError.deletionDenied` and `RecordPredicateError`. Nothing is deleted then.
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
+
+    /// Gives objects the values of unique indexes for which they wait, as far as these are free
+    /// now.
+    ///
+    /// Until then, reads may return null or a placeholder for such a value. A store also settles
+    /// values before it commits, and rolls back with `StoreError.refused` if it cannot. The default
+    /// does nothing, for stores that refuse such values at once.
+    ///
+    /// - Returns: The objects whose values other objects have. Their attributes are null from then
+    ///   on.
+    /// - Throws: `StoreError.refused` if such an attribute cannot be null.
+    func settleValues() async throws -> [StoreRefusal]
 }
 
 extension StoreTransaction {
     /// The default of 1,000.
     public var batchRowCount: Int { 1000 }
+
+    /// The default, which does nothing.
+    public func settleValues() async throws -> [StoreRefusal] { [] }
 }

@@ -21,6 +21,9 @@ public struct MergeRequest: Sendable {
     public var matches: [Match]?
     /// The allowed changes; all by default.
     public var policy: MergePolicy
+    /// Whether rows that an index or a constraint refuses are left out and reported in
+    /// ``MergeResult/refused``; false by default, which makes them an error.
+    public var setsRefusedAside = false
 
     /// Creates a request.
     ///

@@ -35,6 +35,12 @@ public struct MergeResult: Sendable {
     ///
     /// False may also mean that the store does not know. So do missing elements.
     public var isLinked: [[Bool]] = []
+    /// The rows that an index or a constraint refused, in any order. They have no object. Empty
+    /// unless the request sets refused rows aside.
+    public var refused: [StoreRefusal] = []
+    /// The rows, in any order, whose objects may still wait for values of a unique index; see
+    /// ``StoreTransaction/settleValues()``.
+    public var waitingRows: [Int] = []
 
     /// Creates a result.
     public init(_ rows: [Row?] = []) {

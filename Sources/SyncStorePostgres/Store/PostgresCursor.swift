@@ -54,6 +54,19 @@ extension PostgresConnection {
         try query(statement.text, statement.bindings.map(PostgresParameter.init), binaryResult: true)
     }
 
+    /// The objects that still have a removed link, because their column does not accept null.
+    func refusals(
+        of objects: [ObjectID], by relationship: RelationshipLayout, _ schema: SQLSchema, _ queries: SQLQueries
+    ) throws -> [StoreRefusal] {
+        let linked = try links(relationship, of: objects, queries).map(\.source)
+        guard !linked.isEmpty else { return [] }
+        let query = StoreQuery(schema.model.layouts[relationship.source].name, objects: .only(linked))
+        let cursor = try PostgresCursor(query, number: 0, queries: queries, connection: self)
+        let refusals = try cursor.next(linked.count, connection: self).map { $0.refusal(by: relationship) }
+        try cursor.close(connection: self)
+        return refusals
+    }
+
     /// Returns the links of a relationship from the given objects.
     func links(
         _ relationship: RelationshipLayout, of sources: [ObjectID], _ queries: SQLQueries

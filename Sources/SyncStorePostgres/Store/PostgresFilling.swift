@@ -99,8 +99,8 @@ extension PostgresMerge {
                     into: buffer, to: writer)
             }
             return numbers
-        } catch let error as PostgresError where error.isConflict || error.code == .uniqueViolation {
-            // The merge finds the existing rows, or reports which values are taken.
+        } catch let error as PostgresError where error.isConflict || error.isRefusal {
+            // The merge finds the existing rows, or reports which row is refused.
             try connection.execute("ROLLBACK TO SAVEPOINT sync_fill; RELEASE SAVEPOINT sync_fill")
             filling.stop(table)
             return nil

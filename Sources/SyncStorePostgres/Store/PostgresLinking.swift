@@ -10,9 +10,12 @@ struct PostgresLinking: SQLLinkWriter {
     private let schema: SQLSchema
     private let batch: LinkBatch
     private let connection: PostgresConnection
-    let plan: SQLLinkPlan
+    var plan: SQLLinkPlan
 
-    init(_ batch: LinkBatch, queries: SQLQueries, connection: PostgresConnection) throws {
+    /// - Parameter kept: The links in the database that the transaction has removed.
+    init(
+        _ batch: LinkBatch, without kept: SQLKeptLinks, queries: SQLQueries, connection: PostgresConnection
+    ) throws {
         schema = queries.schema
         self.batch = batch
         self.connection = connection
@@ -21,11 +24,46 @@ struct PostgresLinking: SQLLinkWriter {
             batch, schema: schema,
             sources: try connection.objects(queries.existing(relationship.source), among: batch.sources),
             targets: try connection.objects(queries.existing(relationship.destination), among: batch.targets),
-            links: try connection.links(relationship, of: SQLLinkPlan.origins(of: batch, schema: schema), queries))
+            links: kept.visible(
+                try connection.links(relationship, of: SQLLinkPlan.origins(of: batch, schema: schema), queries),
+                of: relationship, schema))
     }
 
-    func run() throws -> LinkResult {
-        try write(batch, schema: schema)
+    /// Writes the links, after a savepoint `sync_attempt`.
+    ///
+    /// - Parameter kept: Receives the links to remove that are in a column which does not accept
+    ///   null.
+    mutating func run(keeping kept: inout SQLKeptLinks) throws -> LinkResult {
+        let link = schema.columnLink(of: batch.relationship)
+        let result: LinkResult
+        do { result = try write(batch, schema: schema) } catch let error as PostgresError where error.isRefusal {
+            guard let link, error.code == .notNullViolation, error.column == link.column else {
+                throw StoreError.refused(refusal(error))
+            }
+            try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt")
+            let cleared = plan.takeCleared()
+            do { result = try write(batch, schema: schema) } catch let next as PostgresError where next.isRefusal {
+                throw StoreError.refused(refusal(next))
+            }
+            kept.add(cleared, link)
+        }
+        if !kept.isEmpty, !batch.isPreview, let link { kept.remove(plan.assignments.map(\.object), link) }
+        return result
+    }
+
+    private func refusal(_ error: PostgresError) -> StoreRefusal {
+        let relationship = batch.relationship
+        let link = schema.relationships[relationship.source][relationship.index]
+        var refusal = StoreRefusal(
+            entity: schema.model.layouts[relationship.source].name, attributes: [relationship.name], reason: .check,
+            constraint: error.constraint, databaseError: error.debugDescription)
+        switch error.code {
+        case .foreignKeyViolation: refusal.reason = .missingReference(from: error.table ?? link.table)
+        case .uniqueViolation: refusal.reason = .taken(by: nil)
+        case .notNullViolation: refusal.reason = .null
+        default: break
+        }
+        return refusal
     }
 
     // MARK: Columns

@@ -33,16 +33,18 @@ struct PostgresMerge {
         _ records: RecordBatch, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
     ) throws -> [ObjectID?] {
         let request = MergeRequest(records, policy: MergePolicy(inserts: false, updates: false))
-        return try run(request, [], filling: nil, connection, buffer).objects
+        var waiting: SQLWaitingValues?
+        return try run(request, [], filling: nil, &waiting, connection, buffer).objects
     }
 
     /// Merges the records of a request.
     ///
-    /// - Parameter filling: The tables that the transaction fills; nil in a transaction that only
-    ///   reads.
+    /// - Parameters:
+    ///   - filling: The tables that the transaction fills; nil in a transaction that only reads.
+    ///   - waiting: Receives the values that unique indexes refuse. Nil to refuse such rows.
     func run(
-        _ request: MergeRequest, _ links: [InitialLinks], filling: PostgresFilling?, _ connection: PostgresConnection,
-        _ buffer: PostgresCopyBuffer
+        _ request: MergeRequest, _ links: [InitialLinks], filling: PostgresFilling?,
+        _ waiting: inout SQLWaitingValues?, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
     ) throws -> MergeResult {
         // A batch table has one target per row.
         let links = links.first
@@ -68,25 +70,27 @@ struct PostgresMerge {
                     objects: round.isByObject ? order.objects : nil,
                     targets: inserts && !round.isByObject ? links?.targets : nil,
                     hasMarks: presence.contains(.sometimes))
-                let merge = statements.merge(
-                    PostgresMergeStatements.Task(
-                        isByObject: round.isByObject, isLong: round.isLong, inserts: inserts && !round.isByObject,
-                        updates: policy.updates, previewsUpdates: policy.previewsUpdates,
-                        presence: presence, hasMarks: extras.hasMarks,
-                        linked: extras.targets == nil ? nil : links?.relationship))
-                let answer: PostgresResult
+                var task = PostgresMergeStatements.Task(
+                    isByObject: round.isByObject, isLong: round.isLong, inserts: inserts && !round.isByObject,
+                    updates: policy.updates, previewsUpdates: policy.previewsUpdates,
+                    presence: presence, hasMarks: extras.hasMarks,
+                    linked: extras.targets == nil ? nil : links?.relationship)
+                if let waiting, !waiting.isEmpty { task.waiting = waiting.objects(of: layout) }
                 do {
-                    answer = try send(merge, extras, connection) { writer in
+                    let answer = try send(statements.merge(task), extras, connection) { writer in
                         try batch.write(reader, round.rows, extras, into: buffer, to: writer)
                     }
-                } catch let error as PostgresError where error.code == .uniqueViolation {
-                    let name = error.constraint ?? ""
-                    if let taken = schema.valuesTaken(index: name, columns: nil, entity: layout.index) { throw taken }
-                    guard round.mayTakeIdentity else { throw error }
-                    throw StoreError.identityTaken(
-                        entity: try entity(of: order.objects[round.rows[0]], connection) ?? layout.name)
+                    try take(answer, round, policy, into: &result)
+                } catch let error as PostgresError where error.isRefusal {
+                    var refused = PostgresRefusedRows(
+                        merge: self, reader: reader, round: round, task: task, request: request,
+                        objects: order.objects, waiting: waiting, result: result, connection: connection)
+                    try refused.merge(after: error)
+                    (waiting, result) = (refused.waiting, refused.result)
                 }
-                try take(answer, round, policy, into: &result)
+            }
+            if waiting?.isEmpty == false, policy.updates, !policy.previewsUpdates {
+                waiting?.restate(reader, &result.rows, layout)
             }
             for item in order.repeats {
                 result.rows[item.row] = result.rows[item.first].map {
@@ -112,7 +116,7 @@ struct PostgresMerge {
         var attempt = 1
         do {
             return try connection.copyIn("\(preparation); \(rest)", write)
-        } catch let error as PostgresError where error.isConflict || error.code == .uniqueViolation {
+        } catch let error as PostgresError where error.isConflict || error.isRefusal {
             var error = error
             while true {
                 try connection.execute("ROLLBACK TO SAVEPOINT sync_merge")
@@ -124,7 +128,7 @@ struct PostgresMerge {
     }
 
     /// The name of the entity of an object.
-    private func entity(of object: ObjectID?, _ connection: PostgresConnection) throws -> String? {
+    func entity(of object: ObjectID?, _ connection: PostgresConnection) throws -> String? {
         guard let object, let text = statements.entity else { return nil }
         let found = try connection.query(text, [.integer(object)])
         return found.rowCount > 0 ? found.text(0, 0) : nil
@@ -137,7 +141,7 @@ struct PostgresMerge {
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable` if the rows that the server wrote differ from
     ///   those that it was to write.
-    private func take(
+    func take(
         _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergePolicy,
         into result: inout MergeResult
     ) throws {

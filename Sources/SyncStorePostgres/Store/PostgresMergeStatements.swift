@@ -19,6 +19,13 @@ struct PostgresMergeStatements {
         var hasMarks: Bool
         /// The relationship whose targets the batch has; nil for none.
         var linked: RelationshipLayout?
+        /// The rows of the batch to merge; nil for all.
+        var places: ClosedRange<Int>?
+        /// What rows have in columns of unique indexes while their values wait.
+        var emptied: [Int: SQLUniqueColumns.Content] = [:]
+        /// The objects that wait for values already, and the slots of these values, which are not
+        /// compared.
+        var waiting: (objects: [ObjectID], slots: Set<Int>) = ([], [])
     }
 
     /// Makes the planner use index lookups. Without statistics of the batch, and sometimes of the
@@ -123,7 +130,7 @@ struct PostgresMergeStatements {
     /// Selects the rows of the batch, their objects, and whether the values differ.
     private func found(_ task: Task, _ slots: [Int]) -> String {
         guard task.isByObject || layout.hasIdentity else {
-            return "SELECT b.*, NULL::bigint AS row, FALSE AS differs FROM \(batch.name) b"
+            return "SELECT b.*, NULL::bigint AS row, FALSE AS differs FROM \(rows(task))"
         }
         let differs =
             task.updates && !slots.isEmpty
@@ -131,7 +138,11 @@ struct PostgresMergeStatements {
                 // Adopted tables may have other collations, which may consider different texts
                 // equal.
                 let collation = schema.dialect.collation(layout.attributes[slot].type)
-                let isOther = "t.\(column(slot))\(collation) IS DISTINCT FROM b.\(PostgresBatch.cell(slot))"
+                var isOther = "t.\(column(slot))\(collation) IS DISTINCT FROM b.\(PostgresBatch.cell(slot))"
+                if task.waiting.slots.contains(slot) {
+                    let objects = task.waiting.objects.map(String.init).joined(separator: ",")
+                    isOther = "(\(isOther) AND t.\(schema.rowColumn) <> ALL ('{\(objects)}'::bigint[]))"
+                }
                 return task.presence[slot] == .sometimes ? "(\(PostgresBatch.isPresent(slot)) AND \(isOther))" : isOther
             }.joined(separator: " OR ") : "FALSE"
         var conditions: [String]
@@ -160,12 +171,32 @@ struct PostgresMergeStatements {
                 order = " ORDER BY t.\(schema.entityColumn) <> \(SQLText.literal(layout.name)), t.\(schema.rowColumn)"
             }
         }
-        return "SELECT b.*, o.row, o.differs FROM \(batch.name) b LEFT JOIN LATERAL "
+        return "SELECT b.*, o.row, o.differs FROM \(rows(task)) LEFT JOIN LATERAL "
             + "(SELECT t.\(schema.rowColumn) AS row, \(differs) AS differs FROM \(table) t "
             + "WHERE \(conditions.joined(separator: " AND "))\(order) LIMIT 1) o ON TRUE"
     }
 
+    /// The rows of the batch to merge, as `b`.
+    private func rows(_ task: Task) -> String {
+        guard let places = task.places else { return "\(batch.name) b" }
+        let condition = "\(PostgresBatch.place) BETWEEN \(places.lowerBound) AND \(places.upperBound)"
+        return "(SELECT * FROM \(batch.name) WHERE \(condition)) b"
+    }
+
     // MARK: Writing
+
+    /// The value of a column while its object waits for a value of a unique index.
+    private func empty(_ content: SQLUniqueColumns.Content, _ slot: Int, object: String) -> String {
+        guard content == .placeholder else { return "NULL" }
+        return switch layout.attributes[slot].type {
+        case .int16, .int32, .int64: "-1 - \(object)"
+        case .double, .float, .decimal: "-0.5 - \(object)"
+        case .date: "'0001-01-01 00:00:00'::timestamp + \(object) * '1 second'::interval"
+        case .uuid: "pg_catalog.lpad(pg_catalog.to_hex(\(object)), 32, '0')::uuid"
+        case .binary: "pg_catalog.decode(pg_catalog.lpad(pg_catalog.to_hex(\(object)), 16, '0'), 'hex')"
+        default: "'~' || \(object)::text"
+        }
+    }
 
     private func insertion(_ task: Task) -> String {
         var names = [schema.rowColumn]
@@ -176,7 +207,7 @@ struct PostgresMergeStatements {
         }
         for slot in layout.attributes.indices {
             names.append(column(slot))
-            terms.append("b.\(PostgresBatch.cell(slot))")
+            terms.append(task.emptied[slot].map { empty($0, slot, object: "b.new") } ?? "b.\(PostgresBatch.cell(slot))")
         }
         if let linked = task.linked, case .column(let link) = schema.relationships[linked.source][linked.index] {
             names.append(SQLText.name(link.column))
@@ -189,7 +220,11 @@ struct PostgresMergeStatements {
 
     private func update(_ task: Task, _ slots: [Int]) -> String {
         let assignments = slots.map { slot in
-            let cell = "b.\(PostgresBatch.cell(slot))"
+            var cell = "b.\(PostgresBatch.cell(slot))"
+            if let content = task.emptied[slot] {
+                let isOther = "t.\(column(slot)) IS DISTINCT FROM \(cell)"
+                cell = "CASE WHEN \(isOther) THEN \(empty(content, slot, object: "b.row")) ELSE \(cell) END"
+            }
             let value =
                 task.presence[slot] == .sometimes
                 ? "CASE WHEN \(PostgresBatch.isPresent(slot)) THEN \(cell) ELSE t.\(column(slot)) END" : cell

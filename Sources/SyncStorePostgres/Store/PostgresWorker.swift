@@ -24,6 +24,10 @@ actor PostgresWorker: SQLWorker {
     private var cursors: [Int: PostgresCursor] = [:]
     private var selections: [Int: PostgresSelection] = [:]
     private var lastCursor = 0
+    /// The values that objects of the transaction wait for.
+    private var waiting = SQLWaitingValues()
+    /// The links that the transaction has removed, in columns that do not accept null.
+    private var keptLinks = SQLKeptLinks()
     /// Sends signs of life to the server while a transaction is open.
     private var signs: Task<Void, any Error>?
     private let writes: Bool
@@ -178,6 +182,8 @@ actor PostgresWorker: SQLWorker {
         cursors.removeAll()
         selections.removeAll()
         filling.end()
+        waiting = SQLWaitingValues()
+        keptLinks = SQLKeptLinks()
         signs?.cancel()
         signs = nil
     }
@@ -232,7 +238,9 @@ actor PostgresWorker: SQLWorker {
 
     func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
         try schema.model.check(relationship)
-        return try await perform { try $0.links(relationship, of: sources, queries) }
+        return try await perform {
+            keptLinks.visible(try $0.links(relationship, of: sources, queries), of: relationship, schema)
+        }
     }
 
     // MARK: Writing
@@ -244,7 +252,38 @@ actor PostgresWorker: SQLWorker {
 
     func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         let merge = merge(into: try schema.model.layout(of: request))
-        return try await perform { try merge.run(request, links, filling: filling, $0, buffer) }
+        return try await perform { connection in
+            // Taken out during the merge: a second reference would copy all of it.
+            var values: SQLWaitingValues? = waiting
+            waiting = SQLWaitingValues()
+            let result = try merge.run(request, links, filling: filling, &values, connection, buffer)
+            waiting = values ?? SQLWaitingValues()
+            return result
+        }
+    }
+
+    func settleValues() async throws -> [StoreRefusal] {
+        guard !waiting.isEmpty || !keptLinks.isEmpty else { return [] }
+        return try await perform { connection in
+            var refused: [StoreRefusal] = []
+            for (relationship, objects) in keptLinks.take(schema) {
+                refused += try connection.refusals(of: objects, by: relationship, schema, queries)
+            }
+            for request in waiting.takeRequests(in: schema.model, rowCount: PostgresStore.batchRowCount) {
+                let merge = merge(into: try schema.model.layout(of: request))
+                var none: SQLWaitingValues?
+                refused += try merge.run(request, [], filling: nil, &none, connection, buffer).refused
+            }
+            for refusal in refused {
+                let layout = try schema.model.layout(of: refusal.entity)
+                let contents = try connection.uniqueColumns(of: layout, schema).contents
+                let isPlaceholder = contents.contains { slot, content in
+                    content == .placeholder && refusal.attributes.contains(layout.attributes[slot].name)
+                }
+                if isPlaceholder { throw StoreError.refused(refusal) }
+            }
+            return refused
+        }
     }
 
     private func merge(into layout: EntityLayout) -> PostgresMerge {
@@ -258,7 +297,11 @@ actor PostgresWorker: SQLWorker {
     func link(_ batch: LinkBatch) async throws -> LinkResult {
         try schema.model.check(batch.relationship)
         return try await perform { connection in
-            try connection.retrying { try PostgresLinking(batch, queries: queries, connection: connection).run() }
+            try connection.retrying {
+                var linking = try PostgresLinking(
+                    batch, without: keptLinks, queries: queries, connection: connection)
+                return try linking.run(keeping: &keptLinks)
+            }
         }
     }
 

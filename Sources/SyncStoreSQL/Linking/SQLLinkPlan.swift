@@ -81,6 +81,13 @@ package struct SQLLinkPlan: Sendable {
         finish(writes)
     }
 
+    /// Takes the objects out of the plan whose column would become null.
+    package mutating func takeCleared() -> [ObjectID] {
+        let cleared = assignments.filter { $0.value == nil }.map(\.object)
+        assignments.removeAll { $0.value == nil }
+        return cleared
+    }
+
     // MARK: One source after another
 
     /// The changes so far. A later change of the same column or pair replaces an earlier one.

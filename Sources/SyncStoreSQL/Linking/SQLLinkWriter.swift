@@ -3,7 +3,7 @@ package import SyncStore
 
 /// Carries out a link plan with a few statements for each kind of storage.
 package protocol SQLLinkWriter {
-    var plan: SQLLinkPlan { get }
+    var plan: SQLLinkPlan { get set }
     /// Clears the columns that refer to the plan's released rows.
     func release(_ link: SQLSchema.ColumnLink) throws
     /// Makes the plan's assignments.

@@ -1,5 +1,5 @@
 import SyncModel
-package import SyncStore
+import SyncStore
 
 extension SQLSchema {
     /// A table of the schema, with the statements that create it.
@@ -230,21 +230,9 @@ extension SQLSchema {
         }
     }
 
-    /// The error for a violation of an index that the model declares.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the index; nil if it is unknown.
-    ///   - columns: The columns of the index; nil if they are unknown.
-    package func valuesTaken(index name: String?, columns: [String]?, entity: Int) -> StoreError? {
-        let family = tables[familyIndex[entity]]
-        let found = family.indices.first { index in
-            guard index.isUnique, index.attributes != nil else { return false }
-            return name.map { index.name == $0 }
-                ?? (index.columns.prefix { $0 != ")" } == "(" + SQLText.names(columns ?? []))
-        }
-        return found.flatMap { index in
-            index.attributes.map { .valuesTaken(entity: model.layouts[entity].name, attributes: $0) }
-        }
+    /// The attributes of a unique index that the model declares; nil if it declares no such index.
+    package func attributes(ofUniqueIndex name: String, entity: Int) -> [String]? {
+        tables[familyIndex[entity]].indices.first { $0.isUnique && $0.name == name }?.attributes
     }
 
     /// The error for equal values in a unique index; nil if the statement does not create one.

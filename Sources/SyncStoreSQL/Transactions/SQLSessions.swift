@@ -47,6 +47,7 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
             do {
                 let result = try await body(transaction)
                 try Task.checkCancellation()
+                if let refused = try await transaction.settleValues().first { throw StoreError.refused(refused) }
                 try transaction.end()
                 let roots = transaction.changedRoots
                 try await writer.commit(changing: roots)

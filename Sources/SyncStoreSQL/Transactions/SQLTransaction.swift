@@ -113,6 +113,10 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
         return result
     }
 
+    package func settleValues() async throws -> [StoreRefusal] {
+        try await change { try await $0.settleValues() }
+    }
+
     package func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         let result = try await change { try await $0.remove(query, reportsKeys: reportsKeys) }
         changed.withLock { $0.add(result, in: model) }

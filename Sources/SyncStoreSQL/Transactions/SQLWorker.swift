@@ -32,4 +32,5 @@ package protocol SQLWorker: Actor {
     func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult
     func link(_ batch: LinkBatch) async throws -> LinkResult
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
+    func settleValues() async throws -> [StoreRefusal]
 }

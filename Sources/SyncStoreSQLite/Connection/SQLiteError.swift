@@ -32,6 +32,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
         public static let constraint: Int32 = 19
         /// The primary key rejected a change (`SQLITE_CONSTRAINT_PRIMARYKEY`).
         public static let primaryKey: Int32 = 1555
+        /// A trigger rejected a change (`SQLITE_CONSTRAINT_TRIGGER`).
+        static let trigger: Int32 = 1811
         /// A unique index rejected a change (`SQLITE_CONSTRAINT_UNIQUE`).
         public static let unique: Int32 = 2067
         /// A call had arguments that do not fit together (`SQLITE_MISUSE`).
@@ -71,6 +73,18 @@ public struct SQLiteError: Error, Hashable, Sendable {
     /// of a trigger.
     var isForeignKey: Bool {
         primaryCode == Code.constraint && message == "FOREIGN KEY constraint failed"
+    }
+
+    /// Whether a constraint, an index or a trigger rejected a change.
+    var isRefusal: Bool { primaryCode == Code.constraint }
+
+    /// Whether the statement had written exactly the rows before the rejected one. A statement that
+    /// a foreign key or a trigger rejects may be undone as a whole.
+    var isOfOneRow: Bool { isRefusal && !isForeignKey && code != Code.trigger }
+
+    /// The text after the beginning of the message of a rejected change; nil for another message.
+    func subject(after start: String) -> String? {
+        isRefusal && message.hasPrefix(start) ? String(message.dropFirst(start.count)) : nil
     }
 
     /// The result code without its extension, such as ``Code/constraint``.

@@ -11,7 +11,7 @@ struct SQLiteLinking: SQLLinkWriter {
     private let schema: SQLSchema
     private let batch: LinkBatch
     private let connection: SQLiteConnection
-    let plan: SQLLinkPlan
+    var plan: SQLLinkPlan
     /// The rows to write: two objects, and the position among the links of the first one.
     private let table: SQLiteBatchTable
     private static let columnCount = 3
@@ -40,8 +40,43 @@ struct SQLiteLinking: SQLLinkWriter {
         plan = SQLLinkPlan(batch, schema: schema, sources: sources, targets: targets, links: links)
     }
 
-    func run() throws -> LinkResult {
-        try write(batch, schema: schema)
+    /// Writes the links.
+    ///
+    /// - Parameter kept: Receives the links to remove that are in a column which does not accept
+    ///   null.
+    mutating func run(keeping kept: inout SQLKeptLinks) throws -> LinkResult {
+        let link = schema.columnLink(of: batch.relationship)
+        let result: LinkResult
+        do { result = try write(batch, schema: schema) } catch let error as SQLiteError where error.isRefusal {
+            let column = error.subject(after: "NOT NULL constraint failed: ")
+            guard let link, column?.lowercased() == "\(link.table).\(link.column)".lowercased() else {
+                throw StoreError.refused(refusal(error))
+            }
+            let cleared = plan.takeCleared()
+            do { result = try write(batch, schema: schema) } catch let next as SQLiteError where next.isRefusal {
+                throw StoreError.refused(refusal(next))
+            }
+            kept.add(cleared, link)
+        }
+        if !kept.isEmpty, !batch.isPreview, let link { kept.remove(plan.assignments.map(\.object), link) }
+        return result
+    }
+
+    private func refusal(_ error: SQLiteError) -> StoreRefusal {
+        let relationship = batch.relationship
+        let link = schema.relationships[relationship.source][relationship.index]
+        var refusal = StoreRefusal(
+            entity: schema.model.layouts[relationship.source].name, attributes: [relationship.name], reason: .check,
+            constraint: error.message, databaseError: error.debugDescription)
+        if error.isForeignKey {
+            refusal.reason = .missingReference(from: link.table)
+            refusal.constraint = nil
+        } else if error.subject(after: "UNIQUE constraint failed: ") != nil {
+            refusal.reason = .taken(by: nil)
+        } else if error.subject(after: "NOT NULL constraint failed: ") != nil {
+            refusal.reason = .null
+        }
+        return refusal
     }
 
     /// Runs a statement for pairs of objects with positions; does nothing without pairs.

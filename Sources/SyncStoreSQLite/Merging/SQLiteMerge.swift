@@ -18,7 +18,7 @@ struct SQLiteMerge {
     let findByRow: String
     let probe: String
     let lastRow: String
-    private let schema: SQLSchema
+    let schema: SQLSchema
     /// One row with the values to insert for absent cells.
     private let defaults: RecordBatch
 
@@ -43,11 +43,6 @@ struct SQLiteMerge {
         self.defaults = defaults
     }
 
-    /// The error if a unique index has the values already; nil for another error.
-    func valuesTaken(_ error: SQLiteError) -> StoreError? {
-        takenColumns(error).flatMap { schema.valuesTaken(index: nil, columns: $0, entity: layout.index) }
-    }
-
     /// Whether the unique index of an identity rejected a row. Other tools may have added indices
     /// to the table.
     func isIdentityTaken(_ error: SQLiteError) -> Bool {
@@ -60,29 +55,39 @@ struct SQLiteMerge {
 
     /// The columns of the unique index that rejected a row; nil for another error.
     private func takenColumns(_ error: SQLiteError) -> [String]? {
-        let start = "UNIQUE constraint failed: "
-        guard error.primaryCode == SQLiteError.Code.constraint, error.message.hasPrefix(start) else { return nil }
+        error.subject(after: "UNIQUE constraint failed: ").map(columns)
+    }
+
+    /// The columns in the list of an error's message.
+    func columns(_ list: String) -> [String] {
         let prefix = schema.table(of: layout.index).lowercased() + "."
-        return error.message.dropFirst(start.count).components(separatedBy: ", ").map {
+        return list.components(separatedBy: ", ").map {
             $0.lowercased().hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : $0
         }
     }
 
     func find(_ records: RecordBatch, connection: SQLiteConnection) throws -> [ObjectID?] {
         let request = MergeRequest(records, policy: MergePolicy(inserts: false, updates: false))
-        return try run(request, [], connection: connection).objects
+        var waiting: SQLWaitingValues?
+        return try run(request, [], &waiting, connection: connection).objects
     }
 
+    /// Merges the records of a request.
+    ///
+    /// - Parameter waiting: Receives the values that unique indexes refuse. Nil to refuse such
+    ///   rows.
     func run(
-        _ request: MergeRequest, _ links: [InitialLinks], connection: SQLiteConnection
+        _ request: MergeRequest, _ links: [InitialLinks], _ waiting: inout SQLWaitingValues?,
+        connection: SQLiteConnection
     ) throws -> MergeResult {
         let table = try connection.batchTable(columnCount: layout.attributes.count, dates: dates)
         return try request.records.withReader { reader in
             try defaults.withReader { defaults in
                 var run = SQLiteMergeRun(
-                    self, reader, defaults: defaults, matches: request.matches, links: links, policy: request.policy,
-                    connection: connection, table: table)
+                    self, reader, defaults: defaults, request, links: links, waiting: waiting, connection: connection,
+                    table: table)
                 try run.merge(0..<reader.count)
+                waiting = run.waiting
                 return run.result
             }
         }

@@ -4,8 +4,8 @@ import SyncStoreSQL
 
 /// The merge of one batch.
 struct SQLiteMergeRun {
-    private let merge: SQLiteMerge
-    private let reader: RecordBatch.Reader
+    let merge: SQLiteMerge
+    let reader: RecordBatch.Reader
     private let defaults: RecordBatch.Reader
     private let matches: [MergeRequest.Match]?
     /// The links that the batch table has room for.
@@ -13,23 +13,38 @@ struct SQLiteMergeRun {
     /// For each of the links, whether each row's object has the row's link.
     private var isLinked: [[Bool]]
     private let policy: MergePolicy
-    private let connection: SQLiteConnection
-    private let table: SQLiteBatchTable
+    let connection: SQLiteConnection
+    let table: SQLiteBatchTable
     /// The object of each row and the effect on it; nil if the row has no object.
-    private var merged: [MergeResult.Row?]
+    var merged: [MergeResult.Row?]
+    /// The values that unique indexes refused; nil if such rows are refused.
+    var waiting: SQLWaitingValues?
+    /// Whether refused rows are left out.
+    let setsRefusedAside: Bool
+    var refused: [StoreRefusal] = []
+    var waitingRows: [Int] = []
+    /// What waiting rows have in columns of unique indexes; nil until it is needed.
+    var uniqueContents: [Int: SQLUniqueColumns.Content]?
 
     /// The objects whose values differ from their rows in the batch.
-    fileprivate struct Updates {
+    struct Updates {
         /// The row of each object.
         var rows: [Int] = []
         /// Whether each cell differs, slot by slot for each row.
         var isWritten: [Bool] = []
         /// The rows that supply the cells of objects.
         var overlays = Overlays()
+
+        /// The update of one of the objects.
+        func only(_ index: Int, columnCount: Int) -> Updates {
+            Updates(
+                rows: [rows[index]],
+                isWritten: Array(isWritten[index * columnCount..<(index + 1) * columnCount]), overlays: overlays)
+        }
     }
 
     /// For an object with several rows, the row that supplies each slot, by the first of its rows.
-    fileprivate struct Overlays {
+    struct Overlays {
         private var sources: [Int: [Int]] = [:]
 
         subscript(row: Int) -> [Int]? {
@@ -46,17 +61,18 @@ struct SQLiteMergeRun {
     }
 
     init(
-        _ merge: SQLiteMerge, _ reader: RecordBatch.Reader, defaults: RecordBatch.Reader,
-        matches: [MergeRequest.Match]?,
-        links: [InitialLinks], policy: MergePolicy, connection: SQLiteConnection, table: SQLiteBatchTable
+        _ merge: SQLiteMerge, _ reader: RecordBatch.Reader, defaults: RecordBatch.Reader, _ request: MergeRequest,
+        links: [InitialLinks], waiting: SQLWaitingValues?, connection: SQLiteConnection, table: SQLiteBatchTable
     ) {
         self.merge = merge
         self.reader = reader
         self.defaults = defaults
-        self.matches = matches
+        matches = request.matches
+        setsRefusedAside = request.setsRefusedAside
+        self.waiting = waiting
         self.links = Array(
             links.prefix(SQLiteBatchColumns.targetLimit).prefix { merge.statements.column(of: $0.relationship) != nil })
-        self.policy = policy
+        policy = request.policy
         self.connection = connection
         self.table = table
         merged = Array(repeating: nil, count: reader.count)
@@ -66,6 +82,8 @@ struct SQLiteMergeRun {
     var result: MergeResult {
         var result = MergeResult(merged)
         result.isLinked = isLinked
+        result.refused = refused
+        result.waitingRows = waitingRows
         return result
     }
 
@@ -95,13 +113,23 @@ struct SQLiteMergeRun {
             try match(given, &updates)
         }
         if policy.inserts { try insert(identities) }
-        if !updates.rows.isEmpty, !policy.previewsUpdates { try update(updates) }
+        guard !policy.previewsUpdates else { return }
+        if !updates.rows.isEmpty { try update(updates) }
+        if policy.updates, var values = waiting, !values.isEmpty {
+            // Taken out during the change: a second reference would copy all of it.
+            waiting = nil
+            values.restate(reader, &merged, merge.layout)
+            waiting = values
+        }
     }
 
     /// The object that a row names by number.
     private func givenObject(_ row: Int) -> ObjectID? {
         if case .object(let object) = matches?[row] { object } else { nil }
     }
+
+    /// Whether a row names its object by number.
+    func matchesByNumber(_ row: Int) -> Bool { givenObject(row) != nil }
 
     /// Whether rows that name their objects all name different ones, and none of them has an
     /// identity.
@@ -199,9 +227,9 @@ struct SQLiteMergeRun {
         guard !repeats.isEmpty else {
             let start = updates.isWritten.count
             for slot in 0..<reader.columnCount where reader.kind(row: place, slot: slot) != .absent {
-                guard !statement.holds(reader, row: place, slot: slot, at: first + slot, dates: merge.dates) else {
-                    continue
-                }
+                guard !statement.holds(reader, row: place, slot: slot, at: first + slot, dates: merge.dates),
+                    waiting?.contains(object, slot: slot, merge.layout) != true
+                else { continue }
                 if merged[place]?.change == .unchanged {
                     merged[place]?.change = .updated
                     updates.isWritten += repeatElement(false, count: reader.columnCount)
@@ -229,7 +257,7 @@ struct SQLiteMergeRun {
         updates.overlays[place] = sources.map { $0 < 0 ? place : $0 }
     }
 
-    private func update(_ updates: Updates) throws {
+    private mutating func update(_ updates: Updates) throws {
         let count = reader.columnCount
         if let slot = merge.statements.numberSlot,
             updates.rows.indices.contains(where: { updates.isWritten[$0 * count + slot] })
@@ -243,21 +271,28 @@ struct SQLiteMergeRun {
             guard writtenCount > 0 else { return nil }
             return SQLiteMergeStatements.Assignment(slot: slot, isPartial: writtenCount < updates.rows.count)
         }
-        let content = SQLiteBatchTable.Content(
-            reader: reader, rows: updates.rows, objects: result.objects, isWritten: updates.isWritten,
-            sources: updates.overlays.sources(of: updates.rows, columnCount: count))
-        do {
-            let statement = try connection.cached(merge.statements.update(assignments))
-            try table.lend(content) { () throws(SQLiteError) in try statement.run() }
-            try checkChangeCount(updates.rows.count)
-        } catch let error as SQLiteError {
-            guard merge.isIdentityTaken(error), merge.valuesTaken(error) == nil else { throw error }
-            throw StoreError.identityTaken(entity: try entity(of: updates.rows[0]))
+        do { try write(updates, assignments) } catch let error as SQLiteError where error.isRefusal {
+            try updateOneByOne(updates, assignments.map { .init(slot: $0.slot, isPartial: true) })
         }
     }
 
+    /// Writes the changed cells of objects.
+    ///
+    /// - Parameter emptied: What the rows have in columns of unique indexes.
+    func write(
+        _ updates: Updates, _ assignments: [SQLiteMergeStatements.Assignment],
+        emptied: [Int: SQLUniqueColumns.Content] = [:]
+    ) throws {
+        let content = SQLiteBatchTable.Content(
+            reader: reader, rows: updates.rows, objects: result.objects, isWritten: updates.isWritten,
+            sources: updates.overlays.sources(of: updates.rows, columnCount: reader.columnCount))
+        let statement = try connection.cached(merge.statements.update(assignments, emptied: emptied))
+        try table.lend(content) { () throws(SQLiteError) in try statement.run() }
+        try checkChangeCount(updates.rows.count)
+    }
+
     /// The name of the entity of a row's object.
-    private func entity(of row: Int) throws(SQLiteError) -> String {
+    func entity(of row: Int) throws(SQLiteError) -> String {
         guard merge.statements.columns.namesEntity else { return merge.layout.name }
         let statement = try connection.cached(merge.findByRow)
         defer { statement.reset() }
@@ -282,11 +317,21 @@ struct SQLiteMergeRun {
             for index in links.indices { isLinked[index][row] = true }
             if let repeats = identities.repeats[row] { overlays[row] = overlay(repeats, on: row) }
         }
+        do { try write(new, overlays) } catch let error as SQLiteError where error.isRefusal {
+            try insertRest(of: new, overlays, after: error)
+        }
+    }
+
+    /// Inserts rows as the objects that were chosen for them.
+    ///
+    /// - Parameter emptied: What the rows have in columns of unique indexes.
+    func write(_ new: [Int], _ overlays: Overlays, emptied: [Int: SQLUniqueColumns.Content] = [:]) throws {
         let content = SQLiteBatchTable.Content(
             reader: reader, rows: new, objects: result.objects, targets: targets, targetCount: links.count,
             defaults: defaults,
             sources: overlays.sources(of: new, columnCount: reader.columnCount))
-        let statement = try connection.cached(merge.statements.insertion(relatedBy: links.map(\.relationship)))
+        let statement = try connection.cached(
+            merge.statements.insertion(relatedBy: links.map(\.relationship), emptied: emptied))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }
         try checkChangeCount(new.count)
     }

@@ -112,9 +112,13 @@ struct SQLiteMergeStatements: Sendable {
 
     /// Inserts the batch's rows as the objects that the batch names.
     ///
-    /// - Parameter relationships: The relationships in the entity's own columns for which the batch
-    ///   has the target of each new object.
-    func insertion(relatedBy relationships: [RelationshipLayout]) -> String {
+    /// - Parameters:
+    ///   - relationships: The relationships in the entity's own columns for which the batch has the
+    ///     target of each new object.
+    ///   - emptied: What waiting rows have in columns of unique indexes.
+    func insertion(
+        relatedBy relationships: [RelationshipLayout], emptied: [Int: SQLUniqueColumns.Content] = [:]
+    ) -> String {
         var names = [schema.rowColumn]
         var terms = [SQLiteBatchColumns.object]
         if columns.namesEntity {
@@ -123,7 +127,9 @@ struct SQLiteMergeStatements: Sendable {
         }
         for slot in layout.attributes.indices where slot != numberSlot {
             names.append(column(slot))
-            terms.append(written(SQLiteBatchColumns.cell(slot), to: slot))
+            terms.append(
+                emptied[slot].map { empty($0, slot, object: SQLiteBatchColumns.object) }
+                    ?? written(SQLiteBatchColumns.cell(slot), to: slot))
         }
         for (index, relationship) in relationships.enumerated() {
             guard let column = column(of: relationship) else { continue }
@@ -159,11 +165,30 @@ struct SQLiteMergeStatements: Sendable {
         }
     }
 
+    /// The value of a column while its object waits for a value of a unique index.
+    private func empty(_ content: SQLUniqueColumns.Content, _ slot: Int, object: String) -> String {
+        guard content == .placeholder else { return "NULL" }
+        return switch layout.attributes[slot].type {
+        case .int16, .int32, .int64: "-1 - \(object)"
+        case .double, .float: "-0.5 - \(object)"
+        case .date where schema.dates != .iso8601: "-0.5 - \(object)"
+        case .date: "strftime('%Y-%m-%dT%H:%M:%f000Z', \(object) - 62135596800, 'unixepoch')"
+        case .uuid: "printf('00000000-0000-0000-%04X-%012X', \(object) >> 48, \(object) & 0xFFFFFFFFFFFF)"
+        case .binary: "CAST('~' || \(object) AS BLOB)"
+        default: "'~' || \(object)"
+        }
+    }
+
     /// Updates the objects that the batch names.
-    func update(_ assignments: [Assignment]) -> String {
+    ///
+    /// - Parameter emptied: What waiting rows have in columns of unique indexes.
+    func update(_ assignments: [Assignment], emptied: [Int: SQLUniqueColumns.Content] = [:]) -> String {
         let terms = assignments.map { assignment in
             let column = column(assignment.slot)
-            let cell = written("b.\(SQLiteBatchColumns.cell(assignment.slot))", to: assignment.slot)
+            let cell =
+                emptied[assignment.slot].map {
+                    empty($0, assignment.slot, object: "b.\(SQLiteBatchColumns.object)")
+                } ?? written("b.\(SQLiteBatchColumns.cell(assignment.slot))", to: assignment.slot)
             guard assignment.isPartial else { return "\(column) = \(cell)" }
             return
                 "\(column) = CASE WHEN b.\(SQLiteBatchColumns.isWritten(assignment.slot)) THEN \(cell) ELSE t.\(column) END"

@@ -19,6 +19,10 @@ actor SQLiteWorker: SQLWorker {
     private var cursors: [Int: SQLiteCursor] = [:]
     private var selections: [Int: SQLiteSelection] = [:]
     private var lastCursor = 0
+    /// The values that objects of the transaction wait for.
+    private var waiting = SQLWaitingValues()
+    /// The links that the transaction has removed, in columns that do not accept null.
+    private var keptLinks = SQLKeptLinks()
     private let files: SQLiteFiles
     /// The last property, so that it is released after everything that has a file open in it.
     private let folder: TransientFolder?
@@ -136,7 +140,7 @@ actor SQLiteWorker: SQLWorker {
     /// Commits the transaction, without interruption. If the commit fails, the changes are rolled
     /// back.
     func commit(changing roots: Set<Int>) throws {
-        closeCursors()
+        endTransaction()
         let connection = try opened()
         connection.interruption.cancellation = nil
         do {
@@ -159,7 +163,7 @@ actor SQLiteWorker: SQLWorker {
 
     /// Rolls the transaction back.
     func rollback() {
-        closeCursors()
+        endTransaction()
         connection?.interruption.cancellation = nil
         guard let connection, connection.isInTransaction else { return }
         // Fails only if SQLite has rolled back already.
@@ -212,7 +216,9 @@ actor SQLiteWorker: SQLWorker {
         selections[cursor] = nil
     }
 
-    private func closeCursors() {
+    private func endTransaction() {
+        waiting = SQLWaitingValues()
+        keptLinks = SQLKeptLinks()
         cursors.removeAll()
         selections.removeAll()
     }
@@ -229,7 +235,9 @@ actor SQLiteWorker: SQLWorker {
 
     func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) throws -> [StoreLink] {
         try schema.model.check(relationship)
-        return try interruptible { try opened().links(relationship, of: sources, queries) }
+        return try interruptible {
+            keptLinks.visible(try opened().links(relationship, of: sources, queries), of: relationship, schema)
+        }
     }
 
     /// The rows of a user's statement, which must only read.
@@ -274,10 +282,32 @@ actor SQLiteWorker: SQLWorker {
             return try connection.watchingDeletions(
                 others, of: layout, schema, gain: { $0.rows.count { $0?.change == .inserted } },
                 {
-                    do { return try merge.run(request, links, connection: connection) } catch let error as SQLiteError {
-                        throw merge.valuesTaken(error) ?? error
-                    }
+                    // Taken out during the merge: a second reference would copy all of it.
+                    var values: SQLWaitingValues? = waiting
+                    waiting = SQLWaitingValues()
+                    let result = try merge.run(request, links, &values, connection: connection)
+                    waiting = values ?? SQLWaitingValues()
+                    return result
                 })
+        }
+    }
+
+    func settleValues() throws -> [StoreRefusal] {
+        guard !waiting.isEmpty || !keptLinks.isEmpty else { return [] }
+        return try interruptible {
+            let connection = try opened()
+            var refused: [StoreRefusal] = []
+            for (relationship, objects) in keptLinks.take(schema) {
+                refused += try connection.refusals(of: objects, by: relationship, schema, queries)
+            }
+            for request in waiting.takeRequests(in: schema.model, rowCount: 1000) {
+                let layout = try schema.model.layout(of: request)
+                var none: SQLWaitingValues?
+                let result = try merge(into: layout).run(request, [], &none, connection: connection)
+                refused += result.refused
+            }
+            try connection.checkEmptied(refused, schema)
+            return refused
         }
     }
 
@@ -294,13 +324,20 @@ actor SQLiteWorker: SQLWorker {
         try schema.model.check(batch.relationship)
         return try interruptible {
             let connection = try opened()
-            var links = try connection.links(batch.relationship, of: batch.sources, queries)
+            func stored(of sources: [ObjectID]) throws -> [StoreLink] {
+                keptLinks.visible(
+                    try connection.links(batch.relationship, of: sources, queries), of: batch.relationship, schema)
+            }
+            var links = try stored(of: batch.sources)
             guard !batch.isFulfilled(by: links) else { return LinkResult() }
             let origins = SQLLinkPlan.origins(of: batch, schema: schema)
-            if origins != batch.sources { links = try connection.links(batch.relationship, of: origins, queries) }
+            if origins != batch.sources { links = try stored(of: origins) }
             return try connection.watchingDeletions(
                 others, of: schema.model.layouts[batch.relationship.source], schema, gain: { _ in 0 },
-                { try SQLiteLinking(batch, links: links, queries: queries, connection: connection).run() })
+                {
+                    var linking = try SQLiteLinking(batch, links: links, queries: queries, connection: connection)
+                    return try linking.run(keeping: &keptLinks)
+                })
         }
     }
 
@@ -332,5 +369,16 @@ extension SQLiteConnection {
             links.append(StoreLink(source: statement.integer(at: 0), target: statement.integer(at: 1)))
         }
         return links
+    }
+
+    /// The objects that still have a removed link, because their column does not accept null.
+    func refusals(
+        of objects: [ObjectID], by relationship: RelationshipLayout, _ schema: SQLSchema, _ queries: SQLQueries
+    ) throws -> [StoreRefusal] {
+        let linked = try links(relationship, of: objects, queries).map(\.source)
+        guard !linked.isEmpty else { return [] }
+        let query = StoreQuery(schema.model.layouts[relationship.source].name, objects: .only(linked))
+        let cursor = try SQLiteCursor(query, queries: queries, connection: self)
+        return try cursor.next(linked.count).map { $0.refusal(by: relationship) }
     }
 }

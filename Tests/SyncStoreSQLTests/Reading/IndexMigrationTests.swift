@@ -1,4 +1,5 @@
 import Foundation
+import OneWayStoreTestSupport
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -93,8 +94,10 @@ import Testing
             // Only the objects in the index must differ.
             let partial = try Self.model(SyncIndex(["name"], unique: true, where: PropertyPath("isOpen") == true))
             let store = try await database.open(partial, 1)
-            await #expect(throws: StoreError.valuesTaken(entity: "User", attributes: ["name"])) {
+            await #expect {
                 try await Self.insert([(4, "b", 3, true)], into: store)
+            } throws: {
+                $0.isTaken(["name"], of: "User")
             }
             try await Self.insert([(4, "b", 3, false)], into: store)
         }
@@ -150,8 +153,10 @@ import Testing
             }
             guard isUnique else { return }
             for text in texts {
-                await #expect(throws: StoreError.valuesTaken(entity: "User", attributes: ["name"])) {
+                await #expect {
                     try await Self.insert([(200, text, 9, true)], into: store)
+                } throws: {
+                    $0.isTaken(["name"], of: "User")
                 }
             }
             try await Self.insert([(200, texts[0] + "c", 9, true), (201, nil, 9, true)], into: store)

@@ -78,17 +78,12 @@ import Testing
             ])
     }
 
-    @Test func aTakenValueIsToldByItsIndex() throws {
-        let unique = StoreError.valuesTaken(entity: "Item", attributes: ["bytes", "price"])
-        #expect(world.sqlite.valuesTaken(index: nil, columns: ["bytes", "price"], entity: 0) == unique)
-        #expect(world.sqlite.valuesTaken(index: nil, columns: ["price", "bytes"], entity: 0) == nil)
-        #expect(world.sqlite.valuesTaken(index: nil, columns: ["title"], entity: 0) == nil)
-        #expect(world.sqlite.valuesTaken(index: nil, columns: ["code"], entity: 0) == nil)
-        #expect(world.sqlite.valuesTaken(index: nil, columns: nil, entity: 0) == nil)
-        #expect(world.postgres.valuesTaken(index: "Item_by_bytes_price", columns: nil, entity: 0) == unique)
-        #expect(world.postgres.valuesTaken(index: "Item_by_title", columns: nil, entity: 0) == nil)
-        #expect(world.postgres.valuesTaken(index: "Item_identity", columns: nil, entity: 0) == nil)
-        #expect(world.postgres.valuesTaken(index: "Item_by_bytes_price", columns: nil, entity: 1) == nil)
+    @Test func theAttributesOfAUniqueIndexAreToldByItsName() throws {
+        let schema = world.postgres
+        #expect(schema.attributes(ofUniqueIndex: "Item_by_bytes_price", entity: 0) == ["bytes", "price"])
+        #expect(schema.attributes(ofUniqueIndex: "Item_by_title", entity: 0) == nil)
+        #expect(schema.attributes(ofUniqueIndex: "Item_identity", entity: 0) == nil)
+        #expect(schema.attributes(ofUniqueIndex: "Item_by_bytes_price", entity: 1) == nil)
     }
 
     @Test func equalValuesAreToldByTheIndexThatIsMade() {

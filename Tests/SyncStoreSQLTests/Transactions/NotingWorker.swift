@@ -87,4 +87,6 @@ actor NotingWorker: SQLWorker {
     func link(_ batch: LinkBatch) -> LinkResult { LinkResult() }
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) -> RemovalResult { RemovalResult() }
+
+    func settleValues() -> [StoreRefusal] { [] }
 }

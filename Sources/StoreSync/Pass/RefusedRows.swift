@@ -1,0 +1,82 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// The elements of the payload whose objects wait for values of unique indexes.
+struct RefusedRows {
+    /// The element of each object, by the index of the root entity.
+    private var elements: [Int: [ObjectID: Int]] = [:]
+
+    /// Notes the elements of waiting rows.
+    mutating func note(_ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
+        for row in result.waitingRows {
+            if let merged = result.rows[row] { elements[layout.root, default: [:]][merged.object] = elementIndex(row) }
+        }
+    }
+
+    /// The element of an object; nil if it is unknown.
+    func element(of object: ObjectID?, _ layout: EntityLayout) -> Int? {
+        object.flatMap { elements[layout.root]?[$0] }
+    }
+}
+
+extension SyncPass {
+    /// Merges records. Rows that the store refuses are set aside, or fail with the place of their
+    /// elements.
+    ///
+    /// - Parameter elementIndex: Returns the index in the payload of a row's element.
+    func merge(
+        _ request: MergeRequest, linking links: [InitialLinks] = [], elementIndex: (Int) -> Int
+    ) async throws -> MergeResult {
+        var request = request
+        request.setsRefusedAside = rules.setsRefusedAside
+        let result: MergeResult
+        do { result = try await transaction.merge(request, linking: links) } catch StoreError.refused(var refusal) {
+            refusal.index = refusal.index.map(elementIndex)
+            throw StoreError.refused(refusal)
+        }
+        for refusal in result.refused { reject(refusal, index: refusal.index.map(elementIndex)) }
+        if !result.waitingRows.isEmpty, let layout = request.records.layout {
+            refusedRows.note(result, layout, elementIndex)
+        }
+        return result
+    }
+
+    /// Gives objects the unique values for which they wait, after everything absent was deleted.
+    ///
+    /// Objects that do not get them are set aside: those that the pass inserted are deleted again,
+    /// and others keep null.
+    ///
+    /// - Throws: `StoreError.refused` for the first such object unless they are set aside.
+    func settleValues() async throws {
+        let refused: [StoreRefusal]
+        do {
+            refused = try await transaction.settleValues()
+            if let first = refused.first, !rules.setsRefusedAside { throw StoreError.refused(first) }
+        } catch StoreError.refused(var refusal) {
+            refusal.index = refusedRows.element(of: refusal.object, try model.layout(of: refusal.entity))
+            throw StoreError.refused(refusal)
+        }
+        var inserted: [String: [ObjectID]] = [:]
+        for refusal in refused {
+            let layout = try model.layout(of: refusal.entity)
+            reject(refusal, index: refusedRows.element(of: refusal.object, layout))
+            guard let object = refusal.object, tally.inserted(layout).contains(object) else { continue }
+            inserted[layout.name, default: []].append(object)
+        }
+        for (entity, objects) in inserted.sorted(by: { $0.key < $1.key }) {
+            let query = StoreQuery(entity, objects: .only(objects))
+            tally.countDeleted(try await transaction.remove(query, reportsKeys: true))
+        }
+    }
+
+    private func reject(_ refusal: StoreRefusal, index: Int?) {
+        var refusal = refusal
+        refusal.index = nil
+        tally.reject(
+            MappingProblem(
+                entity: refusal.entity, attribute: refusal.attributes.first, index: index ?? 0,
+                reason: .refusedByStore("\(refusal)")),
+            mayBeListed: true)
+    }
+}

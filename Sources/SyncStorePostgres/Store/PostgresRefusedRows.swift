@@ -1,0 +1,285 @@
+#if Postgres
+import OneWayPostgresClient
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// Merges the rows of a round whose statement an index or a constraint refused.
+///
+/// The rows are still in the batch's table. If a unique index refused them, they are merged without
+/// their unique values, which wait. Other refused rows are found by halving.
+struct PostgresRefusedRows {
+    let merge: PostgresMerge
+    let reader: RecordBatch.Reader
+    let round: PostgresMergeRounds.Round
+    let task: PostgresMergeStatements.Task
+    let request: MergeRequest
+    /// The object that each row names by number; empty if no row names one.
+    let objects: [ObjectID?]
+    /// The values that unique indexes refuse; nil if such rows are refused.
+    var waiting: SQLWaitingValues?
+    var result: MergeResult
+    let connection: PostgresConnection
+    private var contents: [Int: SQLUniqueColumns.Content]?
+
+    init(
+        merge: PostgresMerge, reader: RecordBatch.Reader, round: PostgresMergeRounds.Round,
+        task: PostgresMergeStatements.Task, request: MergeRequest, objects: [ObjectID?], waiting: SQLWaitingValues?,
+        result: MergeResult, connection: PostgresConnection
+    ) {
+        self.merge = merge
+        self.reader = reader
+        self.round = round
+        self.task = task
+        self.request = request
+        self.objects = objects
+        self.waiting = waiting
+        self.result = result
+        self.connection = connection
+    }
+
+    /// Merges the rows of the round, in a transaction at the savepoint before the merge.
+    mutating func merge(after error: PostgresError) throws {
+        try merge(round.rows.sorted()[...], after: error)
+        try connection.execute("RELEASE SAVEPOINT sync_merge; \(PostgresMergeStatements.plansAnything)")
+    }
+
+    private mutating func merge(_ rows: ArraySlice<Int>, after error: PostgresError) throws {
+        var error = error
+        if error.code == .uniqueViolation, waiting != nil {
+            let contents = try self.contents ?? connection.uniqueColumns(of: merge.layout, merge.schema).contents
+            self.contents = contents
+            if !contents.isEmpty {
+                do {
+                    try attempt(rows, emptied: contents)
+                    return wait(rows, contents.keys.sorted())
+                } catch let next as PostgresError where next.isRefusal { error = next }
+            }
+        }
+        guard rows.count > 1 else { return try refuse(rows[rows.startIndex], error) }
+        let middle = rows.startIndex + rows.count / 2
+        for half in [rows[..<middle], rows[middle...]] {
+            do { try attempt(half) } catch let next as PostgresError where next.isRefusal {
+                try merge(half, after: next)
+            }
+        }
+    }
+
+    /// Merges rows. If they are refused, nothing changes.
+    private mutating func attempt(_ rows: ArraySlice<Int>, emptied: [Int: SQLUniqueColumns.Content] = [:]) throws {
+        guard let first = rows.first, let last = rows.last else { return }
+        var task = task
+        task.places = first...last
+        task.emptied = emptied
+        let text = merge.statements.merge(task)
+        var part = round
+        part.rows = Array(rows)
+        let answer: PostgresResult
+        do { answer = try connection.retrying { try connection.execute(text) } } catch let error as PostgresError
+            where error.isRefusal
+        {
+            try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt; RELEASE SAVEPOINT sync_attempt")
+            throw error
+        }
+        try merge.take(answer, part, request.policy, into: &result)
+    }
+
+    private mutating func wait(_ rows: ArraySlice<Int>, _ slots: [Int]) {
+        guard var values = waiting else { return }
+        waiting = nil
+        for row in rows {
+            guard let merged = result.rows[row],
+                merged.change == .inserted || merged.change == .updated && !request.policy.previewsUpdates
+            else { continue }
+            values.add(
+                reader, row: row, of: merged.object, slots: slots, merge.layout, isNew: merged.change == .inserted)
+            result.waitingRows.append(row)
+        }
+        waiting = values
+    }
+
+    /// Reports a refused row, or fails.
+    private mutating func refuse(_ row: Int, _ error: PostgresError) throws {
+        let refusal = try merge.refusal(
+            error, reader, row: row, object: objects.isEmpty ? nil : objects[row], connection)
+        guard !request.setsRefusedAside else {
+            result.refused.append(refusal)
+            return
+        }
+        let identity = merge.layout.identitySlots.map { merge.layout.attributes[$0].name }
+        if round.mayTakeIdentity, error.code == .uniqueViolation, Set(refusal.attributes) == Set(identity) {
+            throw StoreError.identityTaken(
+                entity: try merge.entity(of: objects[row], connection) ?? merge.layout.name)
+        }
+        throw StoreError.refused(refusal)
+    }
+}
+
+extension PostgresMerge {
+    /// Describes a refused row.
+    ///
+    /// - Parameter object: The object that the row names by number; nil for none.
+    fileprivate func refusal(
+        _ error: PostgresError, _ reader: RecordBatch.Reader, row: Int, object: ObjectID?,
+        _ connection: PostgresConnection
+    ) throws -> StoreRefusal {
+        var refusal = StoreRefusal(
+            entity: layout.name, reason: .check, constraint: error.constraint, index: row, object: object,
+            databaseError: error.debugDescription)
+        let identity = RecordKey(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
+        refusal.key = try identity ?? object.flatMap { try key(of: $0, connection) }
+        let name: SQLBinding = .text(error.constraint ?? "")
+        let table: SQLBinding = .text(schema.relation(schema.table(of: layout.index)))
+        switch error.code {
+        case .uniqueViolation:
+            let columns = try connection.run(SQLStatementText(Self.indexColumns, [table, name])).texts(0)
+            refusal.attributes =
+                schema.attributes(ofUniqueIndex: error.constraint ?? "", entity: layout.index)
+                ?? attributes(of: columns)
+            refusal.reason = .taken(by: try holder(of: name, table, reader, row: row, object: object, connection))
+        case .notNullViolation:
+            refusal.attributes = attributes(of: [error.column].compactMap(\.self))
+            refusal.reason = .null
+            if refusal.attributes.isEmpty { refusal.constraint = error.column }
+        case .stringTooLong, .numberOutOfRange:
+            let limits = try connection.run(SQLStatementText(Self.lengthLimits, [table]))
+            for limit in 0..<limits.rowCount {
+                guard let column = limits.text(limit, 0),
+                    let slot = schema.columns[layout.index].firstIndex(of: column),
+                    case .string(let text) = reader.value(row: row, slot: slot) ?? .null,
+                    text.unicodeScalars.count > limits.integer(limit, 1) ?? .max
+                else { continue }
+                refusal.attributes.append(layout.attributes[slot].name)
+            }
+            refusal.reason = .tooLong
+        default:
+            let columns = try connection.run(SQLStatementText(Self.constraintColumns, [table, name])).texts(0)
+            refusal.attributes = attributes(of: columns)
+            if error.code == .foreignKeyViolation {
+                refusal.reason = .missingReference(from: error.table ?? schema.table(of: layout.index))
+            }
+        }
+        return refusal
+    }
+
+    private func attributes(of columns: [String]) -> [String] {
+        layout.attributes.indices.filter { columns.contains(schema.columns[layout.index][$0]) }
+            .map { layout.attributes[$0].name }
+    }
+
+    /// Selects the columns of an index of a table.
+    private static let indexColumns = """
+        SELECT a.attname::text FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::smallint[]) \
+        WHERE i.indrelid = to_regclass($1::text) AND c.relname::text = $2::text
+        """
+    /// Selects the columns of a constraint of a table.
+    private static let constraintColumns = """
+        SELECT a.attname::text FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_attribute a \
+        ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey) \
+        WHERE c.conrelid = to_regclass($1::text) AND c.conname::text = $2::text
+        """
+    /// Selects the columns of limited texts, and the number of characters that each accepts.
+    private static let lengthLimits = """
+        SELECT attname::text, (atttypmod - 4)::bigint FROM pg_catalog.pg_attribute \
+        WHERE attrelid = to_regclass($1::text) AND atttypid = 'pg_catalog.varchar'::regtype AND atttypmod > 4
+        """
+
+    /// The identity of the object that has the values of a unique index.
+    private func holder(
+        of index: SQLBinding, _ table: SQLBinding, _ reader: RecordBatch.Reader, row: Int, object: ObjectID?,
+        _ connection: PostgresConnection
+    ) throws -> RecordKey? {
+        let found = try connection.run(
+            SQLStatementText(
+                """
+                SELECT pg_catalog.pg_get_indexdef(i.indexrelid, k::integer, TRUE), \
+                pg_catalog.pg_get_expr(i.indpred, i.indrelid) \
+                FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
+                CROSS JOIN pg_catalog.generate_series(1, i.indnkeyatts::integer) k \
+                WHERE i.indrelid = to_regclass($1::text) AND c.relname::text = $2::text
+                """, [table, index]))
+        guard found.rowCount > 0 else { return nil }
+        let terms = found.texts(0).map { "(\($0))" }.joined(separator: ", ")
+        let condition = found.text(0, 1).map { " AND (\($0))" } ?? ""
+        // The terms name columns without a table: those of the stored rows, then those of the
+        // refused one, which leaves the stored value where it lacks a cell.
+        let relation = schema.relation(schema.table(of: layout.index))
+        let cells = layout.attributes.indices.map { slot in
+            let name = SQLText.name(schema.columns[layout.index][slot])
+            guard let object, reader.kind(row: row, slot: slot) == .absent else {
+                return "\(PostgresBatch.cell(slot)) AS \(name)"
+            }
+            return "(SELECT o.\(name) FROM \(relation) o WHERE o.\(schema.rowColumn) = \(object)) AS \(name)"
+        }
+        let other = object.map { " AND \(schema.rowColumn) <> \($0)" } ?? ""
+        let holders = try? connection.retrying {
+            try connection.execute(
+                "SELECT \(schema.rowColumn)::bigint FROM \(relation) "
+                    + "WHERE (\(terms)) = (SELECT \(terms) FROM (SELECT \(cells.joined(separator: ", ")) "
+                    + "FROM \(batch.name) WHERE \(PostgresBatch.place) = \(row)) b)\(condition)\(other) LIMIT 1")
+        }
+        guard let holders else {
+            try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt; RELEASE SAVEPOINT sync_attempt")
+            return nil
+        }
+        guard holders.rowCount > 0, let number = holders.integer(0, 0) else { return nil }
+        return try key(of: number, connection)
+    }
+
+    /// The identity of an object.
+    private func key(of object: ObjectID, _ connection: PostgresConnection) throws -> RecordKey? {
+        guard layout.hasIdentity else { return .object(object) }
+        let names = layout.identitySlots.map { slot in
+            schema.dialect.selected(SQLText.name(schema.columns[layout.index][slot]), as: layout.attributes[slot].type)
+        }
+        let found = try connection.query(
+            "SELECT \(names.joined(separator: ", ")) FROM \(schema.relation(schema.table(of: layout.index))) "
+                + "WHERE \(schema.rowColumn) = $1::bigint", [.integer(object)], binaryResult: true)
+        guard found.rowCount > 0 else { return nil }
+        let values = layout.identitySlots.enumerated().map { column, slot in
+            found.value(0, column, as: layout.attributes[slot].type)
+        }
+        return RecordKey(values) ?? .object(object)
+    }
+}
+
+extension PostgresConnection {
+    /// The columns that a row of an entity leaves empty while values of unique indexes wait.
+    func uniqueColumns(of layout: EntityLayout, _ schema: SQLSchema) throws -> SQLUniqueColumns {
+        // An index depends on the columns of its expressions and of its condition. Only a newer
+        // server knows the last column of the selection.
+        let found = try run(
+            SQLStatementText(
+                """
+                SELECT c.relname::text, a.attname::text, a.attnotnull, i.indexprs IS NOT NULL \
+                OR a.attnum = ANY ((i.indkey::smallint[])[0:i.indnkeyatts - 1]), \
+                coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct'::text, ''::text) = 'true'::text \
+                FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
+                JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum > 0 \
+                AND (a.attnum = ANY ((i.indkey::smallint[])[0:i.indnkeyatts - 1]) OR EXISTS (\
+                SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass \
+                AND d.objid = i.indexrelid AND d.refobjid = i.indrelid AND d.refobjsubid = a.attnum)) \
+                WHERE i.indrelid = to_regclass($1::text) AND i.indisunique
+                """, [.text(schema.relation(schema.table(of: layout.index)))]))
+        var indexes: [String: SQLUniqueColumns.Index] = [:]
+        var mandatory: Set<String> = []
+        for row in 0..<found.rowCount {
+            guard let name = found.text(row, 0), let column = found.text(row, 1) else { continue }
+            var index = indexes[name] ?? SQLUniqueColumns.Index(keys: [])
+            if found.boolean(row, 3) == true { index.keys.insert(column) } else { index.conditions.insert(column) }
+            if found.boolean(row, 4) == true { index.separatesNulls = false }
+            if found.boolean(row, 2) == true { mandatory.insert(column) }
+            indexes[name] = index
+        }
+        return SQLUniqueColumns(Array(indexes.values), of: layout, in: schema, mandatory: mandatory)
+    }
+}
+
+extension PostgresResult {
+    /// The texts of a column, without null.
+    fileprivate func texts(_ column: Int) -> [String] {
+        (0..<rowCount).compactMap { text($0, column) }
+    }
+}
+#endif

@@ -1,0 +1,89 @@
+package import SyncModel
+package import SyncStore
+
+/// The values of unique columns that objects wait for, because other objects had them.
+///
+/// The rows of these objects have null or a placeholder in the meantime.
+package struct SQLWaitingValues: Sendable {
+    /// The objects of one entity, in the order in which they began to wait.
+    private struct Waiting {
+        var objects: [ObjectID] = []
+        var values: [ObjectID: [Int: AttributeValue]] = [:]
+    }
+
+    private var entities: [Int: Waiting] = [:]
+
+    package init() {}
+
+    package var isEmpty: Bool { entities.isEmpty }
+
+    /// Adds the values of a row in the given slots.
+    ///
+    /// - Parameter isNew: Whether the object was inserted, so that absent cells are its defaults.
+    package mutating func add(
+        _ reader: RecordBatch.Reader, row: Int, of object: ObjectID, slots: some Sequence<Int>, _ layout: EntityLayout,
+        isNew: Bool
+    ) {
+        // Taken out during the change: a second reference would copy all of it.
+        var waiting = entities.removeValue(forKey: layout.index) ?? Waiting()
+        for slot in slots {
+            guard let value = reader.value(row: row, slot: slot) ?? (isNew ? layout.attributes[slot].defaultValue : nil)
+            else { continue }
+            if waiting.values[object] == nil { waiting.objects.append(object) }
+            waiting.values[object, default: [:]][slot] = value
+        }
+        if !waiting.objects.isEmpty { entities[layout.index] = waiting }
+    }
+
+    /// Whether an object waits for a value in a slot. Its column has another one in the meantime.
+    package func contains(_ object: ObjectID, slot: Int, _ layout: EntityLayout) -> Bool {
+        !isEmpty && layout.family.contains { entities[$0]?.values[object]?[slot] != nil }
+    }
+
+    /// The objects of an entity that wait, and the slots of their values.
+    package func objects(of layout: EntityLayout) -> (objects: [ObjectID], slots: Set<Int>) {
+        let waiting = layout.family.compactMap { entities[$0] }
+        let slots = waiting.flatMap { $0.values.values.flatMap(\.keys) }
+        return (waiting.flatMap(\.objects), Set(slots))
+    }
+
+    /// Replaces values by those that later rows of the same objects have.
+    ///
+    /// - Parameter rows: The rows, compared without these values. Rows that differ become updated.
+    package mutating func restate(
+        _ reader: RecordBatch.Reader, _ rows: inout [MergeResult.Row?], _ layout: EntityLayout
+    ) {
+        for entity in layout.family where entities[entity] != nil {
+            for row in rows.indices {
+                guard let object = rows[row]?.object, let waiting = entities[entity]?.values[object] else { continue }
+                for (slot, former) in waiting where slot < reader.columnCount {
+                    guard let value = reader.value(row: row, slot: slot), value != former else { continue }
+                    entities[entity]?.values[object]?[slot] = value
+                    if rows[row]?.change == .unchanged { rows[row]?.change = .updated }
+                }
+            }
+        }
+    }
+
+    /// Takes the values out as requests to update the objects, each of at most a number of rows.
+    package mutating func takeRequests(in model: DataModel, rowCount: Int) -> [MergeRequest] {
+        defer { entities = [:] }
+        var requests: [MergeRequest] = []
+        for (entity, waiting) in entities.sorted(by: { $0.key < $1.key }) {
+            for start in stride(from: 0, to: waiting.objects.count, by: max(rowCount, 1)) {
+                let objects = waiting.objects[start..<min(start + max(rowCount, 1), waiting.objects.count)]
+                var records = RecordBatch(of: model.layouts[entity])
+                for object in objects {
+                    records.beginRecord()
+                    for (slot, value) in waiting.values[object] ?? [:] { records.setValue(value, at: slot) }
+                    records.endRecord()
+                }
+                var request = MergeRequest(
+                    records, matches: objects.map { .object($0) }, policy: MergePolicy(inserts: false))
+                request.setsRefusedAside = true
+                requests.append(request)
+            }
+        }
+        return requests
+    }
+}

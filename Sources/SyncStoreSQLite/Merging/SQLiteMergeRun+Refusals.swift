@@ -1,0 +1,239 @@
+import Foundation
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+// Rows that an index or a constraint refuses. A merge gets here only after a statement has failed.
+extension SQLiteMergeRun {
+    /// Inserts the rows that a failed statement has not inserted.
+    ///
+    /// A row that a unique index refuses is inserted without these values, which wait.
+    mutating func insertRest(of rows: [Int], _ overlays: Overlays, after error: SQLiteError) throws {
+        var rest = rows[...]
+        var error = error
+        var isSingle = rest.count == 1
+        while true {
+            // The rows before the refused one, or none if SQLite has undone the statement.
+            rest = rest.dropFirst(connection.changeCount)
+            guard connection.isInTransaction, let row = rest.first else { throw error }
+            if isSingle || error.isOfOneRow {
+                try insertWithoutUniqueValues(row, overlays, after: error)
+                rest = rest.dropFirst()
+            } else {
+                isSingle = true
+            }
+            while !rest.isEmpty {
+                let part = isSingle ? rest.prefix(1) : rest
+                do { try write(Array(part), overlays) } catch let next as SQLiteError where next.isRefusal {
+                    error = next
+                    break
+                }
+                rest = rest.dropFirst(part.count)
+            }
+            if rest.isEmpty { return }
+        }
+    }
+
+    private mutating func insertWithoutUniqueValues(_ row: Int, _ overlays: Overlays, after error: SQLiteError) throws {
+        let contents = try emptiedContents(after: error)
+        guard !contents.isEmpty else { return try refuse(row, error) }
+        do { try write([row], overlays, emptied: contents) } catch let next as SQLiteError where next.isRefusal {
+            return try refuse(row, next)
+        }
+        wait(row, contents.keys.sorted(), overlays, isNew: true)
+    }
+
+    /// Updates objects one after another. A row that a unique index refuses loses these values,
+    /// which wait.
+    mutating func updateOneByOne(_ updates: Updates, _ assignments: [SQLiteMergeStatements.Assignment]) throws {
+        let count = reader.columnCount
+        for index in updates.rows.indices {
+            let one = updates.only(index, columnCount: count)
+            let row = one.rows[0]
+            do {
+                do { try write(one, assignments) } catch let error as SQLiteError where error.isRefusal {
+                    let contents = try emptiedContents(after: error).filter { one.isWritten[$0.key] }
+                    guard !contents.isEmpty else { throw error }
+                    try write(one, assignments, emptied: contents)
+                    wait(row, contents.keys.sorted(), one.overlays, isNew: false)
+                }
+            } catch let error as SQLiteError where error.isRefusal && connection.isInTransaction {
+                if merge.isIdentityTaken(error), matchesByNumber(row), !setsRefusedAside {
+                    throw StoreError.identityTaken(entity: try entity(of: row))
+                }
+                try refuse(row, error)
+            }
+        }
+    }
+
+    /// What a row has in columns of unique indexes while its values wait; empty if they cannot.
+    private mutating func emptiedContents(after error: SQLiteError) throws -> [Int: SQLUniqueColumns.Content] {
+        guard waiting != nil, error.code == SQLiteError.Code.unique || error.code == SQLiteError.Code.primaryKey
+        else { return [:] }
+        let contents = try uniqueContents ?? connection.uniqueColumns(of: merge.layout, merge.schema).contents
+        uniqueContents = contents
+        return contents
+    }
+
+    private mutating func wait(_ row: Int, _ slots: [Int], _ overlays: Overlays, isNew: Bool) {
+        guard let object = merged[row]?.object, var values = waiting else { return }
+        waiting = nil
+        for slot in slots {
+            values.add(
+                reader, row: overlays[row]?[slot] ?? row, of: object, slots: CollectionOfOne(slot), merge.layout,
+                isNew: isNew)
+        }
+        waiting = values
+        waitingRows.append(row)
+    }
+
+    /// Reports a refused row, or fails.
+    private mutating func refuse(_ row: Int, _ error: SQLiteError) throws {
+        let object = merged[row].flatMap { $0.change == .inserted ? nil : $0.object }
+        let refusal = try merge.refusal(error, reader, row: row, object: object, table, connection)
+        guard setsRefusedAside else { throw StoreError.refused(refusal) }
+        refused.append(refusal)
+        merged[row] = nil
+    }
+}
+
+extension SQLiteMerge {
+    /// Describes a refused row.
+    ///
+    /// - Parameter object: The stored object of the row; nil if it was not inserted.
+    fileprivate func refusal(
+        _ error: SQLiteError, _ reader: RecordBatch.Reader, row: Int, object: ObjectID?, _ table: SQLiteBatchTable,
+        _ connection: SQLiteConnection
+    ) throws -> StoreRefusal {
+        var refusal = StoreRefusal(
+            entity: layout.name, reason: .check, index: row, object: object, databaseError: error.debugDescription)
+        let identity = RecordKey(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
+        refusal.key = try identity ?? object.flatMap { try key(of: $0, connection) }
+        if let list = error.subject(after: "UNIQUE constraint failed: ") {
+            let names = columns(list)
+            refusal.attributes = attributes(of: names)
+            let holder = try holder(of: names, reader, row: row, object: object, table, connection)
+            refusal.reason = .taken(by: holder)
+            if refusal.attributes.isEmpty { refusal.constraint = list }
+        } else if let list = error.subject(after: "NOT NULL constraint failed: ") {
+            let names = columns(list)
+            refusal.attributes = attributes(of: names)
+            refusal.reason = .null
+            if refusal.attributes.isEmpty { refusal.constraint = list }
+        } else if let name = error.subject(after: "CHECK constraint failed: ") {
+            refusal.constraint = name
+        } else if error.isForeignKey {
+            let keys = try connection.prepare("SELECT \"from\" FROM pragma_foreign_key_list(?)")
+            keys.bind([.text(statements.tableName)])
+            var names: [String] = []
+            while try keys.step() { names.append(keys.text(at: 0)) }
+            refusal.attributes = attributes(of: names)
+            refusal.reason = .missingReference(from: statements.tableName)
+        } else {
+            refusal.constraint = error.message
+        }
+        return refusal
+    }
+
+    private func slots(of columns: [String]) -> [Int] {
+        let names = schema.columns[layout.index].map(schema.dialect.folded)
+        return columns.compactMap { names.firstIndex(of: schema.dialect.folded($0)) }
+    }
+
+    private func attributes(of columns: [String]) -> [String] {
+        slots(of: columns).map { layout.attributes[$0].name }
+    }
+
+    /// The identity of the object that has the values of a unique index.
+    private func holder(
+        of columns: [String], _ reader: RecordBatch.Reader, row: Int, object: ObjectID?, _ table: SQLiteBatchTable,
+        _ connection: SQLiteConnection
+    ) throws -> RecordKey? {
+        let slots = slots(of: columns)
+        guard slots.count == columns.count else { return nil }
+        let names = schema.columns[layout.index].map(SQLText.name)
+        // A row that lacks a cell leaves the stored value.
+        let stored =
+            "FROM \(SQLText.name(statements.tableName)) o WHERE o.\(schema.rowColumn) = b.\(SQLiteBatchColumns.object)"
+        let conditions = slots.map { slot in
+            let isStored = object != nil && reader.kind(row: row, slot: slot) == .absent
+            return "t.\(names[slot]) = "
+                + (isStored ? "(SELECT o.\(names[slot]) \(stored))" : "b.\(SQLiteBatchColumns.cell(slot))")
+        }
+        let statement = try connection.prepare(
+            "SELECT t.\(schema.rowColumn) FROM \(SQLiteBatchTable.name(columnCount: reader.columnCount)) b "
+                + "CROSS JOIN \(SQLText.name(statements.tableName)) t WHERE \(conditions.joined(separator: " AND ")) "
+                + "AND t.\(schema.rowColumn) IS NOT b.\(SQLiteBatchColumns.object) LIMIT 1")
+        let objects = Array(repeating: object, count: row + 1)
+        let content = SQLiteBatchTable.Content(reader: reader, rows: [row], objects: objects)
+        let found = try table.lend(content) { () throws(SQLiteError) in
+            try statement.step() ? statement.integer(at: 0) : nil
+        }
+        return try found.flatMap { try key(of: $0, connection) }
+    }
+
+    /// The identity of an object.
+    private func key(of object: ObjectID, _ connection: SQLiteConnection) throws -> RecordKey? {
+        guard layout.hasIdentity else { return .object(object) }
+        let names = layout.identitySlots.map { SQLText.name(schema.columns[layout.index][$0]) }
+        let statement = try connection.prepare(
+            "SELECT \(names.joined(separator: ", ")) FROM \(SQLText.name(statements.tableName)) "
+                + "WHERE \(schema.rowColumn) = ?")
+        statement.bind([.integer(object)])
+        guard try statement.step() else { return nil }
+        let values = layout.identitySlots.enumerated().map { column, slot in
+            statement.value(at: column, as: layout.attributes[slot].type)
+        }
+        return RecordKey(values) ?? .object(object)
+    }
+}
+
+extension SQLiteConnection {
+    /// Fails if one of the refused objects has a placeholder.
+    func checkEmptied(_ refused: [StoreRefusal], _ schema: SQLSchema) throws {
+        for refusal in refused {
+            let layout = try schema.model.layout(of: refusal.entity)
+            let contents = try uniqueColumns(of: layout, schema).contents
+            if contents.contains(where: {
+                $1 == .placeholder && refusal.attributes.contains(layout.attributes[$0].name)
+            }) {
+                throw StoreError.refused(refusal)
+            }
+        }
+    }
+
+    /// The columns that a row of an entity leaves empty while values of unique indexes wait.
+    fileprivate func uniqueColumns(
+        of layout: EntityLayout, _ schema: SQLSchema
+    ) throws(SQLiteError) -> SQLUniqueColumns {
+        let table = schema.table(of: layout.index)
+        let columns = schema.columns[layout.index]
+        let found = try prepare(
+            """
+            SELECT l.name, x.name, x.cid, m.sql FROM pragma_index_list(?) l JOIN pragma_index_xinfo(l.name) x \
+            LEFT JOIN sqlite_master m ON m.type = 'index' AND m.name = l.name WHERE l."unique" AND x.key
+            """)
+        found.bind([.text(table)])
+        var indexes: [String: SQLUniqueColumns.Index] = [:]
+        while try found.step() {
+            let name = found.text(at: 0)
+            // The text of the index names the columns of expressions and of the condition.
+            let text = found.isNull(at: 3) ? "" : found.text(at: 3).lowercased()
+            let parts = text.components(separatedBy: " where ")
+            func named(_ text: String) -> Set<String> { Set(columns.filter { text.contains($0.lowercased()) }) }
+            var index =
+                indexes[name] ?? SQLUniqueColumns.Index(keys: [], conditions: named(parts.dropFirst().joined()))
+            if found.integer(at: 2) == -2 {
+                index.keys.formUnion(named(parts[0].drop { $0 != "(" }.description))
+            } else if !found.isNull(at: 1) {
+                index.keys.insert(found.text(at: 1))
+            }
+            indexes[name] = index
+        }
+        let mandatory = try prepare("SELECT name FROM pragma_table_info(?) WHERE \"notnull\"")
+        mandatory.bind([.text(table)])
+        var names: Set<String> = []
+        while try mandatory.step() { names.insert(mandatory.text(at: 0)) }
+        return SQLUniqueColumns(Array(indexes.values), of: layout, in: schema, mandatory: names)
+    }
+}
