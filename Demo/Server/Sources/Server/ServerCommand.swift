@@ -1,8 +1,11 @@
 public import ArgumentParser
 import Foundation
 import Hummingbird
+import HummingbirdCore
 import Logging
 import Metrics
+import NIOCore
+import OneWaySyncSQLite
 import ServiceLifecycle
 import UnixSignals
 public import Upstream
@@ -25,7 +28,7 @@ struct ServerCommand: AsyncParsableCommand {
         @Option(help: "An SQLite file, or a URL such as postgres://user@host/database.")
         var database = "mirror.sqlite"
 
-        @Option(help: "The address to listen on.")
+        @Option(help: "The address to listen on. For any but this computer's own, every request needs the token.")
         var host = "127.0.0.1"
 
         @Option(help: "The port to listen on; 0 for any that is free.")
@@ -34,8 +37,15 @@ struct ServerCommand: AsyncParsableCommand {
         @Option(help: "Seconds from one sync to the next.")
         var interval = 10.0
 
-        @Option(help: "The token for POST requests; by default SYNC_TOKEN of the environment, else a random one.")
+        @Option(
+            help: """
+                The token of requests that change something, and of all requests from other computers; by default \
+                SYNC_TOKEN of the environment, else a random one.
+                """)
         var token: String?
+
+        @Option(help: "Seconds that a connection may be idle, or take for one request.")
+        var idleLimit = 30
 
         @Option(help: "How the played API misbehaves at first: none, slow, errors, truncated or stuck.")
         var fault = UpstreamAPI.Fault.none
@@ -45,14 +55,17 @@ struct ServerCommand: AsyncParsableCommand {
                 throw ValidationError("--interval is a number of seconds above 0")
             }
             guard (0...65535).contains(port) else { throw ValidationError("--port is from 0 to 65535") }
+            guard (1...3600).contains(idleLimit) else { throw ValidationError("--idle-limit is from 1 to 3600") }
+            guard token != "" else { throw ValidationError("--token is not empty") }
         }
 
         func run() async throws {
             let logger = Logger(label: "server")
+            let environment = ProcessInfo.processInfo.environment
             let metrics = PrometheusRegistry()
             MetricsSystem.bootstrap(metrics)
             let token =
-                token ?? ProcessInfo.processInfo.environment["SYNC_TOKEN"]
+                token ?? environment["SYNC_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
                 ?? UUID().uuidString.replacing("-", with: "").lowercased()
 
             var played: PlayedUpstream?
@@ -69,15 +82,21 @@ struct ServerCommand: AsyncParsableCommand {
             }
 
             let mirror = try await Mirror(of: source, in: database, every: .seconds(interval), logger: logger)
-            let routes = ServerRoutes(mirror: mirror, metrics: metrics, token: token, upstream: played?.api)
+            let routes = ServerRoutes(
+                mirror: mirror, metrics: metrics, access: ServerAccess(token: token, host: host),
+                webhooks: environment["WEBHOOK_SECRET"].map { WebhookVerifier(.github, secrets: [$0]) },
+                upstream: played?.api)
+            let limits = ConnectionLimits(idle: .seconds(Int64(idleLimit)), request: .seconds(Int64(idleLimit)))
             // A shutdown ends the last service first: the server, then the mirror, then the played
             // API.
             var services: [any Service] = []
             if let played { services.append(played) }
             services.append(mirror)
             let app = Application(
-                router: routes.router,
-                configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: "Server"),
+                router: routes.router, server: limits.server,
+                configuration: ApplicationConfiguration(
+                    address: .hostname(host, port: port), serverName: "Server",
+                    availableConnectionsDelegate: MaximumAvailableConnections(limits.connectionCount)),
                 services: services,
                 onServerRunning: { [host] channel in
                     let port = channel.localAddress?.port ?? 0

@@ -18,7 +18,7 @@ final class ServerProcess: Sendable {
     let token: String
 
     /// Starts a server, or with the command `upstream` a played API, and waits until it listens.
-    init(_ arguments: [String], command: String = "run") async throws {
+    init(_ arguments: [String], command: String = "run", environment: [String: String] = [:]) async throws {
         let process = Process()
         let output = Pipe()
         // The test bundle lies beside the programs.
@@ -27,6 +27,7 @@ final class ServerProcess: Sendable {
             .deletingLastPathComponent() ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         process.executableURL = folder.appending(path: "Server")
         process.arguments = [command, "--port", "0"] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
@@ -81,12 +82,24 @@ final class ServerProcess: Sendable {
 
     /// Sends a request, and returns the status and the body.
     func request(_ path: String, method: String = "GET", isAuthorized: Bool = false) async throws -> (Int, Data) {
+        let (response, data) = try await response(to: path, method: method, isAuthorized: isAuthorized)
+        return (response.statusCode, data)
+    }
+
+    /// Sends a request, and returns the head and the body of the response.
+    func response(
+        to path: String, method: String = "GET", isAuthorized: Bool = false, fields: [String: String] = [:],
+        body: Data? = nil
+    ) async throws -> (HTTPURLResponse, Data) {
         guard let url = URL(string: path, relativeTo: page) else { throw Failure(description: path) }
         var request = URLRequest(url: url)
         request.httpMethod = method
+        request.httpBody = body
         if isAuthorized { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
         let (data, response) = try await URLSession.shared.data(for: request)
-        return ((response as? HTTPURLResponse)?.statusCode ?? 0, data)
+        guard let response = response as? HTTPURLResponse else { throw Failure(description: "no HTTP response") }
+        return (response, data)
     }
 
     /// The states that the server sends to the status page.

@@ -1,12 +1,17 @@
 import Foundation
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// The server's own API.
 @Suite(.timeLimit(.minutes(30)))
 struct ServerTests {
     /// Runs a body with a server on a database of its own, and stops the server.
     private func withServer(
-        _ arguments: String..., body: (ServerProcess, _ database: String) async throws -> Void
+        _ arguments: String..., environment: [String: String] = [:],
+        body: (ServerProcess, _ database: String) async throws -> Void
     ) async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "Server-\(UUID().uuidString).sqlite")
         defer {
@@ -14,7 +19,8 @@ struct ServerTests {
                 try? FileManager.default.removeItem(atPath: file.path + suffix)
             }
         }
-        let server = try await ServerProcess(["--database", file.path, "--interval", "1"] + arguments)
+        let server = try await ServerProcess(
+            ["--database", file.path, "--interval", "1"] + arguments, environment: environment)
         try await body(server, file.path)
         // 0: a stop is graceful, also while a browser listens.
         #expect(server.stop() == 0)
@@ -66,6 +72,96 @@ struct ServerTests {
             }
             let (status, _) = try await server.request("sync", method: "POST", isAuthorized: true)
             #expect(status == 202)
+        }
+    }
+
+    // MARK: Access
+
+    private static let data = ["status", "health", "users", "users/1", "export", "metrics", "no/such/path"]
+
+    @Test func onOtherAddressesEverythingNeedsTheToken() async throws {
+        try await withServer("--host", "0.0.0.0") { server, _ in
+            for path in Self.data + ["status/events", "sync"] {
+                let (status, _) = try await server.request(path)
+                #expect(status == 401, "\(path)")
+            }
+            for path in ["/", "status.css", "status.js"] {
+                let (status, _) = try await server.request(path)
+                #expect(status == 200, "\(path)")
+            }
+            for path in ["status", "health", "users", "export", "metrics"] {
+                let (status, _) = try await server.request(path, isAuthorized: true)
+                #expect(status == 200, "\(path)")
+            }
+        }
+    }
+
+    /// A page of another site can give this computer a name of its own.
+    @Test func aNameOfAnotherSiteNeedsTheToken() async throws {
+        try await withServer { server, _ in
+            let port = try #require(server.page.port)
+            for (host, status) in [
+                ("evil.test", 401), ("localhost.evil.test", 401), ("evil.test:\(port)", 401), ("localhost", 200),
+                ("LOCALHOST:\(port)", 200), ("127.0.0.1:\(port)", 200), ("[::1]:\(port)", 200),
+            ] {
+                let connection = try RawConnection(port: port)
+                connection.send("GET /users?limit=1 HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+                #expect(connection.untilEnd().hasPrefix("HTTP/1.1 \(status) "), "\(host)")
+            }
+        }
+    }
+
+    @Test func everyResponseLimitsWhatBrowsersDo() async throws {
+        try await withServer { server, _ in
+            for path in ["/", "status.css", "status.js"] + Self.data {
+                let (response, _) = try await server.response(to: path)
+                let policy = response.value(forHTTPHeaderField: "Content-Security-Policy") ?? ""
+                #expect(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "\(path)")
+                #expect(response.value(forHTTPHeaderField: "X-Content-Type-Options") == "nosniff", "\(path)")
+                #expect(response.value(forHTTPHeaderField: "Referrer-Policy") == "no-referrer", "\(path)")
+            }
+        }
+    }
+
+    // MARK: Webhooks
+
+    /// The example in GitHub's documentation.
+    @Test func aSignedWebhookSyncs() async throws {
+        let signature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+        let body = Data("Hello, World!".utf8)
+        try await withServer(environment: ["WEBHOOK_SECRET": "It's a Secret to Everybody"]) { server, _ in
+            // A copy is answered alike, but not handled again.
+            for (signature, status) in [
+                (nil, 401), (signature.replacing("7", with: "8"), 401), (signature, 202), (signature, 202),
+            ] {
+                let (response, _) = try await server.response(
+                    to: "webhook", method: "POST", fields: signature.map { ["X-Hub-Signature-256": $0] } ?? [:],
+                    body: body)
+                #expect(response.statusCode == status)
+            }
+        }
+        try await withServer { server, _ in
+            let (status, _) = try await server.request("webhook", method: "POST")
+            #expect(status == 401)
+        }
+    }
+
+    // MARK: Limits
+
+    /// What a client sends, and what it goes on with while the server waits.
+    @Test(
+        arguments: [
+            ("", nil), ("GET /users HTTP/1.1\r\nHost: loc", nil), ("GET /users HTTP/1.1\r\nA: ", "a"),
+            ("POST /webhook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n", nil),
+            ("POST /webhook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n", "a"),
+            ("GET /users?limit=1 HTTP/1.1\r\nHost: localhost\r\n\r\n", nil),
+        ] as [(String, String?)])
+    func anIdleConnectionOrAHalfSentRequestIsClosed(request: String, trickle: String?) async throws {
+        try await withServer("--idle-limit", "1", environment: ["WEBHOOK_SECRET": "secret"]) { server, _ in
+            let connection = try RawConnection(port: try #require(server.page.port))
+            connection.send(request)
+            let answer = connection.untilEnd(sending: trickle)
+            #expect(answer.hasPrefix("HTTP/1.1 200") == request.contains("limit=1"))
         }
     }
 

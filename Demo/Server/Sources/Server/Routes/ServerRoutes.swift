@@ -1,5 +1,7 @@
 import Foundation
+import HTTPTypes
 import Hummingbird
+import NIOCore
 import OneWaySyncSQLite
 import ServiceLifecycle
 import Upstream
@@ -8,8 +10,9 @@ import Upstream
 struct ServerRoutes: Sendable {
     let mirror: Mirror
     let metrics: PrometheusRegistry
-    /// What `POST` requests must send as a bearer token.
-    let token: String
+    let access: ServerAccess
+    /// Verifies `POST /webhook`; nil if the server accepts no webhooks.
+    let webhooks: WebhookVerifier?
     /// The API that is mirrored, if this process plays it.
     let upstream: UpstreamAPI?
 
@@ -19,7 +22,16 @@ struct ServerRoutes: Sendable {
     var router: Router<BasicRequestContext> {
         let router = Router()
         router.add(middleware: MetricsMiddleware())
-        router.get("/") { _, _ in try Self.page() }
+        router.add(middleware: SafeHeaders())
+        // The page has no data, and asks for it with the token.
+        router.get("/") { _, _ in try Self.resource("status", "html", "text/html; charset=utf-8") }
+        router.get("status.css") { _, _ in try Self.resource("status", "css", "text/css; charset=utf-8") }
+        router.get("status.js") { _, _ in try Self.resource("status", "js", "text/javascript; charset=utf-8") }
+        if let webhooks {
+            router.post("webhook") { request, _ in try await receive(request, webhooks) }
+        }
+        // Middleware applies to the routes after it.
+        router.add(middleware: access)
         router.get("status") { _, _ in try Self.json(mirror.feed.status) }
         router.get("status/events") { _, _ in statusEvents() }
         router.get("health") { _, _ in try health() }
@@ -36,19 +48,16 @@ struct ServerRoutes: Sendable {
             return try Self.json(user)
         }
         router.get("export") { _, _ in export() }
-        router.post("sync") { request, _ in
-            try authorize(request)
+        router.post("sync") { _, _ in
             mirror.trigger()
             return HTTPResponse.Status.accepted
         }
         if let upstream {
-            router.post("upstream/change") { request, _ in
-                try authorize(request)
+            router.post("upstream/change") { _, _ in
                 await upstream.change(count: 25)
                 return HTTPResponse.Status.noContent
             }
-            router.post("upstream/fault/{kind}") { request, context in
-                try authorize(request)
+            router.post("upstream/fault/{kind}") { _, context in
                 guard let fault = context.parameters.get("kind").flatMap(UpstreamAPI.Fault.init) else {
                     throw HTTPError(.notFound)
                 }
@@ -107,25 +116,32 @@ struct ServerRoutes: Sendable {
         return response
     }
 
-    private func authorize(_ request: Request) throws {
-        guard let sent = request.headers[.authorization], Self.areEqual(sent, "Bearer \(token)") else {
-            throw HTTPError(.unauthorized, message: "send the token: Authorization: Bearer …")
+    // MARK: Webhooks
+
+    /// The largest webhook; GitHub's have at most 25 MB.
+    private static let maximumWebhookByteCount = 25 << 20
+
+    /// Syncs after a webhook, once for each.
+    private func receive(_ request: Request, _ webhooks: WebhookVerifier) async throws -> HTTPResponse.Status {
+        let body = try await request.body.collect(upTo: Self.maximumWebhookByteCount)
+        do {
+            _ = try await webhooks.receive(
+                Array(buffer: body), header: { name in HTTPField.Name(name).flatMap { request.headers[$0] } },
+                handle: { mirror.trigger() })
+            return .accepted
+        } catch let refusal as WebhookVerifier.Refusal {
+            throw HTTPError(refusal.isRetryable ? .serviceUnavailable : .unauthorized, message: "\(refusal)")
         }
     }
 
-    /// Compares without revealing by its time how much is equal.
-    private static func areEqual(_ first: String, _ second: String) -> Bool {
-        let (first, second) = (Array(first.utf8), Array(second.utf8))
-        guard first.count == second.count else { return false }
-        return zip(first, second).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-    }
+    // MARK: Responses
 
-    private static func page() throws -> Response {
-        guard let file = Bundle.module.url(forResource: "status", withExtension: "html") else {
-            throw HTTPError(.internalServerError, message: "the status page is missing from the build")
+    private static func resource(_ name: String, _ type: String, _ contentType: String) throws -> Response {
+        guard let file = Bundle.module.url(forResource: name, withExtension: type) else {
+            throw HTTPError(.internalServerError, message: "\(name).\(type) is missing from the build")
         }
         return Response(
-            status: .ok, headers: [.contentType: "text/html; charset=utf-8"],
+            status: .ok, headers: [.contentType: contentType],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: try Data(contentsOf: file))))
     }
 
