@@ -49,6 +49,7 @@ public final class HTTPClient: Sendable {
     /// Where requests may go.
     public let destinations: Destinations
     let transport: any HTTPTransport
+    let sign: (@Sendable (inout HTTPRequest) async throws -> Void)?
     package let pacer: RequestPacer
     package let clock: SyncClock
     /// The time of day.
@@ -68,6 +69,9 @@ public final class HTTPClient: Sendable {
     ///   - requestsPerSecond: The maximum number of requests that begin per second; nil, the
     ///     default, for no limit.
     ///   - connectionCount: The maximum number of simultaneous requests, at least 1; 4 by default.
+    ///   - sign: Adds header fields to a complete request, right before it is sent, such as a
+    ///     signature; none by default. It is called for each request to the origin of the address
+    ///     that the caller gave, also after redirects. Errors do not show the fields that it adds.
     ///   - clock: The clock for waits and deadlines.
     ///   - date: Returns the time of day.
     ///   - random: Returns a number in 0 ..< 1 that chooses waits within their bounds.
@@ -75,10 +79,12 @@ public final class HTTPClient: Sendable {
         transport: any HTTPTransport = HTTPClient.systemTransport(), limits: Limits = Limits(),
         retry: RetryPolicy = RetryPolicy(maxAttempts: 5), destinations: Destinations = .anywhere,
         requestsPerSecond: Double? = nil, connectionCount: Int = 4,
+        sign: (@Sendable (inout HTTPRequest) async throws -> Void)? = nil,
         clock: some Clock<Duration> = ContinuousClock(), date: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.transport = transport
+        self.sign = sign
         self.limits = limits
         self.retry = retry
         self.destinations = destinations
@@ -91,10 +97,14 @@ public final class HTTPClient: Sendable {
 
     /// Creates the network transport for this system: `CurlTransport` on Linux if libcurl is
     /// available, otherwise ``URLSessionTransport``.
-    public static func systemTransport() -> any HTTPTransport {
+    ///
+    /// - Parameter options: How the transport connects; by default as the system says.
+    public static func systemTransport(
+        _ options: HTTPConnectionOptions = HTTPConnectionOptions()
+    ) -> any HTTPTransport {
         #if os(Linux)
-        if let transport = CurlTransport() { return transport }
+        if let transport = CurlTransport(options) { return transport }
         #endif
-        return URLSessionTransport()
+        return URLSessionTransport(options)
     }
 }

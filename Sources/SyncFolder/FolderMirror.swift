@@ -63,7 +63,8 @@ public final class FolderMirror: SyncProcessor {
     ///
     /// - Parameters:
     ///   - folder: The folder, which need not exist.
-    ///   - client: The client for all requests; by default ``client(limits:requestsPerSecond:)``.
+    ///   - client: The client for all requests; by default
+    ///     ``client(limits:requestsPerSecond:transport:sign:)``.
     ///   - headers: Returns the header fields for an address, such as credentials, which only its
     ///     origin may see; none by default.
     ///   - list: Lists the files. Keys are unique.
@@ -93,7 +94,8 @@ public final class FolderMirror: SyncProcessor {
     /// - Parameters:
     ///   - list: The address of the list. Its user name and password are sent to its origin.
     ///   - folder: The folder, which need not exist.
-    ///   - client: The client for all requests; by default ``client(limits:requestsPerSecond:)``.
+    ///   - client: The client for all requests; by default
+    ///     ``client(limits:requestsPerSecond:transport:sign:)``.
     ///   - headers: The header fields of each request to the list's origin; none by default.
     ///   - allowsHTTP: Whether a list that came by https may name addresses with http; false by
     ///     default.
@@ -119,11 +121,17 @@ public final class FolderMirror: SyncProcessor {
     ///     as 16 KiB per second need.
     ///   - requestsPerSecond: The maximum number of requests that begin per second; nil, the
     ///     default, for no limit.
+    ///   - transport: The transport that carries requests; by default that of the system.
+    ///   - sign: Adds header fields to a complete request, right before it is sent, such as a
+    ///     signature; none by default.
     public static func client(
         limits: HTTPClient.Limits = HTTPClient.Limits(bodyByteCount: 64 << 30, slowestByteRate: 16 << 10),
-        requestsPerSecond: Double? = nil
+        requestsPerSecond: Double? = nil, transport: any HTTPTransport = HTTPClient.systemTransport(),
+        sign: (@Sendable (inout HTTPRequest) async throws -> Void)? = nil
     ) -> HTTPClient {
-        HTTPClient(limits: limits, requestsPerSecond: requestsPerSecond, connectionCount: 4_096)
+        HTTPClient(
+            transport: transport, limits: limits, requestsPerSecond: requestsPerSecond, connectionCount: 4_096,
+            sign: sign)
     }
 
     /// Returns the file of an item's content, whether or not it exists.

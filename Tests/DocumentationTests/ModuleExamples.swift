@@ -111,6 +111,42 @@ import Testing
         }
     }
 
+    @Test func aClientRequestsParts() async throws {
+        let text = String(repeating: "x", count: 2_000)
+        try await LoopbackHTTPServer.serving({ _ in .text(text) }) { server in
+            let file = try #require(URL(string: server.baseURL))
+            let client = HTTPClient()
+            let head = try await client.data(from: file, range: 0..<1024)
+            let rest = try await client.data(from: file, range: 1024..<Int.max)
+            #expect(head.count == 1_024 && rest.count == 976)
+        }
+    }
+
+    @Test func aClientSignsRequests() async throws {
+        let (accessKey, secretKey) = ("key", "secret")
+        try await LoopbackHTTPServer.serving({ request in
+            .text(request.header("authorization") ?? "")
+        }) { server in
+            let bucket = try #require(URL(string: server.baseURL))
+            let signature = AWSSignature(accessKey: accessKey, secretKey: secretKey, region: "eu-central-1")
+            let client = HTTPClient(sign: { signature.sign(&$0) })
+            let object = try await client.data(from: bucket.appending(path: "photos/1.jpg"))
+            #expect(String(decoding: object, as: UTF8.self).contains("Credential=key/"))
+        }
+    }
+
+    @Test func aClientHasOptionsOfItsConnections() async throws {
+        let (authorities, certificate) = (URL(filePath: "/ca.pem"), URL(filePath: "/client.pem"))
+        try await LoopbackHTTPServer.serving({ _ in .text("") }) { server in
+            let proxy = try #require(URL(string: server.baseURL))
+            let options = HTTPConnectionOptions(authorities: authorities, certificate: certificate, proxy: proxy)
+            let client = HTTPClient(transport: HTTPClient.systemTransport(options))
+            let url = try #require(URL(string: "http://host.invalid/"))
+            // The server is no proxy.
+            await #expect(throws: HTTPError.self) { _ = try await client.data(from: url) }
+        }
+    }
+
     /// A token that was read from a file ends in a line end.
     @Test func aTokenFromAFileIsSentWithoutItsLineEnd() async throws {
         let text = "secret\n"

@@ -159,7 +159,7 @@ import Testing
             // A dangling link, and one to a folder.
             for _ in 0..<2 {
                 #expect(isInTheWay(try await world.failure(), world, name))
-                #expect(try (try? FileManager.default.contentsOfDirectory(atPath: outside.path))?.isEmpty ?? true)
+                #expect((try? FileManager.default.contentsOfDirectory(atPath: outside.path))?.isEmpty ?? true)
                 try? FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
             }
             try FileManager.default.removeItem(at: outside)

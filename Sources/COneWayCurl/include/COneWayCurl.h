@@ -73,6 +73,9 @@ void owc_easy_check_addresses(void *easy, owc_open open, void *context);
 const unsigned char *owc_address_bytes(void *address, size_t *count);
 // Opens the socket for an address.
 int owc_address_socket(void *address);
+// Sets files in PEM format, the password of the key, and the address of the proxy; NULL leaves each as it is.
+void owc_easy_connect_by(
+    void *easy, const char *authorities, const char *certificate, const char *key, const char *password, const char *proxy);
 // Receives again after OWC_PAUSE.
 void owc_easy_resume(void *easy);
 void owc_easy_free(void *easy);

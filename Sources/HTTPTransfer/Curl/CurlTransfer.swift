@@ -49,14 +49,19 @@ final class CurlTransfer: Sendable {
 
     let head = Promise<Head>()
     private let request: HTTPRequest
+    private let options: HTTPConnectionOptions
     private let engine: CurlEngine
     /// Whether a connection to an address may be opened; nil if any may.
     private let allows: (@Sendable (IPAddress) -> Bool)?
     private let buffers = Buffers()
     private let state = Locked(State())
 
-    init(_ request: HTTPRequest, engine: CurlEngine, allows: (@Sendable (IPAddress) -> Bool)?) {
+    init(
+        _ request: HTTPRequest, _ options: HTTPConnectionOptions, engine: CurlEngine,
+        allows: (@Sendable (IPAddress) -> Bool)?
+    ) {
         self.request = request
+        self.options = options
         self.engine = engine
         self.allows = allows
     }
@@ -151,6 +156,10 @@ final class CurlTransfer: Sendable {
             finish(.failure(HTTPError.Problem.unreachable("libcurl has no memory", isLasting: false)))
             return nil
         }
+        owc_easy_connect_by(
+            handle, options.authorities?.path, options.certificate?.path, options.privateKey?.path,
+            options.privateKeyPassword, options.proxy?.absoluteString)
+        // After the proxy, which it excludes.
         if allows != nil { owc_easy_check_addresses(handle, openSocket, context) }
         return handle
     }

@@ -19,17 +19,23 @@ public final class CurlTransport: HTTPTransport {
     /// It has its own connections, so that none is reused that was opened without a check.
     private let checkedEngine = Locked<CurlEngine?>(nil)
     private let isPublic: @Sendable (IPAddress) -> Bool
+    private let options: HTTPConnectionOptions
 
     /// Creates a transport with its own connections; nil if the system has no libcurl 7.68 or
     /// newer.
-    public convenience init?() {
-        self.init(isPublic: \.isPublic)
+    ///
+    /// - Parameter options: How the transport connects; by default as the system says.
+    public convenience init?(_ options: HTTPConnectionOptions = HTTPConnectionOptions()) {
+        self.init(options, isPublic: \.isPublic)
     }
 
     /// Creates a transport with its own idea of public addresses.
-    package init?(isPublic: @escaping @Sendable (IPAddress) -> Bool) {
+    package init?(
+        _ options: HTTPConnectionOptions = HTTPConnectionOptions(), isPublic: @escaping @Sendable (IPAddress) -> Bool
+    ) {
         guard owc_load() != 0, let engine = CurlEngine() else { return nil }
         self.engine = engine
+        self.options = options
         self.isPublic = isPublic
     }
 
@@ -43,7 +49,8 @@ public final class CurlTransport: HTTPTransport {
         // libcurl sends lines as they are.
         try request.validate()
         let engine = try request.requiresPublicAddress ? startedCheckedEngine() : engine
-        let transfer = CurlTransfer(request, engine: engine, allows: request.requiresPublicAddress ? isPublic : nil)
+        let transfer = CurlTransfer(
+            request, options, engine: engine, allows: request.requiresPublicAddress ? isPublic : nil)
         let life = CurlBody.Life(transfer: transfer)
         engine.add(transfer)
         let head = try await withTaskCancellationHandler {

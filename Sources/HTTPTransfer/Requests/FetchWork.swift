@@ -172,6 +172,13 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             sent.headers.merge(request.url.authorization)
             if request.url.origin == order.origin { sent.headers.merge(secrets) }
             sent.requiresPublicAddress = client.destinations.requiresPublicAddress
+            if let sign = client.sign, request.url.origin == order.origin {
+                let unsigned = sent.headers
+                try await sign(&sent)
+                // Errors do not show what the signer adds.
+                let added = sent.headers.fields.filter { unsigned[$0.name] != $0.value }
+                self.sent.withLock { $0.merge(HTTPHeaders(added)) }
+            }
             try sent.validate()
             try client.destinations.check(sent.url, origin: order.origin)
             let response = try await client.transport.send(sent)

@@ -20,6 +20,8 @@ public final class URLSessionTransport: HTTPTransport {
     /// One year in seconds.
     private static let noTimeout: TimeInterval = 31_536_000
     private let session: URLSession
+    /// What a session cannot do; nil if nothing of it is needed.
+    private let refusal: String?
     private let delegate = ExchangeDelegate()
     /// The queue that suspends, resumes and cancels tasks, in the order of these events.
     ///
@@ -31,7 +33,19 @@ public final class URLSessionTransport: HTTPTransport {
     ///
     /// - Parameter configuration: The configuration of the session; an ephemeral one by default.
     ///   Caches and cookies are disabled in it.
-    public init(configuration: URLSessionConfiguration = .ephemeral) {
+    public convenience init(configuration: URLSessionConfiguration = .ephemeral) {
+        self.init(HTTPConnectionOptions(), configuration: configuration)
+    }
+
+    /// Creates a transport with options; see ``HTTPConnectionOptions``.
+    ///
+    /// - Parameters:
+    ///   - options: How the transport connects.
+    ///   - configuration: The configuration of the session; an ephemeral one by default.
+    public init(_ options: HTTPConnectionOptions, configuration: URLSessionConfiguration = .ephemeral) {
+        refusal =
+            options == HTTPConnectionOptions()
+            ? nil : "a URLSession cannot have these options of a connection: \(options)"
         // The client limits the number of requests, and an abandoned request may keep its
         // connection for a while.
         configuration.httpMaximumConnectionsPerHost = 4_096
@@ -53,6 +67,7 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Sends a request; ``HTTPTransport/send(_:)`` documents the contract.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        if let refusal { throw HTTPError.Problem.unsuitableSettings(refusal) }
         // A session leaves out a field that it cannot send.
         try request.validate()
         if request.requiresPublicAddress { try await PublicName.check(request.url) }
