@@ -60,7 +60,7 @@ public final class HTTPClient: Sendable {
     /// Creates a client.
     ///
     /// - Parameters:
-    ///   - transport: The transport that carries requests; by default ``systemTransport()``.
+    ///   - transport: The transport that carries requests; by default ``systemTransport(_:)``.
     ///   - limits: The limits of each request.
     ///   - retry: Which failed requests of a source are repeated, and when. By default five
     ///     attempts with full jitter, no earlier than the server's `Retry-After`.

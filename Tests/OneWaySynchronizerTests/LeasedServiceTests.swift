@@ -1,6 +1,7 @@
 import Foundation
 import OneWaySynchronizer
 import OneWayTestSupport
+import SyncBase
 import Testing
 
 /// Services that share a lease, of which one syncs.
@@ -130,6 +131,52 @@ import Testing
         try await run.value
         #expect(lease.log.events == [.granted, .released])
         #expect(service.health.lastReport == "sync")
+    }
+
+    @Test func passesThatOthersRequestRunUnderTheLeaseOrNotAtAll() async throws {
+        let gate = Gate()
+        let isGated = Locked(false)
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            if call == .list, isGated.withLock(\.self) { try await gate.pass() }
+        }
+        let synchronizer = Synchronizer(processor: processor, clock: clock)
+        let service = SyncService(synchronizer: synchronizer, schedule: everyMinute, lease: lease, clock: clock)
+        func expectRefusal() async throws {
+            let direct = try await #require(throws: SyncFailure.self) { try await synchronizer.sync() }
+            #expect(
+                direct.description
+                    == "begin: the lease on the test is not held by this process; its service syncs when it gets the lease"
+            )
+            #expect(!direct.isCancelled)
+            let result = await withCheckedContinuation { continuation in
+                synchronizer.sync { continuation.resume(returning: $0) }
+            }
+            #expect(throws: SyncFailure.self) { try result.get() }
+        }
+        try await expectRefusal()
+        #expect(processor.calls.isEmpty)
+        let run = Task { try await service.run() }
+        try await clock.waitForPendingDelays([.seconds(3), .seconds(9), .seconds(60)])
+        #expect(try await synchronizer.sync().unchanged == 1)
+        // The pass of another is cancelled with the lease, too.
+        isGated.withLock { $0 = true }
+        let direct = Task { try await synchronizer.sync() }
+        try await gate.waitForArrivals()
+        lease.seize(by: other)
+        clock.advance(by: .seconds(3))
+        let failure = await #expect(throws: SyncFailure.self) { try await direct.value }
+        #expect(failure?.isCancelled == true)
+        try await lease.log.wait(for: .released)
+        try await expectRefusal()
+        service.requestStop()
+        try await run.value
+        #expect(processor.calls.count { $0 == .begin } == 3)
+    }
+
+    @Test func aServiceThatIsGoneRequiresNoLease() async throws {
+        let synchronizer = Synchronizer(processor: ScriptedProcessor(source: [TestItem("a")]), clock: clock)
+        _ = SyncService(synchronizer: synchronizer, schedule: everyMinute, lease: lease, clock: clock)
+        #expect(try await synchronizer.sync().inserted == 1)
     }
 
     @Test func aLeaseThatCannotBeAskedForIsAFailure() async throws {

@@ -5,7 +5,7 @@ struct PassRequest: Sendable {
     typealias Answer = @Sendable (Result<SyncReport, SyncFailure>) -> Void
 
     /// The leases that the caller runs under, outermost first.
-    let leases = HeldLease.surrounding
+    let leases: [HeldLease]
     let priority = Task.currentPriority
     /// Called once, with the result of the pass.
     let answer: Answer

@@ -46,6 +46,8 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     nonisolated let broadcaster = Broadcaster<SyncEvent>.ofEvents()
     private nonisolated let currentOptions: Locked<SyncOptions>
     private nonisolated let shared = Locked(Shared())
+    /// The leases of the services that drive this synchronizer.
+    nonisolated let serviceLeases = ServiceLeases()
 
     private var state = SynchronizerState()
     private var answers: [SynchronizerState.Waiter: PassRequest.Answer] = [:]
@@ -117,7 +119,9 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     /// - Throws: ``SyncFailure`` with the errors of that pass, or with ``SyncFailure/isCancelled``
     ///   if that pass or this task was cancelled. A call from inside a pass fails with
     ///   ``SyncError/Reason/syncInsidePass`` if it could never be answered: that pass belongs to
-    ///   this synchronizer, or to one that this synchronizer waits for.
+    ///   this synchronizer, or to one that this synchronizer waits for. If a ``SyncService`` drives
+    ///   the synchronizer under a lease, the pass runs under that lease, and fails with
+    ///   ``SyncLeaseError/notHeld(name:)`` while the service does not hold it.
     @discardableResult
     public func sync() async throws(SyncFailure) -> SyncReport {
         guard !Task.isCancelled else { throw SyncFailure(report: SyncReport(), isCancelled: true) }
@@ -125,12 +129,15 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
             throw SyncFailure(error: SyncError(stage: .begin, underlying: SyncError.Reason.syncInsidePass))
         }
         defer { wait.end() }
+        let leases = try leases()
         admitInbox()
         let waiter = newWaiter()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let request = PassRequest { continuation.resume(returning: $0) }
-                let context = PassContext(leases: request.leases) { await self.run($0) }
+                let request = PassRequest(leases: leases) { continuation.resume(returning: $0) }
+                let context = HeldLease.$surrounding.withValue(leases) {
+                    PassContext(leases: leases) { await self.run($0) }
+                }
                 admit(request, context, as: waiter)
             }
         } onCancel: {
@@ -148,11 +155,20 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     /// - Parameter completion: Called once, on an arbitrary thread, with the result of the first
     ///   pass that began after the call.
     public nonisolated func sync(completion: @escaping @Sendable (Result<SyncReport, SyncFailure>) -> Void) {
+        let leases: [HeldLease]
+        do throws(SyncFailure) {
+            leases = try self.leases()
+        } catch {
+            Task { completion(.failure(error)) }
+            return
+        }
         // In a separate task, so that a slow completion does not delay the actor.
-        let request = PassRequest { result in Task { completion(result) } }
+        let request = PassRequest(leases: leases) { result in Task { completion(result) } }
         // The surrounding pass does not wait for the requested one.
         let context = PassMarker.$surrounding.withValue([]) {
-            PassContext(leases: request.leases) { await self.run($0) }
+            HeldLease.$surrounding.withValue(leases) {
+                PassContext(leases: leases) { await self.run($0) }
+            }
         }
         shared.withLock { $0.inbox.append(.sync(request, context)) }
         Task { await admitInbox() }
@@ -226,6 +242,15 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     }
 
     // MARK: Running effects
+
+    /// The leases under which a pass runs that the current task requests.
+    private nonisolated func leases() throws(SyncFailure) -> [HeldLease] {
+        do throws(SyncLeaseError) {
+            return try serviceLeases.scope()
+        } catch {
+            throw SyncFailure(error: SyncError(stage: .begin, underlying: error))
+        }
+    }
 
     private func newWaiter() -> SynchronizerState.Waiter {
         lastWaiter += 1

@@ -9,6 +9,10 @@ public enum SyncLeaseError: Error {
     /// Another process held the lease for the whole wait; `holder` is `nil` if it is not known.
     case held(name: String, holder: SyncLeaseHolder?)
 
+    /// The service that drives the synchronizer does not hold its lease: it stands by, or does not
+    /// run.
+    case notHeld(name: String)
+
     /// The lease was lost, and the work under it was cancelled. `underlying` is the keeper's error,
     /// or a ``Reason``.
     case lost(name: String, underlying: any Error)
@@ -31,6 +35,8 @@ extension SyncLeaseError: CustomStringConvertible {
         switch self {
         case .held(let name, let holder?): "the lease on \(name) is held by \(holder)"
         case .held(let name, nil): "the lease on \(name) is held by another process"
+        case .notHeld(let name):
+            "the lease on \(name) is not held by this process; its service syncs when it gets the lease"
         case .lost(let name, let underlying): "the lease on \(name) was lost: \(underlying)"
         }
     }

@@ -10,7 +10,9 @@ extension SyncService where Report == SyncReport {
     /// Creates a service that runs the passes of a synchronizer; ``run()`` starts it.
     ///
     /// - Parameters:
-    ///   - synchronizer: The synchronizer; other code may use it too.
+    ///   - synchronizer: The synchronizer; other code may use it too. With a lease, passes that
+    ///     other code requests run under it, and fail with ``SyncLeaseError/notHeld(name:)`` while
+    ///     the service does not hold it.
     ///   - schedule: When the service syncs.
     ///   - lease: The lease that lets one service at a time sync; none by default.
     ///   - clock: The clock for waits between syncs and for the lease.
@@ -27,6 +29,7 @@ extension SyncService where Report == SyncReport {
             defer { withExtendedLifetime(relay) {} }
             return try await synchronizer.sync()
         }
+        if let serviceLease { synchronizer.serviceLeases.add(serviceLease) }
     }
 }
 

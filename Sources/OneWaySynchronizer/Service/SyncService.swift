@@ -49,6 +49,8 @@ public final class SyncService<Report: Sendable>: Sendable {
     private let stage: @Sendable () -> (stage: SyncStage, elapsed: Duration)?
     private let schedule: SyncSchedule
     private let lease: (any SyncLease)?
+    /// The lease for others who use the synchronizer; nil without a lease.
+    let serviceLease: ServiceLease?
     private let clock: SyncClock
     private let date: @Sendable () -> Date
     private let control = Locked(Control())
@@ -97,6 +99,7 @@ public final class SyncService<Report: Sendable>: Sendable {
         self.stage = stage
         self.schedule = schedule
         self.lease = lease
+        serviceLease = lease.map { ServiceLease(name: $0.name) }
         self.clock = clock
         self.date = date
     }
@@ -243,7 +246,7 @@ public final class SyncService<Report: Sendable>: Sendable {
                 try await lease.withLease(clock: clock) {
                     self.broadcaster.send(.tookOver)
                     defer { self.record(.releasesLease) }
-                    try await self.runOnSchedule()
+                    try await self.serviceLease?.whileHeld { try await self.runOnSchedule() }
                 }
             } catch SyncLeaseError.held(_, let holder) {
                 let isNew = record(.isRefused(holder: holder)) { $1.changes(byStandbyFor: holder) }
