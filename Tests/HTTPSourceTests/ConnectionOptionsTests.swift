@@ -16,7 +16,7 @@ import Testing
     /// The server of these tests refuses the address in the form for proxies.
     @Test func requestsGoToTheProxy() async throws {
         try await LoopbackHTTPServer.serving({ _ in .text("no proxy") }) { server in
-            let options = HTTPConnectionOptions(proxy: try #require(URL(string: server.baseURL)))
+            let options = HTTPConnectionOptions(proxy: URL(string: server.baseURL))
             let error = try await error(options, "http://host.invalid/a")
             #expect(error.problem == .status(400, firstLine: "", retryAfter: nil))
         }
@@ -24,7 +24,7 @@ import Testing
 
     @Test func aProxyThatIsGoneIsNamed() async throws {
         let refusal = try LoopbackRefusal()
-        let options = HTTPConnectionOptions(proxy: try #require(URL(string: refusal.baseURL)))
+        let options = HTTPConnectionOptions(proxy: URL(string: refusal.baseURL))
         let error = try await error(options, "http://host.invalid/a")
         #expect(error.problem == .unreachable("cannot connect", isLasting: false))
         withExtendedLifetime(refusal) {}
@@ -48,9 +48,9 @@ import Testing
         }
     }
 
-    @Test func optionsShowNoSecret() throws {
+    @Test func optionsShowNoSecret() {
         let options = HTTPConnectionOptions(
-            privateKeyPassword: "hidden", proxy: try #require(URL(string: "http://user:hidden@proxy")))
+            privateKeyPassword: "hidden", proxy: URL(string: "http://user:hidden@proxy"))
         #expect("\(options)" == "password, proxy")
         #expect(!String(reflecting: options).contains("hidden"))
     }
