@@ -75,16 +75,16 @@ extension PostgresWorkQueue {
 
         /// Waits until a worker has downloaded the preview.
         ///
-        /// - Throws: ``PostgresWorkQueue/Failure``; `PostgresError` if the server was out of reach for
-        ///   the visibility timeout; `CancellationError`.
+        /// - Throws: ``PostgresWorkQueue/Failure``; `PostgresError` if the server was out of reach
+        ///   for the visibility timeout; `CancellationError`.
         public func owsDownloadItemPreview(for item: Item) async throws {
             try await download(item, .preview)
         }
 
         /// Waits until a worker has downloaded the content.
         ///
-        /// - Throws: ``PostgresWorkQueue/Failure``; `PostgresError` if the server was out of reach for
-        ///   the visibility timeout; `CancellationError`.
+        /// - Throws: ``PostgresWorkQueue/Failure``; `PostgresError` if the server was out of reach
+        ///   for the visibility timeout; `CancellationError`.
         public func owsDownloadItem(for item: Item) async throws {
             try await download(item, .content)
         }

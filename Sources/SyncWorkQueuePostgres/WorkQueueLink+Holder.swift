@@ -39,9 +39,8 @@ extension WorkQueueLink {
                     .text(queue), .text(token), .integer(generation), .integers(news.offers.map(\.number)),
                     .texts(news.offers.map(\.stage.rawValue)), .texts(news.offers.map(\.key)),
                     .texts(news.offers.map(\.item)), .seconds(options.asideDuration),
-                    .integer(Int64(options.itemVersion)),
+                    .integer(Int64(options.itemVersion)), .text(statements.workerChannel),
                 ])
-            try await notify(statements.workerChannel)
         }
         if !news.withdrawn.isEmpty {
             let numbers = [PostgresParameter.text(token), .integers(news.withdrawn)]

@@ -94,9 +94,8 @@ extension WorkQueueLink {
                 .text(token), .texts(claims.map(\.key.holder)), .integers(claims.map(\.key.number)),
                 .integers(claims.map(\.key.attempt)),
                 .texts(claims.map(\.value.state)), .texts(claims.map(\.value.error)),
+                .text(statements.holderChannel), .text(statements.workerChannel),
             ])
-        try await notify(statements.holderChannel)
-        if claims.contains(where: { $0.value.state == "waiting" }) { try await notify(statements.workerChannel) }
     }
 
     /// Reports that the worker is alive.

@@ -133,26 +133,29 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Offers items: `queue, holder, generation, numbers, stages, keys, items, seconds for which
-    /// items are set aside, the version of their form`.
+    /// Offers items, and wakes the workers: `queue, holder, generation, numbers, stages, keys,
+    /// items, seconds for which items are set aside, the version of their form, the workers'
+    /// channel`.
     ///
     /// Offers nothing if another pass has begun, and no item twice. An item that killed workers
     /// before is a suspect.
     var offer: String {
         """
-        INSERT INTO \(work) (queue, holder, generation, number, stage, key, item, state, attempts, worker_name,
-            is_suspect, visible_at, version)
-        SELECT $1, $2, p.generation, o.number, o.stage, o.key, o.item,
-            CASE WHEN a.is_aside THEN 'aside' ELSE 'waiting' END, CASE WHEN a.is_aside THEN a.attempts ELSE 0 END,
-            a.worker, a.key IS NOT NULL, clock_timestamp(), $9::bigint
-        FROM \(passes) p, unnest($4::bigint[], $5::text[], $6::text[], $7::text[]) AS o (number, stage, key, item)
-        LEFT JOIN LATERAL (
-            SELECT a.key, a.attempts, a.worker, NOT a.is_released AND a.item = o.item
-                AND a.since > clock_timestamp() - make_interval(secs => $8::float8) AS is_aside
-            FROM \(aside) a WHERE a.queue = $1 AND a.stage = o.stage AND md5(a.key) = md5(o.key) AND a.key = o.key
-        ) a ON true
-        WHERE p.queue = $1 AND p.generation = $3::bigint
-        ON CONFLICT (holder, number) DO NOTHING
+        WITH offered AS (
+            INSERT INTO \(work) (queue, holder, generation, number, stage, key, item, state, attempts, worker_name,
+                is_suspect, visible_at, version)
+            SELECT $1, $2, p.generation, o.number, o.stage, o.key, o.item,
+                CASE WHEN a.is_aside THEN 'aside' ELSE 'waiting' END, CASE WHEN a.is_aside THEN a.attempts ELSE 0 END,
+                a.worker, a.key IS NOT NULL, clock_timestamp(), $9::bigint
+            FROM \(passes) p, unnest($4::bigint[], $5::text[], $6::text[], $7::text[]) AS o (number, stage, key, item)
+            LEFT JOIN LATERAL (
+                SELECT a.key, a.attempts, a.worker, NOT a.is_released AND a.item = o.item
+                    AND a.since > clock_timestamp() - make_interval(secs => $8::float8) AS is_aside
+                FROM \(aside) a WHERE a.queue = $1 AND a.stage = o.stage AND md5(a.key) = md5(o.key) AND a.key = o.key
+            ) a ON true
+            WHERE p.queue = $1 AND p.generation = $3::bigint
+            ON CONFLICT (holder, number) DO NOTHING
+        ) SELECT pg_notify($10, '')
         """
     }
 
@@ -222,11 +225,11 @@ struct WorkQueueStatements {
 
     // MARK: The workers' statements
 
-    /// Records the outcomes of items that the worker still has: `worker, holders, numbers,
-    /// attempts, states, errors`.
+    /// Records the outcomes of items that the worker still has, and wakes the holder: `worker,
+    /// holders, numbers, attempts, states, errors, the holder's channel, the workers' channel`.
     ///
-    /// Returning an item, as `waiting`, does not count as an attempt. An item that succeeds is no
-    /// longer set aside.
+    /// Returning an item, as `waiting`, does not count as an attempt, and wakes the other workers.
+    /// An item that succeeds is no longer set aside.
     var finish: String {
         """
         WITH f AS MATERIALIZED (
@@ -242,10 +245,13 @@ struct WorkQueueStatements {
                 error = nullif(l.error, ''), attempts = attempts - CASE WHEN l.state = 'waiting' THEN 1 ELSE 0 END
             FROM locked l WHERE \(Self.isLocked)
             RETURNING w.queue, w.stage, w.key, w.is_suspect, w.state
+        ), succeeded AS (
+            DELETE FROM \(aside) a USING finished f
+            WHERE f.is_suspect AND f.state = 'done' AND a.queue = f.queue AND a.stage = f.stage
+                AND md5(a.key) = md5(f.key) AND a.key = f.key
         )
-        DELETE FROM \(aside) a USING finished f
-        WHERE f.is_suspect AND f.state = 'done' AND a.queue = f.queue AND a.stage = f.stage
-            AND md5(a.key) = md5(f.key) AND a.key = f.key
+        SELECT pg_notify($7, ''),
+            CASE WHEN EXISTS (SELECT FROM finished WHERE state = 'waiting') THEN pg_notify($8, '') END
         """
     }
 
