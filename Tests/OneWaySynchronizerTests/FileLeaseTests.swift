@@ -30,6 +30,7 @@ import Testing
         case .held(let other):
             #expect(other == holder)
             return false
+        case .unavailable(let error): throw error
         }
     }
 

@@ -59,6 +59,28 @@ import Testing
         }
     }
 
+    @Test func aKeeperWithoutRoomIsAskedAgainByWhoeverWaits() async throws {
+        let lease = ScriptedLease(duration: .seconds(9), clock: clock)
+        lease.beUnavailable(TestError("full"))
+        await #expect(throws: TestError("full")) {
+            try await lease.withLease(clock: clock) { Issue.record("ran without the lease") }
+        }
+        let brief = Task { try await lease.withLease(waiting: .upTo(.seconds(2)), clock: clock) {} }
+        try await clock.waitForPendingDelays([.seconds(2)])
+        clock.advance(by: .seconds(2))
+        await #expect(throws: TestError("full")) { try await brief.value }
+
+        let patient = Task { try await lease.withLease(waiting: .forever, clock: clock) { 42 } }
+        for _ in 0..<5 {
+            try await clock.waitForPendingDelays([.seconds(3)])
+            clock.advance(by: .seconds(3))
+        }
+        try await clock.waitForPendingDelays([.seconds(3)])
+        lease.beUnavailable(nil)
+        clock.advance(by: .seconds(3))
+        #expect(try await patient.value == 42)
+    }
+
     @Test func aWaitingTaskGetsTheLeaseWithinAThirdOfItsTimeAfterItsRelease() async throws {
         let lease = ScriptedLease(duration: .seconds(9), clock: clock)
         lease.seize(by: other)

@@ -28,7 +28,30 @@ struct PostgresLeaseTests {
         case .held(let other):
             #expect(other == holder)
             return false
+        case .unavailable(let error): throw error
         }
+    }
+
+    @Test func aServerWithoutAFreeConnectionIsWaitedFor() async throws {
+        let server = try await PostgresServer()
+        try await PostgresSession.run(
+            server.url(),
+            "CREATE ROLE one LOGIN CONNECTION LIMIT 1; GRANT CREATE ON SCHEMA public TO one")
+        var session: PostgresSession? = try await PostgresSession(server.url(user: "one"))
+        var lease = PostgresLease("name", at: server.url(user: "one"), duration: .seconds(3))
+        lease.connectionWait = .milliseconds(100)
+        let impatient = Task { [lease] in try await lease.withLease(waiting: .never) { 42 } }
+        let error = await #expect(throws: PostgresError.self) { try await impatient.value }
+        #expect(error?.code == .tooManyConnections)
+        let isWaiting = Gate()
+        let waiting = Task { [lease] in
+            try await lease.withLease(waiting: .forever, onWait: { _ in isWaiting.open() }) { 42 }
+        }
+        try await isWaiting.pass()
+        withExtendedLifetime(session) {}
+        session = nil
+        #expect(try await waiting.value == 42)
+        await server.close()
     }
 
     @Test func itIsGrantedToOneAtATimeAndOthersLearnToWhom() async throws {

@@ -9,6 +9,7 @@ package final class ScriptedLease: SyncLease {
     package enum Event: Sendable, Equatable {
         case granted
         case refused
+        case unavailable
         case renewed
         case released
     }
@@ -18,6 +19,8 @@ package final class ScriptedLease: SyncLease {
         /// The number of the latest grant. A grant with an older number has lost the lease.
         var token = 0
         var expiry: Duration = .zero
+        /// Why requests get no answer; nil if they do.
+        var unavailability: (any Error)?
     }
 
     package let name = "the test"
@@ -56,7 +59,16 @@ package final class ScriptedLease: SyncLease {
         state.withLock { $0.holder = nil }
     }
 
+    /// Answers no requests from now on, for a reason, or answers them again without one.
+    package func beUnavailable(_ error: (any Error)?) {
+        state.withLock { $0.unavailability = error }
+    }
+
     package func tryAcquire(for holder: SyncLeaseHolder) async throws -> SyncLeaseAnswer {
+        if let error = state.withLock(\.unavailability) {
+            log.append(.unavailable)
+            return .unavailable(error)
+        }
         if let other = self.holder {
             log.append(.refused)
             return .held(by: other)

@@ -13,7 +13,8 @@ public enum SyncLeaseWait: Sendable, Hashable, Codable {
 extension SyncLease {
     /// Runs a function while this process holds the lease.
     ///
-    /// While another process holds the lease, this one requests it again at each ``retryInterval``.
+    /// While another process holds the lease, or the keeper has no room for the request, this one
+    /// requests it again at each ``retryInterval``.
     /// If the lease is lost, the body's task is cancelled. When the body returns, passes of a
     /// ``Synchronizer`` that were begun in it and still run are cancelled. The lease is released
     /// when they have ended.
@@ -58,21 +59,24 @@ extension SyncLease {
         while true {
             try Task.checkCancellation()
             let start = clock.now()
+            let holder: SyncLeaseHolder?
+            let refusal: any Error
             switch try await tryAcquire(for: SyncLeaseHolder()) {
             case .granted(let grant):
                 return HeldLease(grant, name: name, duration: duration, clock: clock, since: start)
-            case .held(let holder):
-                let interval = max(retryInterval, .milliseconds(1))
-                let patience: Duration =
-                    switch waiting {
-                    case .never: .zero
-                    case .upTo(let limit): limit.addingClamped(begin - clock.now())
-                    case .forever: interval
-                    }
-                guard patience > .zero else { throw SyncLeaseError.held(name: name, holder: holder) }
-                if holders.insert(holder).inserted { onWait(holder) }
-                try await clock.sleep(min(patience, interval))
+            case .held(let other): (holder, refusal) = (other, SyncLeaseError.held(name: name, holder: other))
+            case .unavailable(let error): (holder, refusal) = (nil, error)
             }
+            let interval = max(retryInterval, .milliseconds(1))
+            let patience: Duration =
+                switch waiting {
+                case .never: .zero
+                case .upTo(let limit): limit.addingClamped(begin - clock.now())
+                case .forever: interval
+                }
+            guard patience > .zero else { throw refusal }
+            if holders.insert(holder).inserted { onWait(holder) }
+            try await clock.sleep(min(patience, interval))
         }
     }
 }

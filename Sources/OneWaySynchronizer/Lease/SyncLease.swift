@@ -40,7 +40,7 @@ public protocol SyncLease: Sendable {
     /// same process.
     ///
     /// - Parameter holder: The requesting process, which is reported to others.
-    /// - Returns: The grant, or the holder of the lease.
+    /// - Returns: The grant, the holder of the lease, or why the keeper has no answer yet.
     /// - Throws: An error if the keeper cannot be reached.
     func tryAcquire(for holder: SyncLeaseHolder) async throws -> SyncLeaseAnswer
 }
@@ -56,6 +56,11 @@ public enum SyncLeaseAnswer: Sendable {
     case granted(any SyncLeaseGrant)
     /// Another process holds it; `nil` if the holder is not known.
     case held(by: SyncLeaseHolder?)
+    /// The keeper has no room for the request now, for the reason in the error.
+    ///
+    /// A process that waits for the lease requests it again, as from another holder. A process that
+    /// does not wait gets the error.
+    case unavailable(any Error)
 }
 
 /// A granted lease.

@@ -102,6 +102,7 @@ final class OpenFolder: Sendable {
         switch answer {
         case .granted(let grant): return grant
         case .held(let holder): throw .inUse(path: path, holder: holder)
+        case .unavailable(let error): throw .system("cannot lock \(path): \(error)")
         }
     }
 

@@ -37,6 +37,9 @@ public struct PostgresLease: SyncLease {
 
     private let address: PostgresAddress
 
+    /// The time to wait for a server without a free connection, in each request.
+    package var connectionWait = Duration.seconds(30)
+
     /// Creates a lease. Does not connect.
     ///
     /// - Parameters:
@@ -58,11 +61,20 @@ public struct PostgresLease: SyncLease {
 
     /// Requests the lease; see `SyncLease`.
     ///
+    /// A server that has no free connection for 30 seconds is unavailable: a process that waits for
+    /// the lease goes on waiting.
+    ///
     /// - Throws: `PostgresError` if the server cannot be reached or reports an error;
     ///   `CancellationError`.
     public func tryAcquire(for holder: SyncLeaseHolder) async throws -> SyncLeaseAnswer {
-        let session = try await PostgresLeaseSession(
-            address, statements: PostgresLeaseStatements(schema: schema), name: name, duration: duration)
+        let session: PostgresLeaseSession
+        do {
+            session = try await PostgresLeaseSession(
+                address, statements: PostgresLeaseStatements(schema: schema), name: name, duration: duration,
+                connectionWait: connectionWait)
+        } catch let error as PostgresError where error.code == .tooManyConnections {
+            return .unavailable(error)
+        }
         switch try await session.take(for: holder) {
         case .granted: return .granted(session)
         case .held(let other): return .held(by: other)
@@ -91,14 +103,15 @@ actor PostgresLeaseSession: SyncLeaseGrant {
 
     /// Connects.
     init(
-        _ address: PostgresAddress, statements: PostgresLeaseStatements, name: String, duration: Duration
+        _ address: PostgresAddress, statements: PostgresLeaseStatements, name: String, duration: Duration,
+        connectionWait: Duration
     ) async throws {
         self.statements = statements
         self.name = name
         self.duration = duration
         var options = PostgresSessionOptions(silenceLimit: duration)
         options.pooling = .transaction
-        options.connectionWait = duration
+        options.connectionWait = connectionWait
         connection = try await PostgresConnection.open(address, options: options) { connection in
             connection.answerLimit = duration
             // A grant is idle between renewals. Through a pooler, the setting would remain in a
