@@ -303,13 +303,17 @@ let package = Package(
                 "JSONMapper", "OneWaySynchronizer", "OneWayStoreTestSupport", "OneWayTestSupport",
             ], path: "Tests/Simulation", swiftSettings: settings),
 
-        // Fuzz targets, each built alone with --sanitize=fuzzer
+        // Fuzz targets, each built alone with -Xswiftc -sanitize=address,fuzzer
         .executableTarget(
             name: "FuzzModelFile", dependencies: ["SyncBase", "CoreDataModel"], path: "Tests/Fuzz/FuzzModelFile",
             swiftSettings: settings),
         .executableTarget(
             name: "FuzzJSONReader", dependencies: ["SyncBase", "JSONMapper"], path: "Tests/Fuzz/FuzzJSONReader",
             swiftSettings: settings),
+        .executableTarget(
+            name: "FuzzRoundTrip",
+            dependencies: ["SyncBase", "JSONMapper", "ModelInference", "StoreSync", "SyncModel", "SyncStore"],
+            path: "Tests/Fuzz/FuzzRoundTrip", swiftSettings: settings),
         .executableTarget(
             name: "FuzzDateParser", dependencies: ["SyncBase", "SyncModel"], path: "Tests/Fuzz/FuzzDateParser",
             swiftSettings: settings),
