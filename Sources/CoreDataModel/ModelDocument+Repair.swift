@@ -3,7 +3,8 @@ import SyncModel
 extension ModelDocument {
     /// Removes declarations that Core Data accepts and a `DataModel` does not, with warnings.
     ///
-    /// Afterwards, the warnings are in file order.
+    /// The parents must have been checked (`DataModel.checkFamilies`). Afterwards, the warnings are
+    /// in file order.
     mutating func repair() {
         removeInheritedProperties()
         removeAimlessRelationships()
@@ -47,6 +48,9 @@ extension ModelDocument {
     private mutating func removeUnusableInverses() {
         let ancestors = self.ancestors
         let indices = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let places = entities.map { entity in
+            Dictionary(entity.relationships.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        }
         func isRelated(_ one: String, _ other: String) -> Bool {
             one == other || ancestors[one]?.contains { $0.name == other } == true
                 || ancestors[other]?.contains { $0.name == one } == true
@@ -60,7 +64,8 @@ extension ModelDocument {
             let lineage = [relationship.destination] + (ancestors[relationship.destination] ?? []).map(\.name)
             for name in lineage {
                 guard let index = indices[name] else { continue }
-                guard let back = all[index].relationships.first(where: { $0.name == inverse }) else { continue }
+                guard let place = places[index][inverse] else { continue }
+                let back = all[index].relationships[place]
                 return back.inverse == relationship.name && isRelated(back.destination, entity.name)
             }
             return false
@@ -102,8 +107,10 @@ extension ModelDocument {
             let inherited = lineage.first.flatMap { identities[$0.name] } ?? []
             var isChosen = false
             identities[entity.name] = inherited
-            for constraint in constraints[entity.name] ?? [] {
-                if let obstacle = obstacle(to: constraint.names, of: entity, inheriting: lineage) {
+            guard let constraints = constraints[entity.name] else { continue }
+            let properties = Properties(entity, inheriting: lineage)
+            for constraint in constraints {
+                if let obstacle = properties.obstacle(to: constraint.names) {
                     warn(.unsupported(what: "a uniqueness constraint on \(obstacle)"), at: constraint.line)
                 } else if !isChosen, constraint.names.starts(with: inherited) {
                     isChosen = true
@@ -120,20 +127,19 @@ extension ModelDocument {
     private mutating func chooseIndexes() {
         let ancestors = self.ancestors
         for (place, entity) in entities.enumerated() {
-            let lineage = ancestors[entity.name] ?? []
-            for index in indexes[entity.name] ?? [] {
+            guard let indexes = indexes[entity.name] else { continue }
+            let properties = Properties(entity, inheriting: ancestors[entity.name] ?? [])
+            var known = Set(entity.indexes)
+            for index in indexes {
                 if let obstacle = index.obstacle {
                     warn(.unsupported(what: "an index with \(obstacle)"), at: index.line)
                     continue
                 }
                 // Stores index every to-one relationship.
-                let isRelationship = ([entity] + lineage).contains { declaring in
-                    declaring.relationships.contains { [$0.name] == index.names && !$0.isToMany }
-                }
-                if isRelationship { continue }
-                var names: [String] = []
-                for name in index.names where !names.contains(name) { names.append(name) }
-                if let obstacle = obstacle(to: names, of: entity, inheriting: lineage) {
+                if index.names.count == 1, properties.isToOne(index.names[0]) { continue }
+                var seen: Set<String> = []
+                let names = index.names.filter { seen.insert($0).inserted }
+                if let obstacle = properties.obstacle(to: names) {
                     warn(.unsupported(what: "an index on \(obstacle)"), at: index.line)
                     continue
                 }
@@ -141,23 +147,52 @@ extension ModelDocument {
                     warn(.unsupported(what: "the descending order of a part of an index"), at: index.line)
                 }
                 let declared = SyncIndex(names)
-                if !entities[place].indexes.contains(declared) { entities[place].indexes.append(declared) }
+                if known.insert(declared).inserted { entities[place].indexes.append(declared) }
             }
         }
     }
 
-    /// Why names cannot form an identity or an index; nil if they can.
-    private func obstacle(to names: [String], of entity: SyncEntity, inheriting lineage: [SyncEntity]) -> String? {
-        guard !names.isEmpty else { return "nothing" }
-        let declaring = [entity] + lineage
-        for name in names {
-            if declaring.contains(where: { $0.relationships.contains { $0.name == name } }) { return "a relationship" }
-            let found = declaring.lazy.compactMap { $0.attributes.first { $0.name == name } }.first
-            guard let found else { return "\(name), which is not an attribute" }
-            if found.type == .transformable { return "a transformable attribute" }
-            if found.type == .json { return "an attribute that holds JSON" }
+    /// The properties of an entity by name, inherited ones included.
+    private struct Properties {
+        private enum Kind {
+            case attribute(AttributeType)
+            case relationship(isToMany: Bool)
         }
-        return nil
+
+        private var kinds: [String: Kind] = [:]
+
+        init(_ entity: SyncEntity, inheriting lineage: [SyncEntity]) {
+            // The nearest declaration counts, and a relationship before an attribute.
+            for declaring in lineage.reversed() + [entity] {
+                for attribute in declaring.attributes.reversed() {
+                    kinds[attribute.name] = .attribute(attribute.type)
+                }
+            }
+            for declaring in lineage.reversed() + [entity] {
+                for relationship in declaring.relationships.reversed() {
+                    kinds[relationship.name] = .relationship(isToMany: relationship.isToMany)
+                }
+            }
+        }
+
+        func isToOne(_ name: String) -> Bool {
+            if case .relationship(isToMany: false) = kinds[name] { true } else { false }
+        }
+
+        /// Why names cannot form an identity or an index; nil if they can.
+        func obstacle(to names: [String]) -> String? {
+            guard !names.isEmpty else { return "nothing" }
+            for name in names {
+                switch kinds[name] {
+                case .relationship: return "a relationship"
+                case nil: return "\(name), which is not an attribute"
+                case .attribute(.transformable): return "a transformable attribute"
+                case .attribute(.json): return "an attribute that holds JSON"
+                case .attribute: break
+                }
+            }
+            return nil
+        }
     }
 
     // MARK: Lookup

@@ -77,9 +77,9 @@ struct ModelDocument {
     }
 
     private mutating func changeLastIndex(of entity: SyncEntity?, _ body: (inout Index) -> Void) {
-        guard let entity, var list = indexes[entity.name], let last = list.indices.last else { return }
-        body(&list[last])
-        indexes[entity.name] = list
+        guard let entity, let last = indexes[entity.name]?.indices.last else { return }
+        // In place: a copy of the list for each property would be quadratic.
+        body(&indexes[entity.name, default: []][last])
     }
 
     // MARK: Lines
@@ -90,6 +90,7 @@ struct ModelDocument {
             switch error {
             case .emptyName(let entity, let property): (entity, property)
             case .duplicateEntity(let entity), .unknownParent(let entity, _), .inheritanceCycle(let entity, _),
+                .tooManyAncestors(let entity, _), .tooManyProperties(let entity, _),
                 .unknownIdentity(let entity, _), .unsuitableIndex(let entity, _), .unsuitableIdentity(let entity, _, _),
                 .unknownEntity(let entity):
                 (entity, nil)

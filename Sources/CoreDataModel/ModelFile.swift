@@ -25,6 +25,9 @@ public struct ModelFile: Sendable {
     public static let maximumByteCount = 16 << 20
     /// The maximum depth of nested elements.
     public static let maximumDepth = 64
+    /// The maximum number of attributes of an XML element. The time of the XML parser is quadratic
+    /// in this number.
+    public static let maximumElementAttributeCount = 1_000
 
     /// Creates a model file by reading it from the file system.
     ///
@@ -54,9 +57,10 @@ public struct ModelFile: Sendable {
     public init(xml: Data, named name: String = "contents") throws(ModelFileError) {
         try ModelFolder.checkFormat(xml, file: name)
         var document = try ModelXMLReader.read(xml, file: name)
-        document.repair()
-        warnings = document.warnings
         do {
+            try DataModel.checkFamilies(of: document.entities)
+            document.repair()
+            warnings = document.warnings
             model = try DataModel(document.entities)
         } catch {
             throw .invalid(file: name, line: document.line(of: error), error: error)

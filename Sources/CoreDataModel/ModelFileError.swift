@@ -26,6 +26,8 @@ public enum ModelFileError: Error, Hashable, Sendable {
     case processingInstruction(file: String, line: Int)
     /// Elements are nested deeper than `ModelFile.maximumDepth`.
     case tooDeep(file: String, line: Int)
+    /// An XML element has more attributes than `ModelFile.maximumElementAttributeCount`.
+    case tooManyElementAttributes(file: String, line: Int)
     /// The file is not well-formed XML; `reason` contains the libxml2 error code.
     case malformed(file: String, line: Int, column: Int, reason: String)
     /// The root element is not `model`.
@@ -57,6 +59,8 @@ extension ModelFileError: CustomStringConvertible {
         case .processingInstruction(let file, let line): "\(file):\(line): a processing instruction is not allowed"
         case .tooDeep(let file, let line):
             "\(file):\(line): elements are nested more than \(ModelFile.maximumDepth) deep"
+        case .tooManyElementAttributes(let file, let line):
+            "\(file):\(line): an element has more than \(ModelFile.maximumElementAttributeCount) attributes"
         case .malformed(let file, let line, let column, let reason): "\(file):\(line):\(column): \(reason)"
         case .unexpectedRoot(let file, let line, let element):
             "\(file):\(line): the root element is <\(element)> instead of <model>"

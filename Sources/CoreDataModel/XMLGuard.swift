@@ -7,6 +7,8 @@ import Foundation
 /// - Document types, and with them all entity declarations.
 /// - Processing instructions. FoundationXML's parser dereferences a null pointer for one without
 ///   content, such as `<?a?>`.
+/// - Elements with more attributes than `ModelFile.maximumElementAttributeCount`. A quotation mark
+///   after `=` counts as an attribute, also inside a value or a comment.
 /// - Encodings other than UTF-8. The guard reads the XML declaration and replaces it with spaces,
 ///   so that the parser cannot interpret it differently.
 ///
@@ -16,8 +18,8 @@ import Foundation
 enum XMLGuard {
     /// Returns the bytes for the parser, with spaces in place of the XML declaration.
     ///
-    /// - Throws: `ModelFileError.unsupportedEncoding`, `documentType` or `processingInstruction`.
-    ///   The XML parser reports all other errors.
+    /// - Throws: `ModelFileError.unsupportedEncoding`, `documentType`, `processingInstruction` or
+    ///   `tooManyElementAttributes`. The XML parser reports all other errors.
     static func checked(_ data: Data, file: String) throws(ModelFileError) -> Data {
         guard !data.contains(0), String(data: data, encoding: .utf8) != nil else {
             throw .unsupportedEncoding(file: file)
@@ -31,7 +33,21 @@ enum XMLGuard {
             }
         }
         var line = 1
+        var attributeCount = 0
+        var isAfterEqualSign = false
         for (index, byte) in bytes.enumerated() {
+            switch byte {
+            case UInt8(ascii: "="): isAfterEqualSign = true
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): break
+            case UInt8(ascii: "<"): (attributeCount, isAfterEqualSign) = (0, false)
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                if isAfterEqualSign { attributeCount += 1 }
+                isAfterEqualSign = false
+            default: isAfterEqualSign = false
+            }
+            guard attributeCount <= ModelFile.maximumElementAttributeCount else {
+                throw .tooManyElementAttributes(file: file, line: line)
+            }
             if byte == UInt8(ascii: "\n") {
                 line += 1
             } else if byte == UInt8(ascii: "<") {

@@ -54,6 +54,29 @@ import Testing
         }
     }
 
+    @Test func conditionsAreBounded() throws {
+        for word in ["and", "or"] {
+            let text = { (count: Int) in Array(repeating: "a = 1", count: count).joined(separator: " \(word) ") }
+            let parts = Array(repeating: PropertyPath("a") == 1, count: 500)
+            #expect(try RecordPredicate(parsing: text(500)) == (word == "and" ? .and(parts) : .or(parts)))
+            // A text of any length is refused as soon as the limit is reached.
+            for count in [501, 200_000] {
+                let error = #expect(throws: RecordPredicateError.self) { try RecordPredicate(parsing: text(count)) }
+                #expect(error?.description.contains("no more than 500 conditions") == true)
+            }
+        }
+    }
+
+    @Test func valuesInListsAreBounded() throws {
+        let text = { (count: Int) in "a in (" + Array(repeating: "1", count: count).joined(separator: ",") + ")" }
+        #expect(
+            try RecordPredicate(parsing: text(10_000)) == PropertyPath("a").isIn(Array(repeating: 1, count: 10_000)))
+        let error = #expect(throws: RecordPredicateError.self) {
+            try RecordPredicate(parsing: "\(text(6_000)) or \(text(4_001))")
+        }
+        #expect(error?.description.contains("no more than 10000 values in lists") == true)
+    }
+
     @Test func textBecomesADateWhereTheAttributeIsOne() throws {
         let model = try ModelTests.office.get()
         let layout = try model.layout(of: "Person")

@@ -13,8 +13,9 @@ struct BodyRecoder: Sendable {
         case events(types: Set<String>)
     }
 
-    /// The maximum number of bytes of an event.
-    private static let eventByteCount = 64 << 20
+    /// The maximum number of bytes of an event, and of a part of the body that is held back. The
+    /// mapper refuses an element of this size.
+    static let maximumByteCount = JSONOptions().maximumElementByteCount
     /// The type of events with which servers report errors.
     private static let errorType = "error"
 
@@ -41,10 +42,13 @@ struct BodyRecoder: Sendable {
     private let holdsLines: Bool
     /// The line that is held back, with the bracket or comma before it.
     private var held: [UInt8] = []
+    /// Whether the current line is longer than the limit, and is no longer held back.
+    private var isTooLong = false
     /// Whether the body ended with the sign of its end.
     private(set) var hasEndSign = false
     private var state = State.start
-    private var events = EventParser(limit: eventByteCount)
+    private var events: EventParser
+    private let limit: Int
     /// The data of the event that reports an error; nil if there is none.
     private(set) var failure: [UInt8]?
     /// The rest of a byte order mark at the beginning of the body.
@@ -70,9 +74,17 @@ struct BodyRecoder: Sendable {
 
     /// Creates a recoder; nil for a format that needs none.
     ///
-    /// - Parameter endSign: The element that is no object, and ends the body; nil for none.
-    init?(_ format: HTTPAPI.Format, endSign: HTTPAPI.EndSign? = nil) {
+    /// - Parameters:
+    ///   - endSign: The element that is no object, and ends the body; nil for none.
+    ///   - limit: The maximum number of bytes that are held back. More are passed on, so that the
+    ///     mapper reports an element that is too large.
+    init?(
+        _ format: HTTPAPI.Format, endSign: HTTPAPI.EndSign? = nil,
+        limit: Int = BodyRecoder.maximumByteCount
+    ) {
         self.endSign = endSign
+        self.limit = limit
+        events = EventParser(limit: limit)
         if case .line = endSign { holdsLines = true } else { holdsLines = false }
         switch format {
         case .array: return nil
@@ -148,6 +160,7 @@ struct BodyRecoder: Sendable {
             written += held
             held = []
         }
+        isTooLong = false
         put(state == .start ? UInt8(ascii: "[") : UInt8(ascii: ","), &written)
         put(byte, &written)
         (state, depth, isInString, isEscaped) = (.value, 0, false, false)
@@ -155,7 +168,11 @@ struct BodyRecoder: Sendable {
     }
 
     private mutating func put(_ byte: UInt8, _ written: inout [UInt8]) {
-        if holdsLines { held.append(byte) } else { written.append(byte) }
+        guard holdsLines, !isTooLong else { return written.append(byte) }
+        held.append(byte)
+        guard held.count > limit else { return }
+        written += held
+        (held, isTooLong) = ([], true)
     }
 
     /// Whether a line is the sign of the end.
@@ -254,6 +271,11 @@ struct BodyRecoder: Sendable {
         case .key:
             key.append(byte)
             if endsString(byte) { state = .beforeValue }
+            if key.count > limit {
+                // The mapper reports a text of this size.
+                written += key
+                (key, state) = ([], .end)
+            }
         case .beforeValue:
             if isSpace || index == nil && byte == UInt8(ascii: ":") { return }
             if let index {
@@ -367,6 +389,9 @@ struct BodyRecoder: Sendable {
         } else {
             written.append(byte)
         }
+        guard (member?.count ?? own?.count ?? 0) > limit else { return }
+        written += member ?? own ?? []
+        (member, own) = (nil, nil)
     }
 
     /// Ends the key of a member. A key equal to the field's name waits for its value.

@@ -16,10 +16,11 @@ extension DataModel {
     func bound(_ index: SyncIndex, of layout: EntityLayout) throws(ModelError) -> IndexLayout {
         let error = ModelError.unsuitableIndex(entity: layout.name, attributes: index.attributes)
         var slots: [Int] = []
+        var known: Set<Int> = []
         for name in index.attributes {
             guard let slot = layout.slot(of: name), layout.attributes[slot].type != .transformable,
                 layout.attributes[slot].type != .json,
-                !slots.contains(slot)
+                known.insert(slot).inserted
             else { throw error }
             slots.append(slot)
         }

@@ -21,7 +21,15 @@ public struct DataModel: Sendable {
     /// Values that were made from the model once, such as its compiled mapping, by their type.
     private var companions: [ObjectIdentifier: any Sendable] = [:]
 
-    /// Creates a model from a list of entities.
+    /// The maximum number of ancestors of an entity: 100.
+    public static let maximumAncestorCount = 100
+    /// The maximum number of properties of all entities together: 200,000.
+    ///
+    /// A property counts once for each entity that has it, declared or inherited.
+    public static let maximumPropertyCount = 200_000
+
+    /// Creates a model from a list of entities. The time that it takes is linear in the number of
+    /// all properties, inherited ones included.
     ///
     /// - Throws: `ModelError` for the first contradiction between declarations, with the entity and
     ///   property.
@@ -31,6 +39,11 @@ public struct DataModel: Sendable {
         for layout in layouts {
             for index in layout.entity.indexes { _ = try bound(index, of: layout) }
         }
+    }
+
+    /// Checks the names and parents of entities, and the limits of a model.
+    package static func checkFamilies(of entities: [SyncEntity]) throws(ModelError) {
+        _ = try ModelResolver(families: entities)
     }
 
     /// Creates a model from the entities in a result-builder closure.

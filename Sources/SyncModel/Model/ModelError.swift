@@ -11,6 +11,11 @@ public enum ModelError: Error, Hashable, Sendable {
     case unknownParent(entity: String, parent: String)
     /// An entity inherits from itself, through the named entities.
     case inheritanceCycle(entity: String, through: [String])
+    /// An entity has more ancestors than ``DataModel/maximumAncestorCount``.
+    case tooManyAncestors(entity: String, limit: Int)
+    /// The entities have more properties than ``DataModel/maximumPropertyCount``, inherited ones
+    /// included. The entity is the first one beyond the limit.
+    case tooManyProperties(entity: String, limit: Int)
     /// An entity declares two properties with the same name.
     case duplicateProperty(entity: String, property: String)
     /// An entity declares a property that it already inherits.
@@ -54,7 +59,12 @@ extension ModelError: CustomStringConvertible {
         case .unknownParent(let entity, let parent):
             "\(entity) inherits from \(parent), which does not exist"
         case .inheritanceCycle(let entity, let through):
-            "\(entity) inherits from itself: \(through.joined(separator: " → "))"
+            "\(entity) inherits from itself: \(through.prefix(20).joined(separator: " → "))"
+                + (through.count > 20 ? " → …" : "")
+        case .tooManyAncestors(let entity, let limit):
+            "\(entity) has more than \(limit) ancestors"
+        case .tooManyProperties(let entity, let limit):
+            "the entities have more than \(limit) properties, with those of \(entity); inherited properties count"
         case .duplicateProperty(let entity, let property):
             "\(entity).\(property) is declared twice"
         case .inheritedProperty(let entity, let property, let from):

@@ -11,15 +11,21 @@ struct ModelResolver {
     private var sources: [[Int]]
 
     init(_ entities: [SyncEntity]) throws(ModelError) {
+        try self.init(families: entities)
+        for index in descent {
+            try gatherProperties(of: index)
+        }
+    }
+
+    /// Checks only the names, the parents and the number of properties.
+    init(families entities: [SyncEntity]) throws(ModelError) {
         self.entities = entities
         attributes = Array(repeating: [], count: entities.count)
         relationships = Array(repeating: [], count: entities.count)
         sources = Array(repeating: [], count: entities.count)
         try indexNames()
         try findParents()
-        for index in descent {
-            try gatherProperties(of: index)
-        }
+        try checkSize()
     }
 
     func layouts() throws(ModelError) -> [EntityLayout] {
@@ -34,7 +40,8 @@ struct ModelResolver {
                 scopes[index] = scopes[parent]
             }
             scopes[index] = try ownScope(of: index) ?? scopes[index]
-            for slot in try ownIdentity(of: index) where !identities[index].contains(slot) {
+            var known = Set(identities[index])
+            for slot in try ownIdentity(of: index) where known.insert(slot).inserted {
                 identities[index].append(slot)
             }
             var ancestor: Int? = index
@@ -46,12 +53,16 @@ struct ModelResolver {
         // A scoped identity does not identify objects in the whole store.
         let isIdentified = entities.indices.map { !identities[$0].isEmpty && scopes[$0] == nil }
         let hasIdentity = entities.indices.map { families[$0].contains { isIdentified[$0] } }
+        // Without a dictionary, the search for inverses would be quadratic.
+        let places = entities.indices.map { index in
+            Dictionary(relationships[index].enumerated().map { ($1.name, $0) }) { first, _ in first }
+        }
         var layouts: [EntityLayout] = []
         layouts.reserveCapacity(entities.count)
         for index in entities.indices {
             var resolved: [RelationshipLayout] = []
             for place in relationships[index].indices {
-                resolved.append(try resolve(place, of: index, hasIdentity))
+                resolved.append(try resolve(place, of: index, places, hasIdentity))
             }
             layouts.append(
                 EntityLayout(
@@ -91,42 +102,61 @@ struct ModelResolver {
         }
         guard descent.count < entities.count else { return }
         let reached = Set(descent)
-        for index in entities.indices where !reached.contains(index) {
-            var through = [entities[index].name]
-            var seen: Set<Int> = [index]
-            var next = parents[index]
-            while let place = next, seen.insert(place).inserted {
-                through.append(entities[place].name)
-                next = parents[place]
+        // Each of the others inherits from a cycle, or is part of one. The walk from the first of
+        // them ends where the cycle closes.
+        guard let start = entities.indices.first(where: { !reached.contains($0) }) else { return }
+        var walked: [Int] = []
+        var seen: Set<Int> = []
+        var next: Int? = start
+        while let place = next, seen.insert(place).inserted {
+            walked.append(place)
+            next = parents[place]
+        }
+        guard let closing = next, let first = walked.firstIndex(of: closing) else { return }
+        // The entity of the cycle that is declared first.
+        let cycle = walked[first...]
+        let offset = (cycle.min().flatMap(cycle.firstIndex) ?? first) - first
+        let rotated = Array(cycle.dropFirst(offset)) + cycle.prefix(offset)
+        let names = (rotated + rotated.prefix(1)).map { entities[$0].name }
+        throw .inheritanceCycle(entity: names[0], through: names)
+    }
+
+    /// Checks the limits, before memory is used for inherited properties.
+    private func checkSize() throws(ModelError) {
+        var ancestorCounts = Array(repeating: 0, count: entities.count)
+        var propertyCounts = entities.map { $0.attributes.count + $0.relationships.count }
+        var total = 0
+        for index in descent {
+            if let parent = parents[index] {
+                ancestorCounts[index] = ancestorCounts[parent] + 1
+                propertyCounts[index] += propertyCounts[parent]
             }
-            // An entity that inherits from a cycle but is not part of it never reaches itself. The
-            // loop continues until it finds an entity of the cycle.
-            if next == index {
-                throw .inheritanceCycle(entity: entities[index].name, through: through + [entities[index].name])
+            guard ancestorCounts[index] <= DataModel.maximumAncestorCount else {
+                throw .tooManyAncestors(entity: entities[index].name, limit: DataModel.maximumAncestorCount)
+            }
+            total += propertyCounts[index]
+            guard total <= DataModel.maximumPropertyCount else {
+                throw .tooManyProperties(entity: entities[index].name, limit: DataModel.maximumPropertyCount)
             }
         }
     }
 
     private mutating func gatherProperties(of index: Int) throws(ModelError) {
         let entity = entities[index]
-        var owners: [String: String] = [:]
+        var inherited: Set<String> = []
         if let parent = parents[index] {
             attributes[index] = attributes[parent]
             relationships[index] = relationships[parent]
             sources[index] = sources[parent]
-            let inherited = attributes[parent].map(\.name) + relationships[parent].map(\.name)
-            for name in inherited {
-                owners[name] = owner(of: name, from: parent)
-            }
+            inherited = Set(attributes[parent].map(\.name) + relationships[parent].map(\.name))
         }
+        var own: Set<String> = []
         for name in entity.attributes.map(\.name) + entity.relationships.map(\.name) {
             guard !name.isEmpty else { throw .emptyName(entity: entity.name, property: name) }
-            if let owner = owners[name] {
-                throw owner == entity.name
-                    ? .duplicateProperty(entity: entity.name, property: name)
-                    : .inheritedProperty(entity: entity.name, property: name, from: owner)
+            if let parent = parents[index], inherited.contains(name) {
+                throw .inheritedProperty(entity: entity.name, property: name, from: owner(of: name, from: parent))
             }
-            owners[name] = entity.name
+            guard own.insert(name).inserted else { throw .duplicateProperty(entity: entity.name, property: name) }
         }
         for attribute in entity.attributes where !attribute.type.accepts(attribute.defaultValue) {
             throw .defaultOfWrongType(entity: entity.name, attribute: attribute.name, type: attribute.type)
@@ -152,9 +182,11 @@ struct ModelResolver {
 
     private func ownIdentity(of index: Int) throws(ModelError) -> [Int] {
         let entity = entities[index]
+        guard !entity.identity.isEmpty else { return [] }
+        let known = Dictionary(attributes[index].enumerated().map { ($1.name, $0) }) { first, _ in first }
         var slots: [Int] = []
         for name in entity.identity {
-            guard let slot = attributes[index].firstIndex(where: { $0.name == name }) else {
+            guard let slot = known[name] else {
                 throw .unknownIdentity(entity: entity.name, attribute: name)
             }
             let type = attributes[index][slot].type
@@ -194,7 +226,7 @@ struct ModelResolver {
     }
 
     private func resolve(
-        _ place: Int, of index: Int, _ hasIdentity: [Bool]
+        _ place: Int, of index: Int, _ places: [[String: Int]], _ hasIdentity: [Bool]
     ) throws(ModelError) -> RelationshipLayout {
         let relationship = relationships[index][place]
         let source = sources[index][place]
@@ -209,7 +241,7 @@ struct ModelResolver {
         var inverse: Int?
         var declaredInverse: SyncRelationship?
         if let name = relationship.inverse {
-            guard let found = relationships[destination].firstIndex(where: { $0.name == name }) else {
+            guard let found = places[destination][name] else {
                 throw .unknownInverse(
                     entity: entity, relationship: relationship.name, destination: relationship.destination,
                     inverse: name)

@@ -13,8 +13,8 @@ extension PredicateTree where Path == PropertyPath {
     ///
     /// Keywords are case-insensitive; paths are case-sensitive.
     ///
-    /// - Throws: `RecordPredicateError.syntax` with the byte offset, for invalid text and for more
-    ///   than 100 levels of nesting.
+    /// - Throws: `RecordPredicateError.syntax` with the byte offset, for invalid text, for more than
+    ///   100 levels of nesting, 500 conditions, or 10,000 values in lists.
     public init(parsing text: String) throws(RecordPredicateError) {
         var parser = PredicateParser(text)
         self = try parser.parse()
@@ -24,10 +24,17 @@ extension PredicateTree where Path == PropertyPath {
 /// A recursive-descent parser with one method per level of precedence.
 private struct PredicateParser {
     private static let maximumDepth = 100
+    /// The maximum number of conditions. SQLite allows 1,000 levels in an expression, and a level
+    /// is added by each condition.
+    private static let maximumTermCount = 500
+    /// The maximum number of values in all lists.
+    private static let maximumValueCount = 10_000
 
     private let bytes: [UInt8]
     private var index = 0
     private var depth = 0
+    private var termCount = 0
+    private var valueCount = 0
 
     init(_ text: String) {
         bytes = Array(text.utf8)
@@ -41,19 +48,19 @@ private struct PredicateParser {
     }
 
     private mutating func parseAlternatives() throws(RecordPredicateError) -> RecordPredicate {
-        var predicate = try parseConditions()
-        while takeWord("or") || take("||") {
-            predicate = predicate || (try parseConditions())
-        }
-        return predicate
+        let first = try parseConditions()
+        var parts = [first]
+        if case .or(let inner) = first { parts = inner }
+        while takeWord("or") || take("||") { parts.append(try parseConditions()) }
+        return parts.count == 1 ? first : .or(parts)
     }
 
     private mutating func parseConditions() throws(RecordPredicateError) -> RecordPredicate {
-        var predicate = try parseCondition()
-        while takeWord("and") || take("&&") {
-            predicate = predicate && (try parseCondition())
-        }
-        return predicate
+        let first = try parseCondition()
+        var parts = [first]
+        if case .and(let inner) = first { parts = inner }
+        while takeWord("and") || take("&&") { parts.append(try parseCondition()) }
+        return parts.count == 1 ? first : .and(parts)
     }
 
     private mutating func parseCondition() throws(RecordPredicateError) -> RecordPredicate {
@@ -73,6 +80,10 @@ private struct PredicateParser {
 
     private mutating func parseComparison() throws(RecordPredicateError) -> RecordPredicate {
         skipSpace()
+        termCount += 1
+        guard termCount <= Self.maximumTermCount else {
+            throw expected("no more than \(Self.maximumTermCount) conditions")
+        }
         let path = bytes[index...].prefix(while: Self.isKeyByte)
         guard !path.isEmpty else { throw expected("a key") }
         index += path.count
@@ -120,6 +131,10 @@ private struct PredicateParser {
         var values: [AttributeValue] = []
         if take(end) { return values }
         repeat {
+            valueCount += 1
+            guard valueCount <= Self.maximumValueCount else {
+                throw expected("no more than \(Self.maximumValueCount) values in lists")
+            }
             values.append(try parseValue())
         } while take(",")
         guard take(end) else { throw expected("',' or '\(end)'") }

@@ -1,0 +1,44 @@
+import Testing
+
+@testable import HTTPSource
+
+/// What is held back of a body is bounded.
+@Suite struct RecoderLimitTests {
+    private static let text = "\"" + String(repeating: "x", count: 5_000) + "\""
+
+    /// The bytes that a recoder returns for a body in pieces of 100 bytes, and the most that it
+    /// held back at a time.
+    private func recode(_ recoder: BodyRecoder?, _ body: String) throws -> (written: String, held: Int) {
+        var recoder = try #require(recoder)
+        var written: [UInt8] = []
+        var read = 0
+        var held = 0
+        let bytes = Array(body.utf8)
+        for start in stride(from: 0, to: bytes.count, by: 100) {
+            let piece = Array(bytes[start..<min(start + 100, bytes.count)])
+            written += recoder.recode(piece)
+            read += piece.count
+            held = max(held, read - written.count)
+        }
+        return (String(decoding: written + recoder.finish(), as: UTF8.self), held)
+    }
+
+    @Test func aLineIsHeldBackUpToALimit() throws {
+        let lines = "{\"id\":1}\n{\"id\":2,\"name\":\(Self.text)}\n{\"end\":true}\n"
+        let short = try recode(BodyRecoder(.lines, endSign: .line(keyPath: "end")), lines)
+        let (written, held) = try recode(BodyRecoder(.lines, endSign: .line(keyPath: "end"), limit: 1_000), lines)
+        #expect(written == "[{\"id\":1},{\"id\":2,\"name\":\(Self.text)}]")
+        #expect(written == short.written)
+        #expect(held < 1_200 && short.held > 4_000)
+    }
+
+    @Test(arguments: [
+        "{\(text):{\"a\":1}}", "{\"a\":{\(text):1}}", "{\"a\":{\"id\":\(text)}}",
+    ])
+    func aKeyIsHeldBackUpToALimit(body: String) throws {
+        let (written, held) = try recode(BodyRecoder(.keyed(by: "id"), limit: 1_000), body)
+        #expect(held < 1_200)
+        // The mapper finds the text, and refuses it from its own limit on.
+        #expect(written.contains(String(repeating: "x", count: 5_000)))
+    }
+}
