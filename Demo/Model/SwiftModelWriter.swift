@@ -79,11 +79,11 @@ struct SwiftModelWriter {
     }
 
     private static func source(of relationship: SyncRelationship) -> String {
+        let label = relationship.isOrdered ? "toOrdered" : relationship.isToMany ? "toMany" : "toOne"
         var arguments = [
             literal(relationship.name),
-            "\(relationship.isToMany ? "toMany" : "toOne"): \(literal(relationship.destination))",
+            "\(label): \(literal(relationship.destination))",
         ]
-        if relationship.isOrdered { arguments.append("ordered: true") }
         if let inverse = relationship.inverse { arguments.append("inverse: \(literal(inverse))") }
         if relationship.deleteRule != .nullify { arguments.append("deleteRule: .\(relationship.deleteRule.rawValue)") }
         if !relationship.isOptional { arguments.append("optional: false") }

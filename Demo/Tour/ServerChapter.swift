@@ -27,7 +27,8 @@ extension Chapter {
             api: HTTPAPI(
                 pages: .link, delta: HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since")),
             client: HTTPClient(
-                retry: RetryPolicy(maxAttempts: 5, baseDelay: .milliseconds(5)), date: { today.withLock { $0 } }))
+                retry: RetryPolicy(maxAttempts: 5, baseDelay: .milliseconds(5)), clock: ContinuousClock(),
+                date: { today.withLock { $0 } }))
         func sync() async throws -> (StoreSyncResult, requests: Int) {
             let result = try await store.sync("User", from: source) { progress in
                 stage.console.show(ServerSync.line(progress, after: .zero), indentation: "   ")

@@ -191,10 +191,12 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         report(element.unknown(besides: ModelElements.entity))
         let name = try element.required("name")
         document.note(element.line, of: name)
-        entity = SyncEntity(
+        var entity = SyncEntity(
             name, parent: element.attributes["parentEntity"].flatMap { $0.isEmpty ? nil : $0 },
             abstract: flag(element, "isAbstract"), attributes: [],
-            relationships: [], formerName: element.attributes["elementID"])
+            relationships: [])
+        entity.formerName = element.attributes["elementID"]
+        self.entity = entity
     }
 
     private func openAttribute(_ element: ModelElement) throws(ModelFileError) -> Place {
@@ -285,14 +287,16 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
                 warn(element.line, .unsupported(what: key))
             }
         }
-        relationship =
+        var relationship =
             isToMany
             ? SyncRelationship(
-                name, toMany: destination, ordered: flag(element, "ordered"), inverse: inverse,
-                deleteRule: deleteRule, optional: isOptional, formerName: formerName)
+                name, toMany: destination, inverse: inverse, deleteRule: deleteRule, optional: isOptional,
+                formerName: formerName)
             : SyncRelationship(
                 name, toOne: destination, inverse: inverse, deleteRule: deleteRule, optional: isOptional,
                 formerName: formerName)
+        relationship.isOrdered = isToMany && flag(element, "ordered")
+        self.relationship = relationship
         if !isToMany, flag(element, "ordered") {
             warn(element.line, .unknownValue(element: element.name, attribute: "ordered", value: "YES"))
         }

@@ -72,15 +72,30 @@ public final class HTTPClient: Sendable {
     ///   - sign: Adds header fields to a complete request, right before it is sent, such as a
     ///     signature; none by default. It is called for each request to the origin of the address
     ///     that the caller gave, also after redirects. Errors do not show the fields that it adds.
+    public convenience init(
+        transport: any HTTPTransport = HTTPClient.systemTransport(), limits: Limits = Limits(),
+        retry: RetryPolicy = RetryPolicy(maxAttempts: 5), destinations: Destinations = .anywhere,
+        requestsPerSecond: Double? = nil, connectionCount: Int = 4,
+        sign: (@Sendable (inout HTTPRequest) async throws -> Void)? = nil
+    ) {
+        self.init(
+            transport: transport, limits: limits, retry: retry, destinations: destinations,
+            requestsPerSecond: requestsPerSecond, connectionCount: connectionCount, sign: sign,
+            clock: ContinuousClock())
+    }
+
+    /// Creates a client with its own sources of time and chance.
+    ///
+    /// - Parameters:
     ///   - clock: The clock for waits and deadlines.
     ///   - date: Returns the time of day.
     ///   - random: Returns a number in 0 ..< 1 that chooses waits within their bounds.
-    public init(
+    package init(
         transport: any HTTPTransport = HTTPClient.systemTransport(), limits: Limits = Limits(),
         retry: RetryPolicy = RetryPolicy(maxAttempts: 5), destinations: Destinations = .anywhere,
         requestsPerSecond: Double? = nil, connectionCount: Int = 4,
         sign: (@Sendable (inout HTTPRequest) async throws -> Void)? = nil,
-        clock: some Clock<Duration> = ContinuousClock(), date: @escaping @Sendable () -> Date = { Date() },
+        clock: some Clock<Duration>, date: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.transport = transport

@@ -93,7 +93,7 @@ import Testing
         let expected = try DataModel {
             SyncEntity("Album", userInfo: ["k": "a \"b\"\nc"]) {
                 SyncRelationship(
-                    "tracks", toMany: "Track", ordered: true, inverse: "album", deleteRule: .cascade,
+                    "tracks", toOrdered: "Track", inverse: "album", deleteRule: .cascade,
                     userInfo: ["sync.remoteKey": "songs", "empty": ""])
             }
             SyncEntity("Item", abstract: true, identity: "id", formerName: "Thing") {

@@ -88,7 +88,8 @@ private struct RandomModel {
             let parent = index > 0 && chance(3) ? "E\(Int.random(in: 0..<index, using: &random))" : nil
             var entity = SyncEntity(
                 "E\(index)", parent: parent, abstract: chance(5), attributes: [], relationships: [],
-                formerName: chance(4) ? text() : nil, userInfo: userInfo())
+                userInfo: userInfo())
+            entity.formerName = chance(4) ? text() : nil
             for place in 0..<Int.random(in: 0...8, using: &random) {
                 entity.attributes.append(attribute("a\(index)_\(place)"))
             }
@@ -174,12 +175,15 @@ private struct RandomModel {
     private mutating func relationship(_ name: String, to entity: String, inverse: String?) -> SyncRelationship {
         let rule = SyncRelationship.DeleteRule.allCases[
             Int.random(in: 0..<SyncRelationship.DeleteRule.allCases.count, using: &random)]
-        return chance(2)
+        var relationship =
+            chance(2)
             ? SyncRelationship(
                 name, toOne: entity, inverse: inverse, deleteRule: rule, optional: chance(2),
                 formerName: chance(6) ? text() : nil, userInfo: userInfo())
             : SyncRelationship(
-                name, toMany: entity, ordered: chance(2), inverse: inverse, deleteRule: rule, optional: chance(2),
+                name, toMany: entity, inverse: inverse, deleteRule: rule, optional: chance(2),
                 formerName: chance(6) ? text() : nil, userInfo: userInfo())
+        relationship.isOrdered = relationship.isToMany && chance(2)
+        return relationship
     }
 }

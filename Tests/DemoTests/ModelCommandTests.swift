@@ -59,7 +59,7 @@ import Testing
             SyncEntity("User", identity: "id", userInfo: ["sync.inferred": "true"]) {
                 SyncAttribute("id", .int64)
                 SyncAttribute("createdAt", .date)
-                SyncRelationship("notes", toMany: "Note", ordered: true, inverse: "users")
+                SyncRelationship("notes", toOrdered: "Note", inverse: "users")
             }
         }
 

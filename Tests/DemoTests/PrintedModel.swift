@@ -31,7 +31,7 @@ private func makeShape() -> SyncEntity {
 
 private func makeGroup() -> SyncEntity {
     SyncEntity("Group", parent: "Shape", formerName: "Set") {
-        SyncRelationship("parts", toMany: "Part", ordered: true, inverse: "group", deleteRule: .cascade)
+        SyncRelationship("parts", toOrdered: "Part", inverse: "group", deleteRule: .cascade)
     }
 }
 

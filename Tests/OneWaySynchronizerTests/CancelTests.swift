@@ -211,8 +211,9 @@ import Testing
     /// Cancels at every suspension point of a pass, one after another.
     @Test(arguments: [1, 3])
     func cancelledAtAnyCallThePassEndsAndTheNextConverges(concurrency: Int) async throws {
-        let options = SyncOptions(
-            concurrency: concurrency, downloadPreview: true, concurrentUpdateChecks: concurrency > 1)
+        let options = SyncOptions(concurrency: concurrency, downloadPreview: true).with {
+            $0.concurrentUpdateChecks = concurrency > 1
+        }
         for point in 1... {
             let synchronizer = Watched<Synchronizer<ScriptedProcessor>?>(nil)
             let calls = Watched(0)

@@ -48,7 +48,7 @@ import Testing
             ) { call in
                 if case .shouldUpdate = call { try await gate.pass() }
             }
-            let options = SyncOptions(concurrency: 5, concurrentUpdateChecks: concurrent)
+            let options = SyncOptions(concurrency: 5).with { $0.concurrentUpdateChecks = concurrent }
             let synchronizer = Synchronizer(processor: processor, options: options)
             async let report = synchronizer.sync()
             try await gate.waitForArrivals(concurrent ? 5 : 1)

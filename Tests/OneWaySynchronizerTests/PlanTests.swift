@@ -96,7 +96,7 @@ import Testing
             uniqueKeysWithValues: someKeys(0.6).map { ($0, Int.random(in: 1...3, using: &random)) })
         let isPartial = Int.random(in: 0..<5, using: &random) == 0
         let broken = Set(Bool.random(using: &random) ? someKeys(0.1) : [])
-        let options = SyncOptions(
+        var options = SyncOptions(
             concurrency: Int.random(in: 1...6, using: &random),
             downloadPreview: Bool.random(using: &random),
             stopOnError: false,
@@ -104,10 +104,10 @@ import Testing
                 ? RemovalLimit(
                     count: Int.random(in: 0...6, using: &random),
                     action: Bool.random(using: &random) ? .abort : .withhold)
-                : nil,
-            removalOrder: Bool.random(using: &random) ? .beforeDownloads : .afterDownloads,
-            concurrentUpdateChecks: Bool.random(using: &random),
-            reportsKeys: true)
+                : nil)
+        options.removalOrder = Bool.random(using: &random) ? .beforeDownloads : .afterDownloads
+        options.concurrentUpdateChecks = Bool.random(using: &random)
+        options.reportsKeys = true
         let answersInBatch = Bool.random(using: &random)
         let processor = ScriptedProcessor(source: source, local: local) { call in
             if case .content(let key) = call, broken.contains(key) { throw TestError("broken") }

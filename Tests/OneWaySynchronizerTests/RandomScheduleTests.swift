@@ -89,8 +89,8 @@ private final class Schedule: Sendable {
     private var options: SyncOptions {
         var options = SyncOptions(
             concurrency: random(1..<4), downloadPreview: random(0..<2) == 0, stopOnError: random(0..<2) == 0,
-            removalOrder: random(0..<2) == 0 ? .beforeDownloads : .afterDownloads,
-            retry: random(0..<2) == 0 ? RetryPolicy() : nil, itemTimeout: random(0..<2) == 0 ? .seconds(3) : nil)
+            retry: random(0..<2) == 0 ? RetryPolicy() : nil, itemTimeout: random(0..<2) == 0 ? .seconds(3) : nil
+        ).with { $0.removalOrder = random(0..<2) == 0 ? .beforeDownloads : .afterDownloads }
         if random(0..<3) == 0 { options.stageTimeouts = [.list: .seconds(2), .content: .seconds(9)] }
         // Something has to end every hanging call.
         options.passTimeout = .seconds(random(5..<30))

@@ -23,7 +23,7 @@ import Testing
         let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("new")], local: local)
         let limit = RemovalLimit(count: 2, action: .withhold)
         let report = try await Synchronizer(
-            processor: processor, options: SyncOptions(removalLimit: limit, reportsKeys: true)
+            processor: processor, options: SyncOptions(removalLimit: limit).with { $0.reportsKeys = true }
         ).sync()
         #expect(processor.local.keys.sorted() == ["a", "b", "c", "d", "new"])
         #expect(report.withheld == SyncReport.WithheldRemovals(count: 3, reason: .removalLimit))
@@ -42,7 +42,7 @@ import Testing
     @Test func removalsAfterTheDownloadsFollowThem() async throws {
         let processor = ScriptedProcessor(source: [TestItem("new")], local: ["old": 1])
         let report = try await Synchronizer(
-            processor: processor, options: SyncOptions(removalOrder: .afterDownloads)
+            processor: processor, options: SyncOptions().with { $0.removalOrder = .afterDownloads }
         ).sync()
         #expect(processor.calls.suffix(3) == [.content("new"), .remove(["old"]), .end])
         #expect(report.removed == 1)
@@ -54,7 +54,7 @@ import Testing
         let processor = ScriptedProcessor(source: [TestItem("new"), TestItem("bad")], local: ["old": 1]) { call in
             if call == .content("bad") { throw TestError("no") }
         }
-        let options = SyncOptions(concurrency: 1, stopOnError: stopOnError, removalOrder: .afterDownloads)
+        let options = SyncOptions(concurrency: 1, stopOnError: stopOnError).with { $0.removalOrder = .afterDownloads }
         let failure = await #expect(throws: SyncFailure.self) {
             try await Synchronizer(processor: processor, options: options).sync()
         }
@@ -65,7 +65,7 @@ import Testing
 
     @Test func theLimitIsCheckedBeforeTheDownloadsInAnyOrder() async throws {
         let processor = ScriptedProcessor(source: [TestItem("new")], local: local)
-        let options = SyncOptions(removalLimit: RemovalLimit(count: 0), removalOrder: .afterDownloads)
+        let options = SyncOptions(removalLimit: RemovalLimit(count: 0)).with { $0.removalOrder = .afterDownloads }
         await #expect(throws: SyncFailure.self) {
             try await Synchronizer(processor: processor, options: options).sync()
         }

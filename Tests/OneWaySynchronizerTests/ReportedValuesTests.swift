@@ -14,7 +14,7 @@ import Testing
         let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")], local: ["x": 1]) { call in
             if call == .content("b") { throw RetryableTestError() }
         }
-        let options = SyncOptions(concurrency: 1, stopOnError: false, reportsKeys: true)
+        let options = SyncOptions(concurrency: 1, stopOnError: false).with { $0.reportsKeys = true }
         let thrown = await #expect(throws: SyncFailure.self) {
             try await Synchronizer(processor: processor, options: options, clock: ManualClock()).sync()
         }
@@ -98,7 +98,7 @@ import Testing
         let processor = ScriptedProcessor(source: [TestItem("a")], local: ["added": 1, "gone": 1])
         processor.change { state in state.prepare = { $0 + [TestItem("added", revision: 2)] } }
         let report = try await Synchronizer(
-            processor: processor, options: SyncOptions(removalOrder: .afterDownloads)
+            processor: processor, options: SyncOptions().with { $0.removalOrder = .afterDownloads }
         ).sync()
         #expect(processor.local == ["a": 1, "added": 2])
         #expect(report.removed == 1 && report.withheld == nil)

@@ -103,7 +103,8 @@ import Testing
     @Test func aReorderedListKeepsWhatIsNew() async throws {
         let processor = ScriptedProcessor(source: [TestItem("new"), TestItem("old", revision: 2)], local: ["old": 1])
         processor.change { state in state.prepare = { $0.reversed() } }
-        let report = try await Synchronizer(processor: processor, options: SyncOptions(reportsKeys: true)).sync()
+        let report = try await Synchronizer(processor: processor, options: SyncOptions().with { $0.reportsKeys = true })
+            .sync()
         #expect(report.keys(.inserted, as: String.self) == ["new"])
         #expect(report.keys(.updated, as: String.self) == ["old"])
     }
@@ -172,7 +173,7 @@ import Testing
         let items = (0..<100).map { TestItem("\($0)", revision: $0 % 3) }
         let processor = ScriptedProcessor(
             source: items, local: Dictionary(uniqueKeysWithValues: items.map { ($0.owsPrimaryKey, 0) }))
-        let options = SyncOptions(concurrency: 4, concurrentUpdateChecks: true)
+        let options = SyncOptions(concurrency: 4).with { $0.concurrentUpdateChecks = true }
         let report = try await Synchronizer(processor: processor, options: options).sync()
         let changed = items.filter { $0.revision != 0 }.map(\.owsPrimaryKey)
         #expect(processor.calls.contains(.prepare(changed)))
@@ -202,7 +203,7 @@ import Testing
     @Test func theReportListsKeysOnRequest() async throws {
         let processor = ScriptedProcessor(
             source: [TestItem("a"), TestItem("b"), TestItem("c", revision: 2)], local: ["c": 1, "d": 1, "e": 1])
-        let synchronizer = Synchronizer(processor: processor, options: SyncOptions(reportsKeys: true))
+        let synchronizer = Synchronizer(processor: processor, options: SyncOptions().with { $0.reportsKeys = true })
         let report = try await synchronizer.sync()
         #expect(report.keys(.inserted, as: String.self).sorted() == ["a", "b"])
         #expect(report.keys(.updated, as: String.self) == ["c"])

@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func anEmptyListNeedsNoWatch() async throws {
-        let options = SyncOptions(itemTimeout: .seconds(30), stageTimeouts: [.content: .seconds(60)])
+        let options = SyncOptions(itemTimeout: .seconds(30)).with { $0.stageTimeouts = [.content: .seconds(60)] }
         let report = try await Synchronizer(processor: ScriptedProcessor(), options: options, clock: clock).sync()
         #expect(report.planned == 0)
     }
@@ -122,7 +122,7 @@ import Testing
         let processor = ScriptedProcessor(source: []) { call in
             if call == .list { throw RetryableTestError(retryAfter: .seconds(10)) }
         }
-        let options = SyncOptions(retry: RetryPolicy(maxAttempts: 9), stageTimeouts: [.list: .seconds(15)])
+        let options = SyncOptions(retry: RetryPolicy(maxAttempts: 9)).with { $0.stageTimeouts = [.list: .seconds(15)] }
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
         try await clock.waitForPendingDelays([.seconds(10)])
@@ -205,8 +205,8 @@ import Testing
             }
         }
         let options = SyncOptions(
-            concurrency: 1, retry: RetryPolicy(baseDelay: .zero), itemTimeout: .seconds(30),
-            stageTimeouts: [.content: .seconds(100)], passTimeout: .seconds(31))
+            concurrency: 1, retry: RetryPolicy(baseDelay: .zero), itemTimeout: .seconds(30), passTimeout: .seconds(31)
+        ).with { $0.stageTimeouts = [.content: .seconds(100)] }
         try await Synchronizer(processor: processor, options: options, clock: clock).sync()
         #expect(
             seen.events == [
@@ -220,9 +220,8 @@ import Testing
     @Test func endlessTimesAreClamped() async throws {
         let longest = Duration.seconds(Int64.max)
         let options = SyncOptions(
-            retry: RetryPolicy(baseDelay: longest, maxDelay: longest), itemTimeout: longest,
-            stageTimeouts: Dictionary(uniqueKeysWithValues: SyncStage.allCases.map { ($0, longest) }),
-            passTimeout: longest)
+            retry: RetryPolicy(baseDelay: longest, maxDelay: longest), itemTimeout: longest, passTimeout: longest
+        ).with { $0.stageTimeouts = Dictionary(uniqueKeysWithValues: SyncStage.allCases.map { ($0, longest) }) }
         let processor = ScriptedProcessor(source: [TestItem("a")], local: ["x": 1])
         let report = try await Synchronizer(processor: processor, options: options).sync()
         #expect(report.inserted == 1)

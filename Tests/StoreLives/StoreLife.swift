@@ -74,11 +74,14 @@ package struct StoreLife {
                 var relationships = [
                     SyncRelationship("friends", toMany: name, inverse: "friends"),
                     SyncRelationship("partner", toOne: name, inverse: "partner"),
-                    SyncRelationship("tags", toMany: other, ordered: shape.isOrdered),
+                    SyncRelationship("tags", toMany: other),
                     name == "One"
-                        ? SyncRelationship("children", toMany: "Two", ordered: shape.isOrdered, inverse: "parent")
+                        ? SyncRelationship("children", toMany: "Two", inverse: "parent")
                         : SyncRelationship("parent", toOne: "One", inverse: "children"),
                 ]
+                for index in relationships.indices where ["tags", "children"].contains(relationships[index].name) {
+                    relationships[index].isOrdered = shape.isOrdered
+                }
                 if shape.hasLikes { relationships.append(SyncRelationship("likes", toMany: other)) }
                 return SyncEntity(
                     name, identity: ["id"],

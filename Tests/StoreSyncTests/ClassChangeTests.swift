@@ -32,7 +32,7 @@ import Testing
             SyncEntity("Garage", identity: "id") {
                 SyncAttribute("id", .int64, optional: false)
                 SyncRelationship("favourite", toOne: "Car")
-                SyncRelationship("vehicles", toMany: "Vehicle", ordered: true, inverse: "garage")
+                SyncRelationship("vehicles", toOrdered: "Vehicle", inverse: "garage")
                 SyncRelationship("newest", toOne: "Vehicle")
             }
         }

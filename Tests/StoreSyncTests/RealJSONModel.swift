@@ -8,7 +8,7 @@ enum RealJSONModel {
                 SyncAttribute("id", .int64, optional: false)
                 SyncAttribute("name", .string)
                 SyncRelationship("company", toOne: "Company", inverse: "employees")
-                SyncRelationship("skills", toMany: "Skill", ordered: true, inverse: "employees")
+                SyncRelationship("skills", toOrdered: "Skill", inverse: "employees")
             }
             SyncEntity("Company", identity: "id") {
                 SyncAttribute("id", .int64)

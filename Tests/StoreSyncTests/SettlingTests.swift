@@ -21,7 +21,7 @@ import Testing
                 SyncRelationship("lines", toMany: "Line", inverse: "place")
                 SyncRelationship("parts", toMany: "Part", owns: true)
                 SyncRelationship("notes", toMany: "Note", inverse: "place")
-                SyncRelationship("tags", toMany: "Tag", ordered: true, inverse: "places")
+                SyncRelationship("tags", toOrdered: "Tag", inverse: "places")
                 SyncRelationship("friends", toMany: "Place", inverse: "friends")
                 SyncRelationship("spouse", toOne: "Place", inverse: "spouse")
             }

@@ -142,7 +142,7 @@ import Testing
         let model = try DataModel {
             SyncEntity("Sheet", identity: "id") {
                 SyncAttribute("id", .int64)
-                SyncRelationship("lines", toMany: "Line", ordered: true, inverse: "sheet")
+                SyncRelationship("lines", toOrdered: "Line", inverse: "sheet")
             }
             SyncEntity("Order", identity: "id") {
                 SyncAttribute("id", .int64)

@@ -27,7 +27,7 @@ package enum UserModel {
                 SyncAttribute("name", .string)
                 SyncAttribute("age", .int32)
                 SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
-                SyncRelationship("tags", toMany: "Tag", ordered: true, inverse: "users")
+                SyncRelationship("tags", toOrdered: "Tag", inverse: "users")
                 SyncRelationship("company", toOne: "Company", inverse: "users")
                 SyncRelationship("manager", toOne: "User", inverse: "reports")
                 SyncRelationship("reports", toMany: "User", inverse: "manager")

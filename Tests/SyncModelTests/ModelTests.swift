@@ -15,7 +15,7 @@ import Testing
                 SyncAttribute("age", .int16, default: 18)
                 SyncAttribute("joinedAt", .date)
                 SyncRelationship("company", toOne: "Company", inverse: "employees")
-                SyncRelationship("notes", toMany: "Note", ordered: true, inverse: "author", deleteRule: .cascade)
+                SyncRelationship("notes", toOrdered: "Note", inverse: "author", deleteRule: .cascade)
             }
             SyncEntity("Note") {
                 SyncAttribute("text", .string)

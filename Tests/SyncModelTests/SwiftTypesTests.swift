@@ -36,7 +36,7 @@ import Testing
             shape,
             SyncEntity("Group", parent: "Shape", identity: "class", formerName: "Set") {
                 SyncRelationship(
-                    "parts", toMany: "Part", ordered: true, inverse: "group", deleteRule: .cascade, owns: true)
+                    "parts", toOrdered: "Part", inverse: "group", deleteRule: .cascade, owns: true)
             },
             SyncEntity("Part", identity: "number", within: "group") {
                 SyncAttribute("number", .int32, optional: false)

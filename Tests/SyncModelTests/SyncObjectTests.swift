@@ -73,7 +73,7 @@ import Testing
                 SyncAttribute("tags", .json, optional: false)
                 SyncAttribute("address", .json)
                 SyncRelationship("company", toOne: "Firm", inverse: "staff")
-                SyncRelationship("notes", toMany: "Note", ordered: true, inverse: "author", deleteRule: .cascade)
+                SyncRelationship("notes", toOrdered: "Note", inverse: "author", deleteRule: .cascade)
             }
             let _ =
                 user.indexes = [

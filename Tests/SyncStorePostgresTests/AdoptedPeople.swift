@@ -20,7 +20,7 @@ enum AdoptedPeople {
                 for attribute in attributes { attribute }
                 SyncRelationship("boss", toOne: "Person", inverse: "staff")
                 SyncRelationship("staff", toMany: "Person", inverse: "boss")
-                SyncRelationship("teams", toMany: "Team", ordered: ordered)
+                ordered ? SyncRelationship("teams", toOrdered: "Team") : SyncRelationship("teams", toMany: "Team")
             }
             SyncEntity("Team", identity: "id") { SyncAttribute("id", .int64) }
         }

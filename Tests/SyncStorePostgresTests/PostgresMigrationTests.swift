@@ -19,7 +19,7 @@ struct PostgresMigrationTests {
                 SyncAttribute("tag", .uuid)
                 SyncAttribute("gone", .bool)
                 SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
-                SyncRelationship("friends", toMany: "User", ordered: true)
+                SyncRelationship("friends", toOrdered: "User")
             }
             SyncEntity("Note", identity: "id") {
                 SyncAttribute("id", .int64)
@@ -37,7 +37,7 @@ struct PostgresMigrationTests {
                 SyncAttribute("tag", .string)
                 SyncAttribute("age", .int16, default: 7)
                 SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
-                SyncRelationship("friends", toMany: "Person", ordered: true)
+                SyncRelationship("friends", toOrdered: "Person")
                 SyncRelationship("best", toOne: "Note")
             }
             SyncEntity("Employee", parent: "Person") { SyncAttribute("salary", .decimal, default: .decimal(1.5)) }

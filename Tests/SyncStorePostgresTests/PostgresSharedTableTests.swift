@@ -15,9 +15,10 @@ struct PostgresSharedTableTests {
     private func user(
         _ attributes: SyncAttribute..., named name: String = "User", formerName: String? = nil
     ) -> SyncEntity {
-        SyncEntity(
-            name, identity: ["id"], attributes: [SyncAttribute("id", .int64)] + attributes, relationships: [],
-            formerName: formerName)
+        var entity = SyncEntity(
+            name, identity: ["id"], attributes: [SyncAttribute("id", .int64)] + attributes, relationships: [])
+        entity.formerName = formerName
+        return entity
     }
 
     private func open(

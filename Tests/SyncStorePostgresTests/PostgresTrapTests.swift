@@ -101,7 +101,7 @@ struct PostgresTrapTests {
             relationships: [
                 SyncRelationship("next", toOne: column.entity, inverse: "former"),
                 SyncRelationship("former", toMany: column.entity, inverse: "next", deleteRule: .nullify),
-                SyncRelationship("peers", toMany: column.entity, ordered: true, deleteRule: .cascade),
+                SyncRelationship("peers", toOrdered: column.entity, deleteRule: .cascade),
             ])
         if isIdentity { entity.indexes = [SyncIndex(["value", "id"])] }
         if [.string, .int16, .int32, .int64].contains(column.type) {

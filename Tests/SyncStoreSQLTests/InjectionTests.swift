@@ -58,7 +58,7 @@ import Testing
             SyncEntity(one, identity: attributes[attributes.startIndex]) {
                 for name in attributes { SyncAttribute(name, .string) }
                 SyncRelationship(links[start], toOne: other, inverse: links[start + 1])
-                SyncRelationship(links[start + 2], toMany: other, ordered: true, inverse: links[start + 3])
+                SyncRelationship(links[start + 2], toOrdered: other, inverse: links[start + 3])
             }
             SyncEntity(heir, parent: one) {
                 SyncAttribute("own", .string, default: .string(words[0]))

@@ -18,8 +18,8 @@ import Testing
                 SyncAttribute("name", .string)
                 SyncAttribute("born", .date)
                 SyncRelationship("boss", toOne: "Person", inverse: "staff")
-                SyncRelationship("staff", toMany: "Person", ordered: true, inverse: "boss", deleteRule: .deny)
-                SyncRelationship("tags", toMany: "Tag", ordered: true, deleteRule: .cascade)
+                SyncRelationship("staff", toOrdered: "Person", inverse: "boss", deleteRule: .deny)
+                SyncRelationship("tags", toOrdered: "Tag", deleteRule: .cascade)
             }
             SyncEntity("Employee", parent: "Person") { SyncAttribute("salary", .decimal) }
             SyncEntity("Tag", identity: "name") { SyncAttribute("name", .string) }

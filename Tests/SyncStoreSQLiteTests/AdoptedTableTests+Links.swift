@@ -112,7 +112,9 @@ extension AdoptedTableTests {
             CREATE TABLE pairs (\(parts[0])\(position)\(end));
             INSERT INTO pairs (Person, friends_Person) VALUES \(rows)
             """, at: path)
-        let model = try DataModel.people { SyncRelationship("friends", toMany: "Person", ordered: isOrdered) }
+        let model = try DataModel.people {
+            isOrdered ? SyncRelationship("friends", toOrdered: "Person") : SyncRelationship("friends", toMany: "Person")
+        }
         do {
             _ = try await open(
                 model, columns: ["Person.friends": "pairs"], rowColumn: "rowid")

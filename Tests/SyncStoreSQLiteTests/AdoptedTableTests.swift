@@ -252,7 +252,7 @@ struct AdoptedTableTests {
 
     @Test func anOrderedRelationshipNeedsAUniqueIndexOfItsPairs() async throws {
         try await SQLiteShell.run("CREATE TABLE pairs (Person INTEGER, Tag INTEGER, position INTEGER)", at: path)
-        let model = try DataModel.people(with: [Self.tag]) { SyncRelationship("tags", toMany: "Tag", ordered: true) }
+        let model = try DataModel.people(with: [Self.tag]) { SyncRelationship("tags", toOrdered: "Tag") }
         let error = await #expect(throws: SQLSchemaError.self) {
             try await open(model, columns: ["Person.tags": "pairs"])
         }

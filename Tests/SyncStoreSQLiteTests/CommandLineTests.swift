@@ -24,7 +24,7 @@ struct CommandLineTests {
                     SyncAttribute("name", .string)
                     SyncAttribute("birthday", .date)
                     SyncRelationship("notes", toMany: "Note", inverse: "user")
-                    SyncRelationship("tags", toMany: "Tag", ordered: true)
+                    SyncRelationship("tags", toOrdered: "Tag")
                 }
                 SyncEntity("Note") {
                     SyncAttribute("id", .int64)

@@ -17,7 +17,7 @@ import Testing
         let store = try await world.open(
             DataModel.people {
                 SyncRelationship("boss", toOne: "Person", inverse: "staff")
-                SyncRelationship("staff", toMany: "Person", ordered: true, inverse: "boss")
+                SyncRelationship("staff", toOrdered: "Person", inverse: "boss")
                 SyncRelationship("friends", toMany: "Person", inverse: "friends")
             })
         let nowhere = "boss = null and staff.@count = 0 and friends.@count = 0"
@@ -46,14 +46,14 @@ import Testing
         let before = try DataModel.people {
             SyncRelationship("boss", toOne: "Person", inverse: "staff")
             SyncRelationship("staff", toMany: "Person", inverse: "boss")
-            SyncRelationship("friends", toMany: "Person", ordered: true)
+            SyncRelationship("friends", toOrdered: "Person")
         }
         try await world.fill(before, #"[{"id":1},{"id":2,"boss_id":1,"friends_ids":[3,1]},{"id":3}]"#)
         let store = try await world.open(
             DataModel.people {
                 SyncRelationship("leader", toOne: "Person", inverse: "team", formerName: "boss")
                 SyncRelationship("team", toMany: "Person", inverse: "leader", formerName: "staff")
-                SyncRelationship("mates", toMany: "Person", ordered: true, formerName: "friends")
+                SyncRelationship("mates", toOrdered: "Person", formerName: "friends")
             })
         #expect(try await world.rows(store, where: "leader.id = 1") == [2])
         let stored = try await store.store.records(
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [
-        SyncRelationship("other", toMany: "Person"), SyncRelationship("other", toMany: "Person", ordered: true),
+        SyncRelationship("other", toMany: "Person"), SyncRelationship("other", toOrdered: "Person"),
     ])
     func aRelationshipOfAnotherKindIsRefused(relationship: SyncRelationship) async throws {
         try await world.fill(
@@ -87,7 +87,7 @@ import Testing
             DataModel.people { SyncRelationship("friends", toMany: "Person") },
             #"[{"id":1,"friends_ids":[2,3]},{"id":2},{"id":3}]"#)
         let store = try await world.open(
-            DataModel.people { SyncRelationship("friends", toMany: "Person", ordered: true) })
+            DataModel.people { SyncRelationship("friends", toOrdered: "Person") })
         let names = ["friends"]
         let found = try await store.store.records(StoreQuery("Person", where: PropertyPath("id") == 1), with: names)
         #expect(Set(found.first?.record[related: "friends"]?.keys ?? []) == [.identity(2), .identity(3)])

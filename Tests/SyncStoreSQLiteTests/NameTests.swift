@@ -58,7 +58,7 @@ import Testing
                     SyncRelationship("identity", toOne: "User")
                     SyncRelationship("profile", toOne: "User_profile")
                     SyncRelationship("B_identity", toOne: "A")
-                    SyncRelationship("many", toMany: "A", ordered: true)
+                    SyncRelationship("many", toOrdered: "A")
                 }
             })
         let folder = try TemporaryDirectory()

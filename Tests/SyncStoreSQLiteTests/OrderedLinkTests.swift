@@ -13,11 +13,11 @@ import Testing
         let model = try DataModel {
             SyncEntity("List", identity: "id") {
                 SyncAttribute("id", .int64)
-                SyncRelationship("songs", toMany: "Song", ordered: true, inverse: "lists")
+                SyncRelationship("songs", toOrdered: "Song", inverse: "lists")
             }
             SyncEntity("Song", identity: "id") {
                 SyncAttribute("id", .int64)
-                SyncRelationship("lists", toMany: "List", ordered: true, inverse: "songs")
+                SyncRelationship("lists", toOrdered: "List", inverse: "songs")
             }
         }
         let store = try await SQLiteStore(exactly: model, at: .memory)
@@ -72,7 +72,7 @@ import Testing
         let model = try DataModel {
             SyncEntity("Owner", identity: "id") {
                 SyncAttribute("id", .int64)
-                SyncRelationship("items", toMany: "Item", ordered: true, inverse: "owner")
+                SyncRelationship("items", toOrdered: "Item", inverse: "owner")
             }
             SyncEntity("Item", identity: "id") {
                 SyncAttribute("id", .int64)

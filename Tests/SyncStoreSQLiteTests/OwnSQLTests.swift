@@ -13,7 +13,7 @@ import Testing
                 SyncAttribute("name", .string)
                 SyncRelationship("boss", toOne: "User", inverse: "staff")
                 SyncRelationship("staff", toMany: "User", inverse: "boss")
-                SyncRelationship("friends", toMany: "User", ordered: true)
+                SyncRelationship("friends", toOrdered: "User")
             }
         }
         var options = SQLiteStore.Options()
@@ -114,7 +114,7 @@ import Testing
         let model = try DataModel {
             SyncEntity("List", identity: "id") {
                 SyncAttribute("id", .int64)
-                SyncRelationship("items", toMany: "Item", ordered: true, inverse: "list")
+                SyncRelationship("items", toOrdered: "Item", inverse: "list")
             }
             SyncEntity("Item", identity: "id") {
                 SyncAttribute("id", .int64)

@@ -24,7 +24,7 @@ import Testing
             SyncEntity("B", identity: "id") {
                 SyncAttribute("id", .int64)
                 SyncRelationship("many", toMany: "A", inverse: "one")
-                SyncRelationship("list", toMany: "A", ordered: true, inverse: "ordered")
+                SyncRelationship("list", toOrdered: "A", inverse: "ordered")
                 SyncRelationship("other", toOne: "A", inverse: "pair")
                 SyncRelationship("everybody", toMany: "A", inverse: "all")
             }

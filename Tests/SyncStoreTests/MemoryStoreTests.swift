@@ -13,7 +13,7 @@ import Testing
             SyncAttribute("id", .int64)
             SyncAttribute("code", .string)
             SyncRelationship("members", toMany: "Person", inverse: "team")
-            SyncRelationship("queue", toMany: "Person", ordered: true, inverse: "waitsFor")
+            SyncRelationship("queue", toOrdered: "Person", inverse: "waitsFor")
             SyncRelationship("friends", toMany: "Team")
         }
         team.indexes = [SyncIndex(["code"], unique: true)]

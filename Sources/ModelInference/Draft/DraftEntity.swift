@@ -180,12 +180,15 @@ struct DraftRelationship {
 
     func relationship(to destination: String) -> SyncRelationship {
         let rule: SyncRelationship.DeleteRule = isOwning ? .cascade : .nullify
-        return isToMany
+        var relationship =
+            isToMany
             ? SyncRelationship(
-                name, toMany: destination, ordered: !isInverse, inverse: inverse, deleteRule: rule,
-                owns: isOwning ? true : nil, userInfo: userInfo)
+                name, toMany: destination, inverse: inverse, deleteRule: rule, owns: isOwning ? true : nil,
+                userInfo: userInfo)
             : SyncRelationship(
                 name, toOne: destination, inverse: inverse, deleteRule: rule, owns: isOwning ? true : nil,
                 userInfo: userInfo)
+        relationship.isOrdered = isToMany && !isInverse
+        return relationship
     }
 }

@@ -41,7 +41,7 @@ public struct SyncOptions: Sendable {
     public var removalLimit: RemovalLimit?
 
     /// When removals are made. Default ``SyncOptions/RemovalOrder/beforeDownloads``.
-    public var removalOrder: RemovalOrder
+    public var removalOrder = RemovalOrder.beforeDownloads
 
     /// Whether and how a failed call is retried. Default `nil`: never.
     ///
@@ -62,7 +62,7 @@ public struct SyncOptions: Sendable {
     /// A stage that takes longer is cancelled and awaited, and the pass ends with
     /// ``SyncError/Reason/timedOut(after:)``, whatever ``stopOnError`` says. ``SyncStage/compare``
     /// cannot be cancelled.
-    public var stageTimeouts: [SyncStage: Duration]
+    public var stageTimeouts: [SyncStage: Duration] = [:]
 
     /// The longest duration of a pass without `owsSyncEnd`. Default `nil`: no limit.
     ///
@@ -72,39 +72,32 @@ public struct SyncOptions: Sendable {
 
     /// Whether `owsShouldUpdateItem` is called for several items at a time, up to ``concurrency``.
     /// Default `false`: one after another, in the source's order.
-    public var concurrentUpdateChecks: Bool
+    public var concurrentUpdateChecks = false
 
     /// Whether the report lists the keys of inserted, updated, removed and withheld items. Default
     /// `false`, which keeps reports small.
-    public var reportsKeys: Bool
+    public var reportsKeys = false
 
-    /// Creates options. The defaults are those of the properties.
+    /// Creates options. The defaults are those of the properties; the other properties are set
+    /// afterwards.
     public init(
         concurrency: Int = 0,
         downloadPreview: Bool = false,
         downloadContent: Bool = true,
         stopOnError: Bool = true,
         removalLimit: RemovalLimit? = nil,
-        removalOrder: RemovalOrder = .beforeDownloads,
         retry: RetryPolicy? = nil,
         itemTimeout: Duration? = nil,
-        stageTimeouts: [SyncStage: Duration] = [:],
-        passTimeout: Duration? = nil,
-        concurrentUpdateChecks: Bool = false,
-        reportsKeys: Bool = false
+        passTimeout: Duration? = nil
     ) {
         self.concurrency = max(concurrency, 0)
         self.downloadPreview = downloadPreview
         self.downloadContent = downloadContent
         self.stopOnError = stopOnError
         self.removalLimit = removalLimit
-        self.removalOrder = removalOrder
         self.retry = retry
         self.itemTimeout = itemTimeout
-        self.stageTimeouts = stageTimeouts
         self.passTimeout = passTimeout
-        self.concurrentUpdateChecks = concurrentUpdateChecks
-        self.reportsKeys = reportsKeys
     }
 
     /// ``concurrency``, with 0 replaced by the number of processors; at least 1.

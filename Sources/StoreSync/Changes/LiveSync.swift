@@ -56,28 +56,36 @@ public final class LiveSync: Sendable {
     ///     since the previous pass began; without one, the smaller of `interval` and a minute. Each
     ///     further failure doubles that time, up to `interval`.
     ///   - lease: The lease that lets one service at a time sync; nil by default.
-    ///   - clock: The clock for waits.
-    ///   - date: The date source for the health.
     /// - Throws: `SyncDeclarationError` for a key path that leads to no coded property.
     public convenience init<Object: SyncObject>(
         _ store: some Store, _ type: Object.Type, from source: some RemoteSource,
         options: StoreSyncOptions = StoreSyncOptions(), newerBy version: PartialKeyPath<Object>? = nil,
-        feed: (any RemoteFeed)? = nil, schedule: SyncSchedule, lease: (any SyncLease)? = nil,
-        clock: some Clock<Duration> = ContinuousClock(), date: @escaping @Sendable () -> Date = { Date() }
+        feed: (any RemoteFeed)? = nil, schedule: SyncSchedule, lease: (any SyncLease)? = nil
     ) throws {
         let attribute = try version.map { try ObjectShape<Object>.shared().name(of: $0) }
         self.init(
             store, Object.entityName, from: source, options: options, newerBy: attribute, feed: feed,
-            schedule: schedule, lease: lease, clock: clock, date: date)
+            schedule: schedule, lease: lease)
     }
 
     /// Creates a sync of an entity that is known only at run time. It is idle until its service
     /// runs.
-    public init(
+    public convenience init(
+        _ store: some Store, _ entity: String, from source: some RemoteSource,
+        options: StoreSyncOptions = StoreSyncOptions(), newerBy versionAttribute: String? = nil,
+        feed: (any RemoteFeed)? = nil, schedule: SyncSchedule, lease: (any SyncLease)? = nil
+    ) {
+        self.init(
+            store, entity, from: source, options: options, newerBy: versionAttribute, feed: feed, schedule: schedule,
+            lease: lease, clock: ContinuousClock(), date: { Date() })
+    }
+
+    /// Creates a sync with a clock for waits and a date source for the health.
+    package init(
         _ store: some Store, _ entity: String, from source: some RemoteSource,
         options: StoreSyncOptions = StoreSyncOptions(), newerBy versionAttribute: String? = nil,
         feed: (any RemoteFeed)? = nil, schedule: SyncSchedule, lease: (any SyncLease)? = nil,
-        clock: some Clock<Duration> = ContinuousClock(), date: @escaping @Sendable () -> Date = { Date() }
+        clock: some Clock<Duration>, date: @escaping @Sendable () -> Date = { Date() }
     ) {
         let clock = SyncClock(clock)
         let shortest = min(schedule.interval > .zero ? schedule.interval : .seconds(1), .seconds(60))

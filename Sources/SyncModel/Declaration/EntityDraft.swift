@@ -68,8 +68,8 @@ struct EntityDraft<Root: SyncObject> {
             name, parent: parent?.entityName, abstract: isAbstract,
             identity: identity.filter { !inheritedIdentity.contains($0) },
             within: scope, attributes: attributes.filter { !inherited.contains($0.name) },
-            relationships: relationships.filter { !inherited.contains($0.name) }, formerName: formerName,
-            userInfo: userInfo)
+            relationships: relationships.filter { !inherited.contains($0.name) }, userInfo: userInfo)
+        entity.formerName = formerName
         entity.indexes = indexes
         return entity
     }

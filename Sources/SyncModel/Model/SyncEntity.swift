@@ -48,12 +48,10 @@ public struct SyncEntity: Hashable, Sendable {
     ///     identity is unique; nil, the default, for an identity that is unique in the whole store.
     ///   - attributes: The attributes that the entity itself declares.
     ///   - relationships: The relationships that the entity itself declares.
-    ///   - formerName: The name in an earlier version of the model; nil by default.
     ///   - userInfo: Annotations; empty by default.
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: [String] = [],
         within identityScope: String? = nil, attributes: [SyncAttribute], relationships: [SyncRelationship],
-        formerName: String? = nil,
         userInfo: [String: String] = [:]
     ) {
         self.name = name
@@ -62,7 +60,6 @@ public struct SyncEntity: Hashable, Sendable {
         self.identity = identity
         self.attributes = attributes
         self.relationships = relationships
-        self.formerName = formerName
         self.userInfo = userInfo
         if identityScope != nil { self.identityScope = identityScope }
     }
@@ -95,6 +92,7 @@ public struct SyncEntity: Hashable, Sendable {
         }
         self.init(
             name, parent: parent, abstract: abstract, identity: identity, within: identityScope,
-            attributes: attributes, relationships: relationships, formerName: formerName, userInfo: userInfo)
+            attributes: attributes, relationships: relationships, userInfo: userInfo)
+        self.formerName = formerName
     }
 }

@@ -88,7 +88,6 @@ public struct SyncRelationship: Hashable, Sendable {
     /// - Parameters:
     ///   - name: The name, not empty.
     ///   - destination: The name of the destination entity.
-    ///   - ordered: Whether the order of the related objects is kept; false by default.
     ///   - inverse: The inverse relationship of `destination`, which must name this one as its
     ///     inverse; nil by default.
     ///   - deleteRule: The effect of an object's deletion on the related objects; `.nullify` by
@@ -99,20 +98,35 @@ public struct SyncRelationship: Hashable, Sendable {
     ///   - formerName: The name in an earlier version of the model; nil by default.
     ///   - userInfo: Annotations; empty by default.
     public init(
-        _ name: String, toMany destination: String, ordered: Bool = false, inverse: String? = nil,
+        _ name: String, toMany destination: String, inverse: String? = nil,
         deleteRule: DeleteRule = .nullify, owns ownsTargets: Bool? = nil, optional: Bool = true,
-        formerName: String? = nil,
-        userInfo: [String: String] = [:]
+        formerName: String? = nil, userInfo: [String: String] = [:]
     ) {
         self.name = name
         self.destination = destination
         self.isToMany = true
-        self.isOrdered = ordered
+        self.isOrdered = false
         self.inverse = inverse
         self.deleteRule = deleteRule
         self.isOptional = optional
         self.formerName = formerName
         self.userInfo = userInfo
         if ownsTargets != nil { self.ownsTargets = ownsTargets }
+    }
+
+    /// Creates the declaration of a to-many relationship that keeps the order of the related
+    /// objects.
+    ///
+    /// The parameters are those of
+    /// ``init(_:toMany:inverse:deleteRule:owns:optional:formerName:userInfo:)``.
+    public init(
+        _ name: String, toOrdered destination: String, inverse: String? = nil,
+        deleteRule: DeleteRule = .nullify, owns ownsTargets: Bool? = nil, optional: Bool = true,
+        formerName: String? = nil, userInfo: [String: String] = [:]
+    ) {
+        self.init(
+            name, toMany: destination, inverse: inverse, deleteRule: deleteRule, owns: ownsTargets, optional: optional,
+            formerName: formerName, userInfo: userInfo)
+        isOrdered = true
     }
 }

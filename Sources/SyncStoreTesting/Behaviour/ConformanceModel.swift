@@ -12,7 +12,7 @@ enum ConformanceModel {
                 SyncAttribute("age", .int32, default: 18)
                 SyncRelationship("company", toOne: "Company", inverse: "people")
                 SyncRelationship("notes", toMany: "Note", inverse: "person", deleteRule: .cascade)
-                SyncRelationship("tags", toMany: "Tag", ordered: true, inverse: "people")
+                SyncRelationship("tags", toOrdered: "Tag", inverse: "people")
                 SyncRelationship("friends", toMany: "Person", inverse: "friends")
                 SyncRelationship("badge", toOne: "Badge", inverse: "owner")
                 SyncRelationship("favourite", toOne: "Tag")

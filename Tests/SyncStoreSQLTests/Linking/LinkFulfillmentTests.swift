@@ -11,7 +11,7 @@ import Testing
             SyncEntity("User", identity: "id") {
                 SyncAttribute("id", .int64)
                 SyncRelationship("notes", toMany: "Note", inverse: "user")
-                SyncRelationship("tags", toMany: "Note", ordered: true)
+                SyncRelationship("tags", toOrdered: "Note")
             }
             SyncEntity("Note", identity: "id") {
                 SyncAttribute("id", .int64)

@@ -12,15 +12,15 @@ import Testing
                 SyncAttribute("id", .int64)
                 SyncRelationship("spouse", toOne: "Person", inverse: "spouse")
                 SyncRelationship("friends", toMany: "Person", inverse: "friends")
-                SyncRelationship("queue", toMany: "Person", ordered: true, inverse: "queue")
+                SyncRelationship("queue", toOrdered: "Person", inverse: "queue")
                 SyncRelationship("boss", toOne: "Person", inverse: "staff")
                 SyncRelationship("staff", toMany: "Person", inverse: "boss")
                 SyncRelationship("tutor", toOne: "Person", inverse: "pupil")
                 SyncRelationship("pupil", toOne: "Person", inverse: "tutor")
-                SyncRelationship("rows", toMany: "Person", ordered: true, inverse: "row")
+                SyncRelationship("rows", toOrdered: "Person", inverse: "row")
                 SyncRelationship("row", toOne: "Person", inverse: "rows")
                 SyncRelationship("hero", toOne: "Person")
-                SyncRelationship("likes", toMany: "Person", ordered: true, inverse: "likedBy")
+                SyncRelationship("likes", toOrdered: "Person", inverse: "likedBy")
                 SyncRelationship("likedBy", toMany: "Person", inverse: "likes")
             }
         }

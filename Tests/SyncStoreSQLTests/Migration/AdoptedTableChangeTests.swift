@@ -27,7 +27,7 @@ import Testing
                 SyncAttribute("id", .int64)
                 SyncAttribute("name", .string)
                 SyncRelationship("boss", toOne: "Person", inverse: "staff")
-                SyncRelationship("staff", toMany: "Person", ordered: true, inverse: "boss", deleteRule: .cascade)
+                SyncRelationship("staff", toOrdered: "Person", inverse: "boss", deleteRule: .cascade)
             }
             SyncEntity("Guest", parent: "Person") { SyncAttribute("room", .int64, default: 9) }
         }

@@ -22,7 +22,7 @@ import Testing
                 [
                     .attribute(SyncAttribute("name", .string)), .attribute(SyncAttribute("age", .int64)),
                     .relationship(SyncRelationship("boss", toOne: name)),
-                    .relationship(SyncRelationship("friends", toMany: name, ordered: true)),
+                    .relationship(SyncRelationship("friends", toOrdered: name)),
                     .relationship(SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)),
                 ]),
             SyncEntity("Note", identity: "id") {

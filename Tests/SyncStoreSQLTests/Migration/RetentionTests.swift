@@ -216,8 +216,8 @@ import Testing
                 SyncAttribute("id", .int64)
                 SyncAttribute("age", .int64)
                 SyncRelationship("boss", toOne: "Person", inverse: "staff")
-                SyncRelationship("staff", toMany: "Person", ordered: true, inverse: "boss")
-                SyncRelationship("tags", toMany: "Tag", ordered: true, inverse: "people")
+                SyncRelationship("staff", toOrdered: "Person", inverse: "boss")
+                SyncRelationship("tags", toOrdered: "Tag", inverse: "people")
                 SyncRelationship("tag", toOne: "Tag")
             }
             SyncEntity("Guest", parent: "Person") { SyncAttribute("room", .int64) }

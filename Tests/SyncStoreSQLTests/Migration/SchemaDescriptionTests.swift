@@ -64,7 +64,7 @@ import Testing
         #expect(try !serves({ $0[0].attributes[1] = SyncAttribute("title", .string) }, { _ in }))
         #expect(try !serves({ $0[0].relationships[2] = SyncRelationship("tags", toMany: "Person") }, { _ in }))
         #expect(
-            try !serves({ $0[0].relationships[2] = SyncRelationship("tags", toMany: "Tag", ordered: true) }, { _ in }))
+            try !serves({ $0[0].relationships[2] = SyncRelationship("tags", toOrdered: "Tag") }, { _ in }))
         // The foreign keys have another rule.
         #expect(try serves({ $0[0].relationships[1].deleteRule = .cascade }, { _ in }))
         let mapped = Self.description(try Self.model(), naming: SQLNaming(columns: ["Person.name": "full_name"]))

@@ -205,11 +205,15 @@ import Testing
                 SyncAttribute("id", .int64)
                 SyncRelationship("boss", toOne: "Person", inverse: "staff")
                 SyncRelationship("staff", toMany: "Person", inverse: "boss", deleteRule: rule)
-                SyncRelationship(tags, toMany: "Tag", ordered: isOrdered, inverse: "people", formerName: "tags")
+                isOrdered
+                    ? SyncRelationship(tags, toOrdered: "Tag", inverse: "people", formerName: "tags")
+                    : SyncRelationship(tags, toMany: "Tag", inverse: "people", formerName: "tags")
             }
             SyncEntity("Tag", identity: "id") {
                 SyncAttribute("id", .int64)
-                SyncRelationship("people", toMany: "Person", ordered: isOrdered, inverse: tags)
+                isOrdered
+                    ? SyncRelationship("people", toOrdered: "Person", inverse: tags)
+                    : SyncRelationship("people", toMany: "Person", inverse: tags)
             }
         }
     }

@@ -107,7 +107,7 @@ import Testing
             SyncEntity("Team", identity: "id") {
                 SyncAttribute("id", .int64)
                 SyncRelationship("people", toMany: "Person", inverse: "team")
-                SyncRelationship("ordered", toMany: "Person", ordered: true, inverse: "row")
+                SyncRelationship("ordered", toOrdered: "Person", inverse: "row")
             }
         }
         let schema = SQLSchema(model, dialect: .sqlite)
@@ -122,7 +122,7 @@ import Testing
                 SyncAttribute("isNew", .bool)
                 SyncAttribute("born", .date)
                 SyncRelationship("boss", toOne: "Person", inverse: "staff")
-                SyncRelationship("staff", toMany: "Person", ordered: true, inverse: "boss", deleteRule: .deny)
+                SyncRelationship("staff", toOrdered: "Person", inverse: "boss", deleteRule: .deny)
             }
         }
         var schema = SQLSchema(model, dialect: .sqlite)

@@ -21,7 +21,7 @@ struct StatementWorld {
             SyncAttribute("isNew", .bool)
             SyncRelationship("owner", toOne: "Owner", inverse: "items")
             SyncRelationship("label", toOne: "Label", inverse: "item")
-            SyncRelationship("tags", toMany: "Tag", ordered: true, inverse: "items")
+            SyncRelationship("tags", toOrdered: "Tag", inverse: "items")
         }
         item.indexes = [
             SyncIndex(["title"]), SyncIndex(["bytes", "price"], unique: true),
@@ -30,7 +30,7 @@ struct StatementWorld {
         let owner = SyncEntity("Owner", identity: "id") {
             SyncAttribute("id", .int64)
             SyncAttribute("name", .string)
-            SyncRelationship("items", toMany: "Item", ordered: true, inverse: "owner")
+            SyncRelationship("items", toOrdered: "Item", inverse: "owner")
         }
         let label = SyncEntity("Label", identity: "id") {
             SyncAttribute("id", .int64)
