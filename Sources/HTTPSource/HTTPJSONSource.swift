@@ -1,6 +1,5 @@
 public import Foundation
 public import HTTPTransfer
-public import JSONMapper
 public import StoreSync
 import SyncBase
 

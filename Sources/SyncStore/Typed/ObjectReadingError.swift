@@ -1,5 +1,5 @@
 public import Foundation
-public import SyncModel
+import SyncModel
 
 /// Why objects of a type cannot be read as requested.
 public enum ObjectReadingError: Error, Hashable, Sendable {
