@@ -143,6 +143,9 @@ let package = Package(
         // Tests
         .target(name: "OneWayTestEnvironment", path: "Tests/TestEnvironment"),
         .target(
+            name: "OneWayTestLimits", dependencies: ["SyncBase", "OneWayTestEnvironment"], path: "Tests/TestLimits",
+            swiftSettings: settings),
+        .target(
             name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayTestEnvironment"],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
@@ -165,15 +168,17 @@ let package = Package(
                 "OneWayPostgresTestSupport", "OneWayStoreTestSupport",
             ], path: "Tests/StoreKinds", swiftSettings: settings),
         .testTarget(
-            name: "SyncBaseTests", dependencies: ["SyncBase", "OneWayTestSupport"], swiftSettings: settings),
+            name: "SyncBaseTests", dependencies: ["SyncBase", "OneWayTestSupport", "OneWayTestLimits"],
+            swiftSettings: settings),
         .testTarget(
             name: "OneWaySynchronizerTests",
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "SyncProcessorTesting", "OneWayTestSupport", "TestChild",
+                "OneWayTestLimits",
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "OneWayLoopbackServerTests", dependencies: ["SyncBase", "OneWayLoopbackServer"],
+            name: "OneWayLoopbackServerTests", dependencies: ["SyncBase", "OneWayLoopbackServer", "OneWayTestLimits"],
             swiftSettings: settings),
         .testTarget(
             name: "DemoTests",
@@ -183,32 +188,36 @@ let package = Package(
                 "CoreDataModel",
                 "JSONMapper",
                 "StoreSync", "SyncStoreSQLite", "OneWayFolderTestSupport", "OneWayPostgresTestSupport",
-                "OneWayTestSupport", "TestChild",
+                "OneWayTestSupport", "TestChild", "OneWayTestLimits",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncFolderTests",
             dependencies: [
                 "SyncBase", "SyncFolder", "HTTPTransfer", "OneWaySynchronizer", "SyncProcessorTesting",
-                "OneWayFolderTestSupport", "OneWayLoopbackServer", "OneWayTestSupport", "TestChild",
+                "OneWayFolderTestSupport", "OneWayLoopbackServer", "OneWayTestSupport", "TestChild", "OneWayTestLimits",
             ], swiftSettings: settings),
         .testTarget(
-            name: "SyncModelTests", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport"],
+            name: "SyncModelTests", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport", "OneWayTestLimits"],
             swiftSettings: settings),
         .testTarget(
-            name: "CoreDataModelTests", dependencies: ["SyncBase", "CoreDataModel", "SyncModel", "OneWayTestSupport"],
+            name: "CoreDataModelTests",
+            dependencies: ["SyncBase", "CoreDataModel", "SyncModel", "OneWayTestSupport", "OneWayTestLimits"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
-            name: "JSONMapperTests", dependencies: ["SyncBase", "JSONMapper", "SyncModel", "OneWayTestSupport"],
+            name: "JSONMapperTests",
+            dependencies: ["SyncBase", "JSONMapper", "SyncModel", "OneWayTestSupport", "OneWayTestLimits"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
             name: "ModelInferenceTests",
-            dependencies: ["SyncBase", "ModelInference", "JSONMapper", "SyncModel", "OneWayTestSupport"],
+            dependencies: [
+                "SyncBase", "ModelInference", "JSONMapper", "SyncModel", "OneWayTestSupport", "OneWayTestLimits",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SyncStoreTests",
             dependencies: [
                 "SyncBase", "SyncModel", "SyncStore", "SyncStoreTesting", "SyncStoreSQLite", "JSONMapper", "StoreSync",
-                "OneWayStoreKinds", "OneWayStoreTestSupport", "OneWayTestSupport",
+                "OneWayStoreKinds", "OneWayStoreTestSupport", "OneWayTestSupport", "OneWayTestLimits",
             ], swiftSettings: settings),
         .testTarget(
             name: "StoreSyncTests",
@@ -216,14 +225,14 @@ let package = Package(
                 "SyncBase", "StoreSync", "SyncStore", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres",
                 "SyncStoreTesting",
                 "SyncModel", "JSONMapper", "ModelInference", "OneWaySynchronizer", "OneWayPostgresTestSupport",
-                "OneWayStoreKinds", "OneWayStoreTestSupport", "OneWayTestSupport",
+                "OneWayStoreKinds", "OneWayStoreTestSupport", "OneWayTestSupport", "OneWayTestLimits",
             ], swiftSettings: settings),
         .testTarget(
             name: "HTTPSourceTests",
             dependencies: [
                 "SyncBase", "HTTPTransfer", "HTTPSource", "OneWayLoopbackServer", "StoreSync", "SyncStore",
                 "SyncStoreSQLite", "OneWaySyncSQLite", "SyncModel", "JSONMapper",
-                "OneWaySynchronizer", "OneWayTestSupport",
+                "OneWaySynchronizer", "OneWayTestSupport", "OneWayTestLimits",
             ], swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
@@ -232,23 +241,24 @@ let package = Package(
                 "OneWayLoopbackServer", "OneWaySynchronizer", "OneWayTestSupport", "StoreSync", "SyncFolder",
                 "SyncModel",
                 "SyncBase", "SyncProcessorTesting", "SyncStore", "SyncStorePostgres", "SyncStoreTesting",
+                "OneWayTestLimits",
             ], swiftSettings: settings),
         .testTarget(
-            name: "SimulationTests", dependencies: ["SyncBase", "Simulation", "OneWayTestSupport"],
+            name: "SimulationTests", dependencies: ["SyncBase", "Simulation", "OneWayTestSupport", "OneWayTestLimits"],
             swiftSettings: settings),
         .testTarget(
             name: "ScenarioTests",
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "ModelInference",
                 "SyncStore", "SyncStoreTesting", "StoreSync", "SyncStoreSQLite", "OneWayStoreKinds",
-                "OneWayStoreTestSupport", "OneWayTestSupport",
+                "OneWayStoreTestSupport", "OneWayTestSupport", "OneWayTestLimits",
             ], resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLTests",
             dependencies: [
                 "SyncBase", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "SyncStoreTesting",
                 "SyncModel", "OneWayPostgresTestSupport", "OneWayStoreKinds", "OneWayStoreTestSupport",
-                "OneWayTestSupport",
+                "OneWayTestSupport", "OneWayTestLimits",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLiteTests",
@@ -257,7 +267,7 @@ let package = Package(
                 "OneWaySynchronizer",
                 "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayStoreLives", "OneWayStoreTestSupport",
                 "OneWayTestSupport",
-                "TestChild",
+                "TestChild", "OneWayTestLimits",
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -277,13 +287,16 @@ let package = Package(
             path: "Tests/PostgresTestSupport", swiftSettings: settings),
         .testTarget(
             name: "OneWayPostgresClientTests",
-            dependencies: ["SyncBase", "OneWayPostgresClient", "OneWayPostgresTestSupport", "OneWayTestSupport"],
+            dependencies: [
+                "SyncBase", "OneWayPostgresClient", "OneWayPostgresTestSupport", "OneWayTestSupport",
+                "OneWayTestLimits",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SyncWorkQueuePostgresTests",
             dependencies: [
                 "SyncBase", "OneWayPostgresClient", "SyncWorkQueuePostgres", "SyncStorePostgres", "SyncStoreSQL",
-                "OneWaySynchronizer", "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild",
+                "OneWaySynchronizer", "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild", "OneWayTestLimits",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncStorePostgresTests",
@@ -292,7 +305,7 @@ let package = Package(
                 "SyncStoreTesting", "SyncModel",
                 "OneWaySynchronizer",
                 "OneWayPostgresTestSupport", "OneWayStoreLives", "OneWayStoreTestSupport", "OneWayTestSupport",
-                "TestChild",
+                "TestChild", "OneWayTestLimits",
             ], swiftSettings: settings),
 
         // Programs that tests run beside themselves

@@ -1,4 +1,5 @@
 import Foundation
+import SyncBase
 
 /// The command: `Demo [tour]`, `Demo sync …`, `Demo query …` and the others of ``Invocation``.
 @main
@@ -28,7 +29,7 @@ struct DemoCommand {
                 console.print(Usage.text(topic))
                 return ExitCode.done
             case .version:
-                console.print("OneWaySynchronizer Demo, unreleased")
+                console.print("OneWaySynchronizer Demo \(PackageVersion.current)")
                 return ExitCode.done
             case .tour:
                 return await Tour(console: console).run()

@@ -9,17 +9,31 @@ cd "$(dirname "$0")/.."
 step() { printf '\n== %s (%s)\n' "$*" "$(date +%T)"; }
 skip() { printf -- '-- skipped: %s\n' "$*"; }
 
-# Runs a command of tests; after a failure it repeats the failed tests, which stand thousands of lines above the end.
+# Runs a command of tests, and shows the durations of the longest cases without their turn in the queue. After a failure it
+# repeats the failed tests, which stand thousands of lines above the end, and names those that had begun and not ended.
 tested() {
-    "$@" 2>&1 | tee "$scratch/tests.log" || {
-        printf '\n-- failed:\n'
-        grep -aE '^(✘|􀢄)|(error|warning): |ThreadSanitizer|Fatal error|Exited with' "$scratch/tests.log" | tail -n 60
-        return 1
-    }
+    local result=0
+    rm -f "$TEST_JOURNAL"
+    "$@" 2>&1 | tee "$scratch/tests.log" || result=$?
+    [ -f "$TEST_JOURNAL" ] || return $result
+    printf '\n-- longest tests, in seconds:\n'
+    awk -F'\t' '$1 == "ended" { print $3 "\t" $4 }' "$TEST_JOURNAL" | sort -rn | head -n 15 || true
+    [ $result -ne 0 ] || return 0
+    printf '\n-- failed:\n'
+    grep -aE '^(✘|􀢄)|(error|warning): |ThreadSanitizer|Fatal error|Exited with' "$scratch/tests.log" | tail -n 60 || true
+    printf '\n-- begun and not ended:\n'
+    awk -F'\t' '$1 == "began" { open[$2] = $4 } $1 == "ended" { delete open[$2] } END { for (id in open) print open[id] }' \
+        "$TEST_JOURNAL"
+    return $result
 }
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+# Written by the tests themselves (Tests/TestLimits).
+export TEST_JOURNAL="$scratch/tests.journal"
+# What the limit of each test does not end, as a hanging build. macOS has no such command.
+limit=()
+if command -v timeout >/dev/null; then limit=(timeout -k 60 5400); fi
 # Without debug information, builds take two thirds of the time.
 fast=(-debug-info-format none)
 strict=(-Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error "${fast[@]}")
@@ -65,12 +79,12 @@ if [ ${#bare[@]} -eq 0 ]; then
         "$(cat "$scratch/unshare" 2>/dev/null || true)"
 fi
 ${bare[@]+"${bare[@]}"} swift build --build-tests --scratch-path .build-strict "${strict[@]}"
-tested ${bare[@]+"${bare[@]}"} swift test --scratch-path .build-strict "${strict[@]}"
+tested ${bare[@]+"${bare[@]}"} ${limit[@]+"${limit[@]}"} swift test --scratch-path .build-strict "${strict[@]}"
 ${bare[@]+"${bare[@]}"} swift run --scratch-path .build-strict "${strict[@]}" Demo
 
 step "tests with the trait Postgres, against a server of their own"
 # The other stores, and the schedules and simulated lives that know no database, ran above.
-STORE_KIND=PostgresStore SCHEDULES=1000 SEEDS=100 CI=true tested ${bare[@]+"${bare[@]}"} \
+STORE_KIND=PostgresStore SCHEDULES=1000 SEEDS=100 CI=true tested ${bare[@]+"${bare[@]}"} ${limit[@]+"${limit[@]}"} \
     swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
 
 step "all tests under the Thread Sanitizer"
@@ -78,7 +92,8 @@ step "all tests under the Thread Sanitizer"
 # slower than without.
 CASE_STRIDE=20 CONFORMANCE_DIR="$scratch/none" CI=true \
     TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
-    tested swift test --traits Postgres --sanitize=thread --scratch-path .build-tsan "${fast[@]}" \
+    TEST_LIMIT=3600 tested ${limit[@]+"${limit[@]}"} \
+    swift test --traits Postgres --sanitize=thread --scratch-path .build-tsan "${fast[@]}" \
     --skip 'FlippedBit|SequenceOfEvents|DayOfFourCenturies|doublesAreRead|FloodOfFailures|NoticesDefects|InLinearTime' \
     --skip 'threeHundredEntities|theTourKeepsItsWord|tooManyKeysOfEqualHashes|keysWithAHashValue'
 
@@ -107,7 +122,7 @@ else
 fi
 
 step "the example server, in a browser"
-tested swift test --package-path Demo/Server "${fast[@]}"
+tested ${limit[@]+"${limit[@]}"} swift test --package-path Demo/Server "${fast[@]}"
 
 step "documentation as one site, with warnings as errors"
 bash Tests/site.sh "$scratch/site" .build-postgres "${strict[@]}"

@@ -1,10 +1,11 @@
 import CoreDataModel
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import OneWayTestSupport
 import Testing
 
-@Suite(.enabled(if: ConformanceFiles.folder != nil, Comment(rawValue: ConformanceFiles.isMissing)))
+@Suite(.enabled(if: ConformanceFiles.folder != nil, Comment(rawValue: ConformanceFiles.isMissing)), .endsInTime)
 struct ConformanceModelTests {
     private static let models = ConformanceFiles.folder?.appending(path: "models")
 

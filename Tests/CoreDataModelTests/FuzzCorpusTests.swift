@@ -1,9 +1,10 @@
 import CoreDataModel
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct FuzzCorpusTests {
+@Suite(.endsInTime) struct FuzzCorpusTests {
     private static let files: [URL] = {
         guard let folder = Bundle.module.resourceURL?.appendingPathComponent("Fixtures/Fuzz"),
             let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

@@ -1,9 +1,10 @@
 import CoreDataModel
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct ModelFileTests {
+@Suite(.endsInTime) struct ModelFileTests {
     private func read(_ entities: String) throws -> ModelFile {
         try ModelFile(xml: Data("<model>\n\(entities)\n</model>".utf8))
     }

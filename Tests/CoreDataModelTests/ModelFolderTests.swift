@@ -1,9 +1,10 @@
 import CoreDataModel
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct ModelFolderTests {
+@Suite(.endsInTime) struct ModelFolderTests {
     /// Files by their path, written below a folder that is removed afterwards.
     private func withFolder(_ files: [String: String], _ body: (URL) throws -> Void) throws {
         let manager = FileManager.default

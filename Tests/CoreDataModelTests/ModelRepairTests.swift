@@ -1,10 +1,11 @@
 import CoreDataModel
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
 /// What model files of apps contain and a model does not.
-@Suite struct ModelRepairTests {
+@Suite(.endsInTime) struct ModelRepairTests {
     private func read(_ entities: String) throws -> ModelFile {
         try ModelFile(xml: Data("<model>\n\(entities)\n</model>".utf8))
     }

@@ -1,10 +1,11 @@
 import CoreDataModel
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import OneWayTestSupport
 import Testing
 
-@Suite struct ModelXMLWriterTests {
+@Suite(.endsInTime) struct ModelXMLWriterTests {
     @Test func aModelIsWrittenAsTheEditorWritesIt() throws {
         let model = try DataModel {
             SyncEntity("User", identity: "id", userInfo: ["b": "2", "a": "1 < 2"]) {

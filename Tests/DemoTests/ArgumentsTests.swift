@@ -3,13 +3,14 @@ import HTTPTransfer
 import HTTPSource
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import Testing
 
 @testable import Demo
 
-@Suite struct ArgumentsTests {
+@Suite(.endsInTime) struct ArgumentsTests {
     private let operands = ["http://host/list.json", "folder"]
 
     private func mirror(_ options: String...) throws -> MirrorArguments {

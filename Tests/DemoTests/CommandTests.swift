@@ -3,13 +3,14 @@ import Foundation
 import OneWayFolderTestSupport
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import Demo
 
 /// The built command, run as a process of its own.
-@Suite(.timeLimit(.minutes(30))) struct CommandTests {
+@Suite(.endsInTime) struct CommandTests {
     @Test(arguments: [
         ["--help"], ["mirror", "--help"], ["tour", "--help"], ["help", "mirror"], ["sync", "-h"], ["help", "model"],
     ])

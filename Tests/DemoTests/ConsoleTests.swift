@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import SyncBase
 import HTTPTransfer
 import OneWaySynchronizer
@@ -6,7 +7,7 @@ import Testing
 
 @testable import Demo
 
-@Suite struct ConsoleTests {
+@Suite(.endsInTime) struct ConsoleTests {
     /// Runs a pass of two items, the first of which fails once, and returns everything that was
     /// written.
     private func output(isTerminal: Bool) async throws -> String {

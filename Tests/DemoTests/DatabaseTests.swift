@@ -1,6 +1,7 @@
 import CoreDataModel
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import OneWayTestSupport
 import SyncStoreSQLite
@@ -9,7 +10,7 @@ import Testing
 @testable import Demo
 
 /// `sync` into a database and `export` out of it.
-@Suite struct DatabaseTests {
+@Suite(.endsInTime) struct DatabaseTests {
     private let folder: TemporaryDirectory
     private let store: String
 

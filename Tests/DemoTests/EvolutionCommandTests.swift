@@ -2,6 +2,7 @@
 import CoreDataModel
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import Testing
@@ -9,7 +10,7 @@ import Testing
 @testable import Demo
 
 /// `sync --evolve` and `sync --rebuild`: databases whose JSON has changed its shape.
-@Suite struct EvolutionCommandTests {
+@Suite(.endsInTime) struct EvolutionCommandTests {
     private let folder: TemporaryDirectory
     private let store: String
 

@@ -1,10 +1,11 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import Demo
 
-@Suite struct HelpTests {
+@Suite(.endsInTime) struct HelpTests {
     private static let films = """
         [{"id": 1, "title": "Alien", "year": 1979, "director": {"id": 7, "name": "Scott"}},
          {"id": 2, "title": "Brazil", "year": 1985}]

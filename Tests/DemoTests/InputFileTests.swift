@@ -1,11 +1,12 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import Demo
 
-@Suite struct InputFileTests {
+@Suite(.endsInTime) struct InputFileTests {
     private let folder: TemporaryDirectory
 
     init() throws {

@@ -1,12 +1,13 @@
 #if os(macOS) || os(Linux)
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import Demo
 
 /// Commands that find what a killed process left of a database.
-@Suite(.timeLimit(.minutes(30))) struct KilledSyncTests {
+@Suite(.endsInTime) struct KilledSyncTests {
     private static let users = #"[{"id":1,"name":"Ada","notes":[{"id":11,"text":"x"}]}]"#
     private let folder: TemporaryDirectory
     private let path: String

@@ -1,12 +1,13 @@
 import CoreDataModel
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import OneWayTestSupport
 import Testing
 
 @testable import Demo
 
-@Suite struct ModelCommandTests {
+@Suite(.endsInTime) struct ModelCommandTests {
     private let folder: TemporaryDirectory
 
     init() throws {

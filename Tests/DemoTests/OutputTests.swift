@@ -1,12 +1,13 @@
 import Foundation
 import OneWayLoopbackServer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import Demo
 
 /// Standard output that fails, and replies that are no list.
-@Suite(.timeLimit(.minutes(30))) struct OutputTests {
+@Suite(.endsInTime) struct OutputTests {
     private let folder: TemporaryDirectory
 
     init() throws {

@@ -2,13 +2,14 @@ import JSONMapper
 #if Postgres
 import OneWayPostgresTestSupport
 #endif
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import Demo
 
 /// `sync` into PostgreSQL and `export` out of it.
-@Suite struct PostgresDatabaseTests {
+@Suite(.endsInTime) struct PostgresDatabaseTests {
     private let folder: TemporaryDirectory
 
     init() throws {

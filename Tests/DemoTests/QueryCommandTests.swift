@@ -1,6 +1,7 @@
 import Foundation
 import JSONMapper
 import CoreDataModel
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @testable import Demo
 
 /// `query`, `diff` and `history` of a database.
-@Suite struct QueryCommandTests {
+@Suite(.endsInTime) struct QueryCommandTests {
     private let folder: TemporaryDirectory
     private let store: String
 

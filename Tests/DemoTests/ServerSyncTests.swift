@@ -1,13 +1,14 @@
 import Foundation
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import OneWayTestSupport
 import Testing
 
 @testable import Demo
 
-@Suite(.timeLimit(.minutes(30))) struct ServerSyncTests {
+@Suite(.endsInTime) struct ServerSyncTests {
     private let folder: TemporaryDirectory
 
     init() throws {

@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import Testing
@@ -7,7 +8,7 @@ import Testing
 @testable import Demo
 
 /// The type checker's work on printed models.
-@Suite(.timeLimit(.minutes(10))) struct SwiftSourceTests {
+@Suite(.endsInTime) struct SwiftSourceTests {
     private static func model(entityCount: Int) throws -> DataModel {
         try DataModel(
             (0..<entityCount).map { number in

@@ -2,6 +2,7 @@
 import CoreDataModel
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import OneWayTestSupport
@@ -9,7 +10,7 @@ import Testing
 
 @testable import Demo
 
-@Suite struct SyncCommandTests {
+@Suite(.endsInTime) struct SyncCommandTests {
     private let folder: TemporaryDirectory
 
     init() throws {
@@ -177,7 +178,7 @@ import Testing
         #expect(line.line(width: 20) == "5.0 MB of 10.0 MB" && line.line(width: 10) == "5.0 MB of…")
     }
 
-    @Test(.timeLimit(.minutes(30)), arguments: [true, false])
+    @Test(arguments: [true, false])
     func standardInputIsReadOnce(hasModel: Bool) async throws {
         let file = try folder.write(#"[{"id": 1}, {"id": 2}]"#, to: "users.json")
         let model = try model(SyncEntity("User", identity: "id") { SyncAttribute("id", .int64) })

@@ -1,8 +1,9 @@
+import OneWayTestLimits
 import Testing
 
 @testable import Demo
 
-@Suite struct TextTableTests {
+@Suite(.endsInTime) struct TextTableTests {
     private static let plain = TextStyle(isTerminal: false, environment: [:])
 
     private func table() -> TextTable {

@@ -1,12 +1,13 @@
 import Foundation
 import OneWayLoopbackServer
 import OneWaySyncSQLite
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
 /// The programs of the guide `EverydayPrograms`, compiled and run.
-@Suite struct EverydayExamples {
+@Suite(.endsInTime) struct EverydayExamples {
     private let folder: TemporaryDirectory
     private let users = #"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]"#
 
@@ -103,7 +104,7 @@ import Testing
         #expect(event.bookedOn == Date(timeIntervalSince1970: 1_775_174_400))
     }
 
-    @Test(.timeLimit(.minutes(10))) func pollingReadsOnlyWhatHasChanged() async throws {
+    @Test func pollingReadsOnlyWhatHasChanged() async throws {
         let unchangedCount = Locked(0)
         try await LoopbackHTTPServer.serving({ [users] request in
             if request.header("if-none-match") == "\"1\"" {
@@ -149,7 +150,7 @@ import Testing
         #expect(try await store.count(User.self) == 100)
     }
 
-    @Test(.timeLimit(.minutes(10))) func aLiveQueryFollowsTheStore() async throws {
+    @Test func aLiveQueryFollowsTheStore() async throws {
         let store = try await SQLiteStore(User.self, at: .file(file))
         try await store.sync(User.self, .text(users))
         let seen = Locked<[String]>([])

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransfer
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import SyncFolder
@@ -52,7 +53,7 @@ struct Bucket {
 }
 
 /// The documentation of mirrored folders.
-@Suite struct FolderExamples {
+@Suite(.endsInTime) struct FolderExamples {
     private let root: TemporaryDirectory
 
     init() throws {

@@ -4,6 +4,7 @@ import HTTPTransfer
 import JSONMapper
 import ModelInference
 import OneWayLoopbackServer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -11,7 +12,7 @@ import SyncStore
 import Testing
 
 /// The first lines of the modules' documentation.
-@Suite struct ModuleExamples {
+@Suite(.endsInTime) struct ModuleExamples {
     private static func model() throws -> DataModel {
         let model = try DataModel {
             SyncEntity("User", identity: "id") {

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransfer
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncProcessorTesting
 import Testing
@@ -49,7 +50,7 @@ struct ArticleMirror: SyncProcessor {
     private func file(_ key: Int) -> URL { folder.appending(path: "\(key)") }
 }
 
-@Suite struct ReadmeExample {
+@Suite(.endsInTime) struct ReadmeExample {
     private func withAPI(_ body: (URL, URL) async throws -> Void) async throws {
         let folder = try TemporaryDirectory()
         try await LoopbackHTTPServer.serving({ request in

@@ -1,11 +1,12 @@
 import Foundation
+import OneWayTestLimits
 import Testing
 
 /// Whether the Swift code of the documentation is compiled and tested.
 ///
 /// Each Swift snippet of the README and of the documentation catalogs must be part of an example in
 /// the tests: the same lines, apart from indentation, empty lines, comments and imports.
-@Suite struct SnippetTests {
+@Suite(.endsInTime) struct SnippetTests {
     /// A Swift snippet of a document.
     struct Snippet {
         let document: String

@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -53,7 +54,7 @@ actor FolderPass: RemotePass {
 }
 
 /// The guide about writing a source.
-@Suite struct SourceAuthorExamples {
+@Suite(.endsInTime) struct SourceAuthorExamples {
     @Test func aFolderIsASource() async throws {
         let directory = try TemporaryDirectory()
         let folder = directory.url

@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreTesting
@@ -84,7 +85,7 @@ struct JournaledTransaction: StoreTransaction {
 }
 
 /// The guide about writing a store.
-@Suite struct StoreAuthorExamples {
+@Suite(.endsInTime) struct StoreAuthorExamples {
     @Test func journaledStoreConforms() async throws {
         try await StoreConformance.check { model in
             JournaledStore(base: MemoryStore(exactly: model), journal: Journal())

@@ -2,6 +2,7 @@ import Foundation
 import HTTPSource
 import OneWayLoopbackServer
 import OneWaySyncSQLite
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
@@ -22,7 +23,7 @@ struct Issue: SyncObject {
 }
 
 /// The guides about JSON and APIs in a store.
-@Suite struct StoreExamples {
+@Suite(.endsInTime) struct StoreExamples {
     private static let users = """
         [{"id": 1, "name": "Ada", "email": "ada@example.com", "company": {"id": 7, "name": "Analytical Engines"}},
          {"id": 2, "name": "Grace", "shoe_size": 38}]

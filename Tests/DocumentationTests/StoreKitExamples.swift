@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreTesting
@@ -8,7 +9,7 @@ import Testing
 private func MyStore(_ model: DataModel) -> MemoryStore { MemoryStore(exactly: model) }
 
 /// The documentation of the conformance suite for stores.
-@Suite struct StoreKitExamples {
+@Suite(.endsInTime) struct StoreKitExamples {
     @Test func myStoreConforms() async throws {
         try await StoreConformance.check { model in MyStore(model) }
     }

@@ -1,4 +1,5 @@
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncProcessorTesting
 import Testing
@@ -25,7 +26,7 @@ private actor Mirror: SyncProcessor {
 }
 
 /// The documentation of processors.
-@Suite struct SynchronizerExamples {
+@Suite(.endsInTime) struct SynchronizerExamples {
     @Test func mirrorConforms() async throws {
         try await ProcessorConformance.check(
             Mirror(),

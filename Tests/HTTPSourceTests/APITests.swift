@@ -3,6 +3,7 @@ import HTTPSource
 import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -10,7 +11,7 @@ import SyncStore
 import Testing
 
 /// Imitations of common APIs, read by the line that the documentation shows.
-@Suite(.timeLimit(.minutes(30))) struct APITests {
+@Suite(.endsInTime) struct APITests {
     struct Imitation: CustomTestStringConvertible, Sendable {
         let api: HTTPAPI
         var keyPath = ""

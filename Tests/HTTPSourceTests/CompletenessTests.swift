@@ -3,13 +3,14 @@ import HTTPSource
 import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import Testing
 
 /// Servers whose pages end although they say that there is more. The store has users 1 to 4; the
 /// server hands out 1 and 2.
-@Suite(.timeLimit(.minutes(30))) struct CompletenessTests {
+@Suite(.endsInTime) struct CompletenessTests {
     struct Contradiction: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let api: HTTPAPI

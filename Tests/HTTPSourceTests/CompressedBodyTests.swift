@@ -3,12 +3,13 @@
 import Foundation
 import HTTPTransfer
 import OneWayLoopbackServer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// Stores of objects hand out what was compressed before it came to them, whatever a request asks
 /// for.
-@Suite(.timeLimit(.minutes(30))) struct CompressedBodyTests {
+@Suite(.endsInTime) struct CompressedBodyTests {
     private let client = HTTPClient()
 
     private static let cutBody = Array(LoopbackGzip.wrapped([1, 2, 3]).dropLast(9))

@@ -3,13 +3,14 @@ import HTTPSource
 import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct ConditionalTests {
+@Suite(.endsInTime) struct ConditionalTests {
     /// Answers 304 to a request that knows the tag of its page.
     private static func answer(_ request: HTTPRequest, _ tag: String, _ json: String, next: String? = nil)
         -> HTTPResponse

@@ -3,13 +3,14 @@ import HTTPSource
 import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct DeltaTests {
+@Suite(.endsInTime) struct DeltaTests {
     private let now = Watched(testDate)
 
     private func source(

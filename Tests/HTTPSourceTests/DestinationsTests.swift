@@ -3,12 +3,13 @@ import HTTPSource
 import HTTPTransfer
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import Testing
 
 /// Where a client's requests may go.
-@Suite(.timeLimit(.minutes(30))) struct DestinationsTests {
+@Suite(.endsInTime) struct DestinationsTests {
     /// The beginning of a destination's refusal.
     private static let refusal = "no request may go to "
 

@@ -1,9 +1,10 @@
 import Foundation
+import OneWayTestLimits
 import Testing
 
 @testable import HTTPSource
 
-@Suite struct EventParserTests {
+@Suite(.endsInTime) struct EventParserTests {
     private func event(_ data: String, type: String = "message", id: String? = nil) -> EventParser.Item {
         .event(HTTPEventStream.Event(type: type, id: id, data: Array(data.utf8)))
     }

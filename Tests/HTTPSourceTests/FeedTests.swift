@@ -2,13 +2,14 @@ import Foundation
 import HTTPSource
 import HTTPTransfer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncBase
 import Testing
 
 /// Connections of event streams and long polls, and their ends.
-@Suite(.timeLimit(.minutes(30))) struct FeedTests {
+@Suite(.endsInTime) struct FeedTests {
     private let clock = ManualClock()
     private let url = URL(string: "https://api.test/events")
     private let log = EventLog<String>()

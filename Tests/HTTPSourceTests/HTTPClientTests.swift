@@ -1,10 +1,11 @@
 import Foundation
 import HTTPTransfer
 import OneWayLoopbackServer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct HTTPClientTests {
+@Suite(.endsInTime) struct HTTPClientTests {
     /// Asks a server that answers everything in one way, and returns the problem that the client
     /// names.
     private func problem(

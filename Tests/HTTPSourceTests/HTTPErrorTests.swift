@@ -1,9 +1,10 @@
 import Foundation
 import HTTPTransfer
 import OneWaySynchronizer
+import OneWayTestLimits
 import Testing
 
-@Suite struct HTTPErrorTests {
+@Suite(.endsInTime) struct HTTPErrorTests {
     /// Sun, 06 Nov 1994 08:49:37 GMT, the date of RFC 9110's examples.
     private let now = Date(timeIntervalSince1970: 784_111_777)
 

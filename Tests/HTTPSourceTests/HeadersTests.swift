@@ -1,10 +1,11 @@
 import Foundation
 import HTTPSource
 import HTTPTransfer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct HeadersTests {
+@Suite(.endsInTime) struct HeadersTests {
     @Test func secretsStayWithTheOwnOrigin() async throws {
         let server = ScriptedServer { request, _ in
             switch request.url.absoluteString {

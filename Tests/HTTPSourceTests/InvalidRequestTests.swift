@@ -3,13 +3,14 @@ import HTTPSource
 import HTTPTransfer
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
 import Testing
 
 /// Texts that would give a request another meaning, or more requests.
-@Suite(.timeLimit(.minutes(30))) struct InvalidRequestTests {
+@Suite(.endsInTime) struct InvalidRequestTests {
     /// A request, and how the error names what is wrong with it.
     struct Case: Sendable, CustomTestStringConvertible {
         var name = "X-Tenant"

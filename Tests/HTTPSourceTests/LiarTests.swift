@@ -4,6 +4,7 @@ import HTTPTransfer
 import JSONMapper
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncStoreSQLite
@@ -11,7 +12,7 @@ import Testing
 
 /// Servers that lie, over real sockets. Each row of the table is the behaviour of a server and what
 /// the sync says about it. The database is the same afterwards.
-@Suite(.timeLimit(.minutes(30))) struct LiarTests {
+@Suite(.endsInTime) struct LiarTests {
     struct Lie: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let response: LoopbackResponse

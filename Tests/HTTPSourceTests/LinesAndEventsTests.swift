@@ -3,6 +3,7 @@ import HTTPSource
 import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -10,7 +11,7 @@ import SyncStore
 import Testing
 
 /// Newline-delimited JSON and events as lists, whose bodies have no end of their own.
-@Suite(.timeLimit(.minutes(30))) struct LinesAndEventsTests {
+@Suite(.endsInTime) struct LinesAndEventsTests {
     @Test func linesAreAList() async throws {
         let world = try await SourceWorld()
         let server = ScriptedServer { _, _ in

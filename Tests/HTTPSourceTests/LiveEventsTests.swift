@@ -4,6 +4,7 @@ import HTTPTransfer
 import JSONMapper
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncBase
@@ -12,7 +13,7 @@ import SyncStore
 import Testing
 
 /// Lists whose changes are streams of events.
-@Suite(.timeLimit(.minutes(30))) struct LiveEventsTests {
+@Suite(.endsInTime) struct LiveEventsTests {
     private static let hourly = SyncSchedule(interval: .seconds(3600), jitter: 0)
 
     /// What happened since the last connection is in no event.

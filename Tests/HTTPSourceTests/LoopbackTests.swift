@@ -1,11 +1,12 @@
 import Foundation
 import HTTPSource
 import OneWayLoopbackServer
+import OneWayTestLimits
 import StoreSync
 import Testing
 
 /// The source against real sockets.
-@Suite(.timeLimit(.minutes(30))) struct LoopbackTests {
+@Suite(.endsInTime) struct LoopbackTests {
     @Test func theUserOfAnAddressIsSentWithEveryPage() async throws {
         let basic = "Basic " + Data("me:pw".utf8).base64EncodedString()
         let handler: LoopbackHTTPServer.Handler = { request in

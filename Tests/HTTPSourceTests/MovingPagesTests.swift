@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import SyncBase
 import Foundation
 import HTTPSource
@@ -8,7 +9,7 @@ import OneWayTestSupport
 import Testing
 
 /// Changes in pages, of which objects move from one to another while they are read.
-@Suite(.timeLimit(.minutes(30))) struct MovingPagesTests {
+@Suite(.endsInTime) struct MovingPagesTests {
     private let now = Watched(testDate)
 
     private func source(_ server: MovingList) throws -> HTTPJSONSource {

@@ -3,12 +3,13 @@ import HTTPSource
 import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import SyncStore
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct PagesTests {
+@Suite(.endsInTime) struct PagesTests {
     /// A server with 25 users, ten to a page, and what it was asked.
     private func read(
         _ pages: HTTPPages, keyPath: String = "data", _ respond: @escaping @Sendable (HTTPRequest) -> HTTPResponse

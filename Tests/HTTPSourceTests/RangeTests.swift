@@ -1,11 +1,12 @@
 import Foundation
 import HTTPTransfer
 import OneWayLoopbackServer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// Requests for a part of a body.
-@Suite(.timeLimit(.minutes(30))) struct RangeTests {
+@Suite(.endsInTime) struct RangeTests {
     private static let body = Array("0123456789".utf8)
 
     /// Serves ranges of ten digits, as RFC 9110 says.

@@ -3,13 +3,14 @@ import HTTPSource
 import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import OneWayTestSupport
 import Testing
 
 /// What is not the list, or not the whole of it, is no proof that anything is gone, nor that it is
 /// there.
-@Suite struct RecoveryTests {
+@Suite(.endsInTime) struct RecoveryTests {
     private let url = URL(string: "https://api.example.com/users") ?? URL(filePath: "/")
 
     @Test func anObjectInPlaceOfTheListIsAnErrorThatRemovesNothing() async throws {

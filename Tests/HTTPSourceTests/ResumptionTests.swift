@@ -2,11 +2,12 @@ import Foundation
 import HTTPTransfer
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// Downloads that break off.
-@Suite(.timeLimit(.minutes(30))) struct ResumptionTests {
+@Suite(.endsInTime) struct ResumptionTests {
     /// A reply to a request for the second half of a body of 100 bytes.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -3,11 +3,12 @@ import HTTPSource
 import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct RetryTests {
+@Suite(.endsInTime) struct RetryTests {
     private let clock = ManualClock()
 
     /// Fails the first requests in some way, and answers the next one.

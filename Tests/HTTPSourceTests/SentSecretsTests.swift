@@ -1,9 +1,10 @@
 import Foundation
 import HTTPTransfer
+import OneWayTestLimits
 import Testing
 
 /// Credentials that a server sends back.
-@Suite struct SentSecretsTests {
+@Suite(.endsInTime) struct SentSecretsTests {
     private static let url = URL(string: "https://me:pass%20word@host/list?api_key=key%2B1234&page=2")
     private static let headers: HTTPHeaders = [
         "Authorization": "Bearer tok/en+12345==", "Cookie": "a=cookie-1; b=\"cookie-2\"", "Accept": "application/json",

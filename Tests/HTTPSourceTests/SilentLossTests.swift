@@ -3,13 +3,14 @@ import HTTPSource
 import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncStore
 import Testing
 
 /// Servers and key paths by which rows could be lost without a word.
-@Suite(.timeLimit(.minutes(30))) struct SilentLossTests {
+@Suite(.endsInTime) struct SilentLossTests {
     private static let data = StoreSyncOptions(keyPath: "data")
 
     /// A server of two pages, whose first page has the given pointer.

@@ -1,10 +1,11 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import Testing
 
 @testable import HTTPSource
 
-@Suite struct SyncCursorTests {
+@Suite(.endsInTime) struct SyncCursorTests {
     @Test(arguments: [
         ("2026-01-01T00:00:30Z", "2025-12-31T23:59:30Z"), ("2026-01-01T00:00:30.250Z", "2025-12-31T23:59:30.250Z"),
         ("2026-01-01T02:00:30+02:00", "2025-12-31T23:59:30Z"), ("2026-01-01 00:00:30", "2025-12-31 23:59:30"),

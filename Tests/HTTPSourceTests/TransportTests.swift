@@ -2,11 +2,12 @@ import Foundation
 import HTTPTransfer
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// What the system's transport does with servers over real sockets.
-@Suite(.timeLimit(.minutes(30))) struct TransportTests {
+@Suite(.endsInTime) struct TransportTests {
     private let client = HTTPClient(retry: RetryPolicy(maxAttempts: 1))
 
     private func get(_ response: LoopbackResponse, limits: HTTPClient.Limits = HTTPClient.Limits()) async throws

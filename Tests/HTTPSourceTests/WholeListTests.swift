@@ -1,6 +1,7 @@
 import Foundation
 import HTTPSource
 import HTTPTransfer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncBase
@@ -9,7 +10,7 @@ import SyncStore
 import Testing
 
 /// What proves that a list is whole, and what follows if nothing does.
-@Suite(.timeLimit(.minutes(30))) struct WholeListTests {
+@Suite(.endsInTime) struct WholeListTests {
     private static let data = StoreSyncOptions(keyPath: "data")
 
     // MARK: Cursors

@@ -1,11 +1,12 @@
 import JSONMapper
 import ModelInference
+import OneWayTestLimits
 import SyncModel
 import OneWayTestSupport
 import Testing
 
 /// A model made of a sample maps that sample: every key is claimed, every value fits.
-@Suite struct InferredMappingTests {
+@Suite(.endsInTime) struct InferredMappingTests {
     private static let strict = ValueContract(unknownKey: .reject, wrongType: .reject, unreadableDate: .reject)
 
     /// Maps objects and all that is nested in them.

@@ -1,9 +1,10 @@
 import JSONMapper
 import ModelInference
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct ModelInferenceTests {
+@Suite(.endsInTime) struct ModelInferenceTests {
     private func type(_ values: String) throws -> AttributeType? {
         let elements = values.split(separator: "|").map { #"{"id": 1, "x": \#($0)}"# }.joined(separator: ",")
         let layout = try DataModel.inferred(from: "[\(elements)]", entity: "Thing").layout(of: "Thing")

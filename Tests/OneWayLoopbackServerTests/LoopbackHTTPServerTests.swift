@@ -1,8 +1,9 @@
 import Foundation
 import OneWayLoopbackServer
+import OneWayTestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct LoopbackHTTPServerTests {
+@Suite(.endsInTime) struct LoopbackHTTPServerTests {
     /// Sends a text to a server, and returns everything that comes until the connection closes.
     private func exchange(
         _ text: String, limits: LoopbackHTTPServer.Limits = LoopbackHTTPServer.Limits(),

@@ -1,12 +1,13 @@
 #if Postgres
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// What errors say that libpq reports itself.
 @Suite(
-    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .endsInTime)
 struct LibpqMessageTests {
     private func withServer(_ body: (PostgresServer, TestProxy) async throws -> Void) async throws {
         let server = try await PostgresServer()

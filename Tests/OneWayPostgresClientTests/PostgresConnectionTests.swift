@@ -1,9 +1,10 @@
 #if Postgres
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import Testing
 
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresConnectionTests {
     @Test func valuesComeAsTheyWereSent() async throws {
         try await SharedPostgres.withDatabase { database in

@@ -2,13 +2,14 @@
 import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
 /// Networks that lose everything, several hosts, poolers, full servers.
 @Suite(
-    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .endsInTime)
 struct PostgresNetworkTests {
     /// Runs a function with a server of its own and a proxy before it.
     private func withProxy(

@@ -2,11 +2,12 @@
 import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// The server that the other tests rely on, and what a connection sees of its faults.
-@Suite struct PostgresServerTests {
+@Suite(.endsInTime) struct PostgresServerTests {
     @Test func underCIThereIsAServer() {
         guard ProcessInfo.processInfo.environment["CI"] == "true" else { return }
         #expect(SharedPostgres.isAvailable, "\(SharedPostgres.absence)")

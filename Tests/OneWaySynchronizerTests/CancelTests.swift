@@ -1,9 +1,10 @@
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// Cancelling, in all its ways.
-@Suite struct CancelTests {
+@Suite(.endsInTime) struct CancelTests {
     /// A processor that holds at a call until it is let go or cancelled.
     private func held(at held: ScriptedProcessor.Call, gate: Gate) -> ScriptedProcessor {
         ScriptedProcessor(source: [TestItem("a"), TestItem("b")], local: ["x": 1]) { call in

@@ -1,10 +1,11 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// How many calls run at a time.
-@Suite struct ConcurrencyTests {
+@Suite(.endsInTime) struct ConcurrencyTests {
     @Test(arguments: [0, 1, 2, 7, 64])
     func itIsReachedAndNeverExceeded(concurrency: Int) async throws {
         let width = concurrency == 0 ? ProcessInfo.processInfo.activeProcessorCount : concurrency

@@ -1,10 +1,11 @@
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
 /// In whose context passes run, and under whose leases.
-@Suite struct ContextTests {
+@Suite(.endsInTime) struct ContextTests {
     @TaskLocal private static var name = "nobody"
 
     private let clock = ManualClock()

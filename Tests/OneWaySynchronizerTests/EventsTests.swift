@@ -1,11 +1,12 @@
 import Foundation
 @testable import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
 /// What observers see.
-@Suite struct EventsTests {
+@Suite(.endsInTime) struct EventsTests {
     /// The events of one sync, told in words.
     private func words(_ events: SyncEvents<SyncEvent>) async -> [String] {
         var words: [String] = []

@@ -1,11 +1,12 @@
 #if os(macOS) || os(Linux)
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// Processes that compete for the lease in a file, and are killed in the middle.
-@Suite struct FileLeaseProcessTests {
+@Suite(.endsInTime) struct FileLeaseProcessTests {
     private let folder: TemporaryDirectory
     private let paths: [String]
 
@@ -19,7 +20,7 @@ import Testing
         try ChildProcess(ChildProcess.product("TestChild"), ["file-lease"] + paths)
     }
 
-    @Test(.timeLimit(.minutes(30)), arguments: [1, 2] as [UInt64])
+    @Test(arguments: [1, 2] as [UInt64])
     func oneProcessAtATimeHoldsTheLeaseAndAKilledOneIsSucceeded(_ seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         var children = try (0..<3).map { _ in try start() }
@@ -44,7 +45,7 @@ import Testing
         #expect(lines.count { $0 == "confirmed" } >= 3)
     }
 
-    @Test(.timeLimit(.minutes(30))) func aStoppedProcessKeepsTheLeaseAndIsNamed() async throws {
+    @Test func aStoppedProcessKeepsTheLeaseAndIsNamed() async throws {
         let first = try start()
         try await first.output.wait { $0.contains("held") }
         first.signal(SIGSTOP)

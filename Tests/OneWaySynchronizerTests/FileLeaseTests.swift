@@ -1,10 +1,11 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// One holder at a time of the lease in a file.
-@Suite struct FileLeaseTests {
+@Suite(.endsInTime) struct FileLeaseTests {
     private let folder: TemporaryDirectory
     private let lease: FileLease
     private let holder = SyncLeaseHolder(

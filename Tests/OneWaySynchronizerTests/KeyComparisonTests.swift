@@ -1,10 +1,11 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import OneWaySynchronizer
 
 /// Every comparison is checked against plain set algebra.
-@Suite struct KeyComparisonTests {
+@Suite(.endsInTime) struct KeyComparisonTests {
     /// A key whose hash says as little as it is told to: all keys of equal `hash` collide.
     private struct CollidingKey: Hashable, CustomTestStringConvertible {
         var value: Int

@@ -1,11 +1,12 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
 /// Services that share a lease, of which one syncs.
-@Suite struct LeasedServiceTests {
+@Suite(.endsInTime) struct LeasedServiceTests {
     private let clock = ManualClock()
     private let lease: ScriptedLease
     private let log = EventLog<String>()

@@ -1,11 +1,12 @@
 #if !Essentials
 import Foundation
 @testable import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// The status notification.
-@Suite struct NotificationTests {
+@Suite(.endsInTime) struct NotificationTests {
     @Test @MainActor func waitingNotificationsKeepNobodyAlive() {
         final class Sender: Sendable {}
         let poster = NotificationPoster()
@@ -54,7 +55,7 @@ import Testing
         #expect(seen.events == [true, false, true, false, true, false])
     }
 
-    @Test(.timeLimit(.minutes(30))) func noPassWaitsForTheMainActor() async throws {
+    @Test func noPassWaitsForTheMainActor() async throws {
         let processor = ScriptedProcessor(source: [TestItem("a")])
         let synchronizer = Synchronizer(processor: processor)
         let isHeld = Gate()

@@ -1,9 +1,10 @@
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// The dry run, and that a pass does what it said.
-@Suite struct PlanTests {
+@Suite(.endsInTime) struct PlanTests {
     @Test func aPlanAsksAndChangesNothing() async throws {
         let processor = ScriptedProcessor(
             source: [TestItem("a"), TestItem("b", revision: 2)], local: ["b": 1, "x": 1])

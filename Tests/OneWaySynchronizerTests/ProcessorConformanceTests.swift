@@ -1,10 +1,11 @@
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import SyncProcessorTesting
 import Testing
 
-@Suite struct ProcessorConformanceTests {
+@Suite(.endsInTime) struct ProcessorConformanceTests {
     private let steps: [ProcessorConformance.Step<TestItem>] = [
         .init([TestItem("a"), TestItem("b")]),
         .init([TestItem("a", revision: 2), TestItem("c")], changedKeys: ["a"]),

@@ -1,9 +1,10 @@
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// Calls of `sync()` while a pass runs.
-@Suite struct QueuedSyncTests {
+@Suite(.endsInTime) struct QueuedSyncTests {
     @Test func aThousandCallsDuringAPassMakeOneMore() async throws {
         let gate = Gate()
         let processor = ScriptedProcessor(source: [TestItem("a")]) { if $0 == .list { try await gate.pass() } }

@@ -1,5 +1,6 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
@@ -7,7 +8,7 @@ import Testing
 /// Callers, cancels, leases, time-outs and services in random schedules, each repeated by its seed.
 ///
 /// `SCHEDULES=50000 swift test --filter RandomScheduleTests` runs more of them.
-@Suite struct RandomScheduleTests {
+@Suite(.endsInTime) struct RandomScheduleTests {
     static let count =
         ProcessInfo.processInfo.environment["SCHEDULES"].flatMap { UInt64($0) }
         ?? 10_000 / UInt64(caseStride)

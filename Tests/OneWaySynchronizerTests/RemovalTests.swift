@@ -1,9 +1,10 @@
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// What is removed, when, and what guards against removing too much.
-@Suite struct RemovalTests {
+@Suite(.endsInTime) struct RemovalTests {
     private let local = ["a": 1, "b": 1, "c": 1, "d": 1]
 
     @Test func aSuspiciousPurgeEndsThePassBeforeAnythingIsRemoved() async throws {

@@ -1,11 +1,12 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
 /// Reports, failures and health as values that users make, keep and send.
-@Suite struct ReportedValuesTests {
+@Suite(.endsInTime) struct ReportedValuesTests {
     private func roundTrip<Value: Codable>(_ value: Value) throws -> Value {
         try JSONDecoder().decode(Value.self, from: JSONEncoder().encode(value))
     }

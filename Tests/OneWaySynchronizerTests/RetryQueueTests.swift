@@ -1,10 +1,11 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import OneWaySynchronizer
 
 /// The queue of items that wait for a retry.
-@Suite struct RetryQueueTests {
+@Suite(.endsInTime) struct RetryQueueTests {
     @Test(arguments: 0..<50) func itemsComeOutByTimeThenByIndex(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var queue = RetryQueue()

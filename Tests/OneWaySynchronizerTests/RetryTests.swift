@@ -1,9 +1,10 @@
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// Trying again, and giving up on time.
-@Suite struct RetryTests {
+@Suite(.endsInTime) struct RetryTests {
     /// A processor whose call fails the first `failures` times.
     private func failing(
         _ failing: ScriptedProcessor.Call, times failures: Int, error: any Error, source: [TestItem] = [TestItem("a")]

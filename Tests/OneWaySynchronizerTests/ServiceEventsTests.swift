@@ -1,11 +1,12 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
 /// What a service reports, and how it is stopped.
-@Suite struct ServiceEventsTests {
+@Suite(.endsInTime) struct ServiceEventsTests {
     private let clock = ManualClock()
     private let everyMinute = SyncSchedule(interval: .seconds(60), jitter: 0)
     private let other = SyncLeaseHolder(host: "web-1", program: "Demo", processID: 4711)

@@ -1,9 +1,10 @@
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// What errors do to a pass.
-@Suite struct StopOnErrorTests {
+@Suite(.endsInTime) struct StopOnErrorTests {
     private let items = (0..<6).map { TestItem("\($0)") }
 
     private func failure(of processor: ScriptedProcessor, options: SyncOptions) async throws -> SyncFailure {

@@ -1,11 +1,12 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
 /// A service's health agrees with itself, whenever it is read.
-@Suite struct SyncHealthTests {
+@Suite(.endsInTime) struct SyncHealthTests {
     private typealias Step = SyncServiceStep<Int>
 
     private static let holders = [SyncLeaseHolder(host: "web-1"), SyncLeaseHolder(host: "web-2")]

@@ -1,10 +1,11 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// What runs under a lease, and what becomes of it when the lease is lost.
-@Suite struct SyncLeaseTests {
+@Suite(.endsInTime) struct SyncLeaseTests {
     private let clock = ManualClock()
     private let other = SyncLeaseHolder(
         host: "web-1", program: "Demo", processID: 4711, since: Date(timeIntervalSince1970: 0))

@@ -1,9 +1,10 @@
 @testable import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// The comparison alone.
-@Suite struct SyncPlanTests {
+@Suite(.endsInTime) struct SyncPlanTests {
     private func plan(
         _ keys: [String], local: Set<String>, isPartial: Bool = false, limit: RemovalLimit? = nil
     ) throws -> SyncPlan<TestItem> {

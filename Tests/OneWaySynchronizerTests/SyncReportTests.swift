@@ -1,9 +1,10 @@
 @testable import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// Reports and errors as values.
-@Suite struct SyncReportTests {
+@Suite(.endsInTime) struct SyncReportTests {
     @Test func aFloodOfFailuresMakesASmallReport() async throws {
         let count = 50_000
         let processor = ScriptedProcessor(source: (0..<count).map { TestItem("\($0)") }) { call in

@@ -1,10 +1,11 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// The service that keeps a collection fresh.
-@Suite struct SyncServiceTests {
+@Suite(.endsInTime) struct SyncServiceTests {
     /// A service whose clock and date a test moves together.
     private struct World {
         let clock = ManualClock()

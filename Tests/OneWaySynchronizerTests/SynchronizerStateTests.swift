@@ -1,8 +1,9 @@
 import OneWaySynchronizer
+import OneWayTestLimits
 import Testing
 
 /// The machine without a synchronizer: every decision that one takes.
-@Suite struct SynchronizerStateTests {
+@Suite(.endsInTime) struct SynchronizerStateTests {
     typealias State = SynchronizerState
     typealias Event = SynchronizerState.Event
     typealias Effect = SynchronizerState.Effect

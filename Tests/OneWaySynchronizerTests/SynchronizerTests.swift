@@ -1,10 +1,11 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// The flow of a pass.
-@Suite struct SynchronizerTests {
+@Suite(.endsInTime) struct SynchronizerTests {
     @Test func callsComeInTheOrderOfTheFlow() async throws {
         let processor = ScriptedProcessor(
             source: [TestItem("a"), TestItem("b", revision: 2), TestItem("c")], local: ["b": 1, "c": 1, "d": 1])

@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @testable import OneWaySynchronizer
 
 /// Time limits of items, stages and passes.
-@Suite struct TimeoutTests {
+@Suite(.endsInTime) struct TimeoutTests {
     private let clock = ManualClock()
 
     private func failure<Failure: Error>(_ sync: Task<SyncReport, Failure>) async throws -> SyncFailure {

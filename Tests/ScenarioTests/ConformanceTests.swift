@@ -1,5 +1,6 @@
 import OneWayStoreKinds
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncStoreTesting
 import Testing
@@ -8,7 +9,7 @@ import Testing
 ///
 /// One case at a time: a thousand at once would keep other tests waiting for minutes on a busy
 /// machine.
-@Suite(.serialized) struct ScenarioTests {
+@Suite(.serialized, .endsInTime) struct ScenarioTests {
     private static let folder = Bundle.module.resourceURL.map { $0.appending(path: "Fixtures") }
     private static let scenarios = Result { try folder.map { try StoreScenario.all(in: $0) } ?? [] }
 
@@ -37,7 +38,9 @@ import Testing
 }
 
 /// The scenarios of the conformance files, which lie outside of this repository, likewise.
-@Suite(.enabled(if: ConformanceFiles.folder != nil, Comment(rawValue: ConformanceFiles.isMissing)), .serialized)
+@Suite(
+    .enabled(if: ConformanceFiles.folder != nil, Comment(rawValue: ConformanceFiles.isMissing)), .serialized,
+    .endsInTime)
 struct ConformanceTests {
     private static let scenarios = Result { try ConformanceFiles.folder.map { try StoreScenario.all(in: $0) } ?? [] }
 

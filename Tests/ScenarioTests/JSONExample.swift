@@ -2,6 +2,7 @@ import CoreDataModel
 import Foundation
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import ModelInference
 import SyncModel
@@ -11,7 +12,7 @@ import OneWayTestSupport
 import Testing
 
 /// The examples of models and JSON in the documentation, compiled and run.
-@Suite struct JSONExample {
+@Suite(.endsInTime) struct JSONExample {
     private static func model() throws -> DataModel {
         let model = try DataModel {
             SyncEntity("User", identity: "remoteID") {

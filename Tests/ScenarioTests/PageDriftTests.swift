@@ -1,11 +1,12 @@
 import JSONMapper
 import OneWayStoreKinds
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import Testing
 
 /// What is reported of an object that a source states more than once.
-@Suite struct PageDriftTests {
+@Suite(.endsInTime) struct PageDriftTests {
     @Test(arguments: StoreKind.all)
     func anObjectThatChangesBetweenPagesIsNoContradiction(kind: StoreKind) async throws {
         let mapper = try RecordMapper(

@@ -1,6 +1,7 @@
 import CoreDataModel
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -9,7 +10,7 @@ import OneWayTestSupport
 import Testing
 
 /// The runner on a folder of scenarios of its own.
-@Suite struct StoreScenarioTests {
+@Suite(.endsInTime) struct StoreScenarioTests {
     private let folder: TemporaryDirectory
 
     init() throws {

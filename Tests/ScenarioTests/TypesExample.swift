@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -32,7 +33,7 @@ struct Note: SyncObject {
 }
 
 /// The example of types in the documentation, compiled and run.
-@Suite struct TypesExample {
+@Suite(.endsInTime) struct TypesExample {
     @Test func typesAreSyncedAndRead() async throws {
         let json = """
             [{"id": 1, "name": "Ada", "age": 36, "company": {"id": 7, "name": "Apple"},

@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
@@ -13,7 +14,7 @@ private var isGlobalExecutorReplaceable: Bool {
 /// `SEEDS=100000 swift test --filter SimulationTests` lives more lives, `SEED=17` tells one in
 /// full.
 @Suite(
-    .enabled(if: isGlobalExecutorReplaceable, "this runtime's global executor cannot be replaced"))
+    .enabled(if: isGlobalExecutorReplaceable, "this runtime's global executor cannot be replaced"), .endsInTime)
 struct SimulationTests {
     /// Seeds beyond the first thousand that found a mistake once: a page that broke off had objects
     /// that were gone when it was read again.

@@ -1,11 +1,12 @@
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncStore
 import Testing
 
 /// Payloads whose elements contradict each other, in one batch and in batches of one element.
-@Suite struct BatchSizeTests {
+@Suite(.endsInTime) struct BatchSizeTests {
     /// Random lists of users. Their elements can describe one company, note or manager differently.
     private struct Payload {
         var random: SeededRandom

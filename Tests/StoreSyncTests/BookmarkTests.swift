@@ -1,5 +1,6 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncBase
 import SyncModel
@@ -7,7 +8,7 @@ import SyncStore
 import Testing
 
 /// What happens to the bookmark of one list when something else changes its objects.
-@Suite struct BookmarkTests {
+@Suite(.endsInTime) struct BookmarkTests {
     private let world: SyncWorld
 
     init() throws {

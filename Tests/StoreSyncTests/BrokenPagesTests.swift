@@ -1,5 +1,6 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncBase
 import SyncModel
@@ -7,7 +8,7 @@ import SyncStore
 import Testing
 
 /// Pages that break off after objects of them were merged, and are read again with other objects.
-@Suite struct BrokenPagesTests {
+@Suite(.endsInTime) struct BrokenPagesTests {
     @Test(
         arguments: [
             // What only a part that broke off had is gone, unless another page has it.

@@ -1,5 +1,6 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncBase
 import SyncModel
@@ -7,7 +8,7 @@ import SyncStore
 import Testing
 
 /// The calls of the store that a sync saves.
-@Suite struct CallCountTests {
+@Suite(.endsInTime) struct CallCountTests {
     private struct Calls: StoreHook {
         var batchRowCount: Int?
         private let calls = Locked<[StoreCall]>([])

@@ -1,6 +1,7 @@
 import JSONMapper
 import OneWayStoreKinds
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -8,7 +9,7 @@ import SyncStore
 import Testing
 
 /// Many changes in one call are the same as each change in a call of its own; on every store.
-@Suite(.timeLimit(.minutes(30))) struct ChangeSequenceTests {
+@Suite(.endsInTime) struct ChangeSequenceTests {
     private static func model(_ rule: SyncRelationship.DeleteRule) throws -> DataModel {
         try DataModel {
             SyncEntity("User", identity: "id") {

@@ -1,12 +1,13 @@
 import OneWayStoreKinds
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// The change sets of syncs; on every store.
-@Suite struct ChangeSetTests {
+@Suite(.endsInTime) struct ChangeSetTests {
     /// The change sets of syncs into a store, one for each.
     private func changes(
         _ kind: StoreKind, _ model: DataModel, _ syncs: [(json: String, entity: String)],

@@ -1,6 +1,7 @@
 import Foundation
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -8,7 +9,7 @@ import SyncStore
 import Testing
 
 /// Changes that a source reports on its own.
-@Suite(.timeLimit(.minutes(30))) struct ChangesTests {
+@Suite(.endsInTime) struct ChangesTests {
     private func world(_ json: String = usersJSON(1...3)) async throws -> SyncWorld {
         let world = try SyncWorld.users()
         try await world.json.sync(.bytes(Array(json.utf8)), into: "User")

@@ -1,12 +1,13 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// Lists of the children of a stored object.
-@Suite struct ChildListTests {
+@Suite(.endsInTime) struct ChildListTests {
     /// The object with the unsuitable key may be the note that the list lacks.
     @Test func aChildThatIsPerhapsAbsentStaysWithItsParent() async throws {
         let world = try SyncWorld()

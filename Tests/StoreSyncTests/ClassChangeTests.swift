@@ -1,5 +1,6 @@
 import OneWayStoreKinds
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -7,7 +8,7 @@ import SyncStoreTesting
 import Testing
 
 /// Objects whose class the payload states, and that change it; on every store.
-@Suite struct ClassChangeTests {
+@Suite(.endsInTime) struct ClassChangeTests {
     private static func mapper() throws -> RecordMapper {
         let model = try DataModel {
             SyncEntity("Vehicle", identity: "id", userInfo: ["entityMapperName": "Type"]) {

@@ -1,5 +1,6 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncBase
 import SyncModel
@@ -8,7 +9,7 @@ import Testing
 
 /// Stops and lines of trips, which name each other: what a later trip says of them counts, though
 /// stops are merged before lines.
-@Suite struct ContradictingPlacesTests {
+@Suite(.endsInTime) struct ContradictingPlacesTests {
     private static func model() throws -> DataModel {
         try DataModel {
             SyncEntity("Trip", identity: "id") {

@@ -1,5 +1,6 @@
 import OneWayStoreKinds
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -7,7 +8,7 @@ import Testing
 
 /// Payloads that contradict themselves, in batches of every size; `RealJSONWorld.sync` checks that
 /// the second sync writes nothing.
-@Suite struct ContradictionTests {
+@Suite(.endsInTime) struct ContradictionTests {
     private static func model() throws -> DataModel {
         try DataModel {
             SyncEntity("Order", identity: "id") {

@@ -2,13 +2,14 @@ import OneWayStoreKinds
 import Foundation
 import ModelInference
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// What the model does not know or cannot hold is reported; on every store.
-@Suite struct DriftTests {
+@Suite(.endsInTime) struct DriftTests {
     // MARK: Drift
 
     @Test(arguments: StoreKind.all)

@@ -1,5 +1,6 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncBase
 import SyncModel
@@ -7,7 +8,7 @@ import SyncStore
 import Testing
 
 /// What is decided when the whole payload is known.
-@Suite struct EndOfPassTests {
+@Suite(.endsInTime) struct EndOfPassTests {
     // MARK: Identifiers whose objects are not there
 
     @Test func anIdentifierIsRememberedUntilItsObjectComes() async throws {

@@ -1,5 +1,6 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncBase
@@ -8,7 +9,7 @@ import SyncStore
 import Testing
 
 /// The chunks of an export are its text, and are read only when they are wanted.
-@Suite struct ExportedBytesTests {
+@Suite(.endsInTime) struct ExportedBytesTests {
     struct Item: SyncObject {
         var id: Int
         var text: String
@@ -37,7 +38,7 @@ import Testing
         #expect(bytes == whole)
     }
 
-    @Test(.timeLimit(.minutes(10))) func aConsumerThatStopsEndsTheRead() async throws {
+    @Test func aConsumerThatStopsEndsTheRead() async throws {
         let store = try await store(itemCount: 1000)
         for try await _ in store.store.exportChunks(StoreQuery("Item")) { break }
         // An error reaches the consumer, and ends the sequence.

@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import SyncBase
 import SyncModel
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @testable import StoreSync
 
 /// What a bookmark depends on.
-@Suite struct FingerprintTests {
+@Suite(.endsInTime) struct FingerprintTests {
     private struct Declaration {
         var entity = "Box"
         var identity = ["id"]

@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -8,7 +9,7 @@ import SyncStoreSQLite
 import Testing
 
 /// One value that syncs, reads, exports and remembers, opened with types.
-@Suite struct FrontDoorTests {
+@Suite(.endsInTime) struct FrontDoorTests {
     struct User: SyncObject, Equatable {
         var id: Int
         var name: String

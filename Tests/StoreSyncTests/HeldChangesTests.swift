@@ -1,12 +1,13 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// Changes that a pass holds until its end, and changes that it takes back.
-@Suite struct HeldChangesTests {
+@Suite(.endsInTime) struct HeldChangesTests {
     private func world(_ rowCount: Int, _ model: DataModel? = nil) throws -> SyncWorld {
         try SyncWorld(model: model) { HookedStore($0, SmallBatches(rowCount)) }
     }

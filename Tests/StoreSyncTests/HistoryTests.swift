@@ -1,13 +1,14 @@
 import OneWayStoreKinds
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// The history of syncs, on every kind of store.
-@Suite(.serialized) struct HistoryTests {
+@Suite(.serialized, .endsInTime) struct HistoryTests {
     private struct Refusal: Error {}
 
     @Test(arguments: StoreKind.ofScenarios)

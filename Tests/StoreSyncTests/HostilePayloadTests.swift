@@ -1,5 +1,6 @@
 import OneWayStoreKinds
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -8,7 +9,7 @@ import Testing
 
 /// Payloads that no server should send. On every store, the plan predicts the effect, and the
 /// second sync writes nothing.
-@Suite struct HostilePayloadTests {
+@Suite(.endsInTime) struct HostilePayloadTests {
     private static func model() throws -> DataModel {
         try DataModel {
             SyncEntity("Thing", identity: "id") {

@@ -1,6 +1,7 @@
 import OneWayStoreKinds
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -8,7 +9,7 @@ import SyncStoreSQLite
 import Testing
 
 /// Objects beside their identifiers, and identifiers without an object; on every store.
-@Suite struct IdentifierTests {
+@Suite(.endsInTime) struct IdentifierTests {
     // MARK: An object beside its identifier
 
     @Test(arguments: StoreKind.all)

@@ -1,12 +1,13 @@
 import OneWayStoreKinds
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// Identities within a parent, conflicts, and children without their key; on every store.
-@Suite struct IdentityTests {
+@Suite(.endsInTime) struct IdentityTests {
     // MARK: Identity within a parent, and conflicts
 
     @Test(arguments: StoreKind.all)

@@ -1,12 +1,13 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// Imports insert and merge, delete nothing, and demand what the dialect demands.
-@Suite struct ImportTests {
+@Suite(.endsInTime) struct ImportTests {
     private static func model() throws -> DataModel {
         func key(_ name: String) -> [String: String] { ["JSONKeyPath": name] }
         return try DataModel {

@@ -1,5 +1,6 @@
 import OneWayStoreKinds
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -11,7 +12,7 @@ import SyncStorePostgres
 #endif
 
 /// Attributes that hold JSON values.
-@Suite struct JSONAttributeTests {
+@Suite(.endsInTime) struct JSONAttributeTests {
     private static func model() throws -> DataModel {
         try DataModel {
             SyncEntity("Document", identity: "id") {

@@ -1,11 +1,12 @@
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
-@Suite struct JSONStoreTests {
+@Suite(.endsInTime) struct JSONStoreTests {
     private static let family = """
         [{"id":1,"name":"Ada","notes":[{"id":1,"text":"a"},{"id":2,"text":"b"}],"tags":[{"name":"x"},{"name":"y"}],
           "company":{"id":7,"name":"ACME"},"address":{"city":"Paris"}},

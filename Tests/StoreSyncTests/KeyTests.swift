@@ -1,13 +1,14 @@
 import OneWayStoreKinds
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// What is one key and what are two, on every kind of store.
-@Suite(.serialized) struct KeyTests {
+@Suite(.serialized, .endsInTime) struct KeyTests {
     /// A list of keys as JSON, and how many objects they make.
     struct Keys: Sendable, CustomTestStringConvertible {
         let type: AttributeType

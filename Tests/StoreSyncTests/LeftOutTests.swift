@@ -1,12 +1,13 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// What objects that are left out take along, and what they leave.
-@Suite struct LeftOutTests {
+@Suite(.endsInTime) struct LeftOutTests {
     /// The list decides what its objects are related to; a nested object without a key is nobody.
     @Test(arguments: [1, 1000])
     func anObjectWithoutAKeyBringsNothingAlong(rowCount: Int) async throws {

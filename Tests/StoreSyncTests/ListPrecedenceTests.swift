@@ -1,12 +1,13 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// Objects of the list that other objects contain once more: the list decides what they lead to.
-@Suite struct ListPrecedenceTests {
+@Suite(.endsInTime) struct ListPrecedenceTests {
     private func world(_ rowCount: Int, _ model: DataModel? = nil) throws -> SyncWorld {
         try SyncWorld(model: model) { HookedStore($0, SmallBatches(rowCount)) }
     }

@@ -2,6 +2,7 @@ import Foundation
 import JSONMapper
 import OneWaySynchronizer
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncBase
@@ -9,7 +10,7 @@ import SyncModel
 import SyncStore
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct LiveSyncTests {
+@Suite(.endsInTime) struct LiveSyncTests {
     private let clock = ManualClock()
     private static let hourly = SyncSchedule(interval: .seconds(3600), jitter: 0)
 

@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -6,7 +7,7 @@ import SyncStore
 import Testing
 
 /// Objects without a value that their type demands are refused when they come.
-@Suite struct MandatoryValueTests {
+@Suite(.endsInTime) struct MandatoryValueTests {
     struct User: SyncObject, Equatable {
         var id: Int
         var name: String

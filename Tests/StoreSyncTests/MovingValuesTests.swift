@@ -1,13 +1,14 @@
 import JSONMapper
 import OneWayStoreTestSupport
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// Values of unique indexes that move from one object to another.
-@Suite struct MovingValuesTests {
+@Suite(.endsInTime) struct MovingValuesTests {
     /// A user of the tests: an identifier, an e-mail, a team and a number in it.
     typealias User = (id: Int, email: String?, team: String, number: Int)
 

@@ -1,5 +1,6 @@
 import OneWayStoreKinds
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -10,7 +11,7 @@ import Testing
 ///
 /// Objects of to-one relationships are merged before the objects that lead to them. With a hook
 /// they are not, so a sync with a hook that changes nothing must have the same effect.
-@Suite struct NestedOrderTests {
+@Suite(.endsInTime) struct NestedOrderTests {
     private static var model: DataModel {
         get throws {
             try DataModel {

@@ -1,12 +1,13 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncBase
 import SyncModel
 import SyncStore
 import Testing
 
-@Suite struct NestedSyncTests {
+@Suite(.endsInTime) struct NestedSyncTests {
     @Test(arguments: [3, 40])
     func anObjectThatAListHasTwiceIsReported(count: Int) async throws {
         let world = try SyncWorld()

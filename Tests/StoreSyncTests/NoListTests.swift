@@ -1,13 +1,14 @@
 import JSONMapper
 import ModelInference
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// JSON without any usable object is an error, not an empty list.
-@Suite struct NoListTests {
+@Suite(.endsInTime) struct NoListTests {
     @Test(arguments: [
         (#"{"message":"API rate limit exceeded"}"#, 1), ("{}", 1), (#"{"data":[{"id":1}]}"#, 1),
         (#"[{"error":"x"}]"#, 1),

@@ -1,5 +1,6 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncBase
@@ -8,7 +9,7 @@ import SyncStore
 import Testing
 
 /// Pages that repeat themselves, contradict each other, or end in an error.
-@Suite struct OddPagesTests {
+@Suite(.endsInTime) struct OddPagesTests {
     /// A source whose pages a function makes by their index.
     private struct Source: RemoteSource {
         let name = "odd"

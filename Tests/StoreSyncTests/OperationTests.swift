@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncBase
@@ -7,7 +8,7 @@ import SyncStore
 import Testing
 
 /// What each operation allows, alone and beside every other one.
-@Suite struct OperationTests {
+@Suite(.endsInTime) struct OperationTests {
     private static let before = """
         [{"id":1,"name":"a","notes":[{"id":1,"text":"x"},{"id":2,"text":"y"}],"tags":[{"name":"p"},{"name":"q"}],
           "company":{"id":7,"name":"ACME"}},

@@ -1,12 +1,13 @@
 import OneWayStoreKinds
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// Objects that belong to the object around them; on every store.
-@Suite struct OwnedChildrenTests {
+@Suite(.endsInTime) struct OwnedChildrenTests {
     private static func places(inverse: Bool) throws -> DataModel {
         try DataModel {
             SyncEntity("Place", identity: "id") {

@@ -1,13 +1,14 @@
 import OneWayStoreKinds
 import JSONMapper
 import ModelInference
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// Absent keys, and keys in other spellings; on every store.
-@Suite struct PayloadKeyTests {
+@Suite(.endsInTime) struct PayloadKeyTests {
     // MARK: Absent keys
 
     @Test(arguments: StoreKind.all)

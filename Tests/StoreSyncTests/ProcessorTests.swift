@@ -2,6 +2,7 @@ import OneWayStoreKinds
 import Foundation
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import SyncBase
 import SyncModel
@@ -10,7 +11,7 @@ import SyncStoreSQLite
 import Testing
 
 /// A synchronizer that keeps an entity equal to a list, on every kind of store.
-@Suite(.serialized) struct ProcessorTests {
+@Suite(.serialized, .endsInTime) struct ProcessorTests {
     /// A key of two attributes, a revision, and nested objects.
     private static let model = Result {
         try DataModel {

@@ -1,13 +1,14 @@
 import JSONMapper
 import OneWayStoreTestSupport
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// Objects that constraints of tables refuse, which others made.
-@Suite struct RefusedObjectsTests {
+@Suite(.endsInTime) struct RefusedObjectsTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         /// The columns of the table besides the identity.

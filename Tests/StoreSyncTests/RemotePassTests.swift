@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncBase
 import SyncModel
@@ -6,7 +7,7 @@ import SyncStore
 import Testing
 
 /// What the pages of a source prove about absent objects.
-@Suite struct RemotePassTests {
+@Suite(.endsInTime) struct RemotePassTests {
     /// A source whose pages are read several times.
     struct Source: RemoteSource {
         let name = "readings"

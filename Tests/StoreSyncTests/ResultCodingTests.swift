@@ -1,12 +1,13 @@
 import Foundation
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
-@Suite struct ResultCodingTests {
+@Suite(.endsInTime) struct ResultCodingTests {
     private func copy<Value: Codable>(_ value: Value) throws -> Value {
         try JSONDecoder().decode(Value.self, from: JSONEncoder().encode(value))
     }

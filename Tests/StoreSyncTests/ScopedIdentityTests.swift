@@ -1,5 +1,6 @@
 import OneWayStoreKinds
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -7,7 +8,7 @@ import SyncStoreTesting
 import Testing
 
 /// Objects that are identified within a parent, in a list of their own; on every store.
-@Suite struct ScopedIdentityTests {
+@Suite(.endsInTime) struct ScopedIdentityTests {
     private func with(
         _ kind: StoreKind, _ body: @Sendable (RealJSONWorld) async throws -> Void
     ) async throws {

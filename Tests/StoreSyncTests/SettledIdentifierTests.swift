@@ -1,12 +1,13 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// When identifiers are settled whose objects come late.
-@Suite struct SettledIdentifierTests {
+@Suite(.endsInTime) struct SettledIdentifierTests {
     /// User 1 names company 7, which the store does not have yet.
     @Test(
         arguments: [

@@ -1,6 +1,7 @@
 import OneWayStoreKinds
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -10,7 +11,7 @@ import Testing
 
 /// Payloads that contradict themselves in random ways. Whatever the size of batches, a plan
 /// predicts the effect, and the second sync writes nothing.
-@Suite struct SettlingTests {
+@Suite(.endsInTime) struct SettlingTests {
     private static func model() throws -> DataModel {
         try DataModel {
             SyncEntity("Place", identity: "id") {

@@ -1,5 +1,6 @@
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import StoreSync
 import SyncBase
 import SyncModel
@@ -7,7 +8,7 @@ import SyncStore
 import Testing
 
 /// Of statements about the same links or objects the later one counts, in batches of every size.
-@Suite struct StatementOrderTests {
+@Suite(.endsInTime) struct StatementOrderTests {
     /// Runs a body with batches of few and of many rows.
     private func withBatches(
         of rowCounts: [Int] = [1, 2, 1000], _ model: DataModel? = nil,

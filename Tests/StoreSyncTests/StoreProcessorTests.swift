@@ -1,13 +1,14 @@
 import JSONMapper
 import OneWayStoreTestSupport
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import SyncBase
 import SyncModel
 import SyncStore
 import Testing
 
-@Suite struct StoreProcessorTests {
+@Suite(.endsInTime) struct StoreProcessorTests {
     /// A source that lists what it is told, and counts what is fetched from it.
     private actor Source {
         var ages: [Int: Int] = [:]

@@ -1,10 +1,11 @@
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import Testing
 
 /// The entities that syncs keep in a store beside its objects. Existing databases have these
 /// columns.
-@Suite struct StoredEntitiesTests {
+@Suite(.endsInTime) struct StoredEntitiesTests {
     private static func lines(_ entity: SyncEntity) -> [String] {
         ["\(entity.name) by \(entity.identity.joined(separator: ", "))"]
             + entity.attributes.map { "\($0.name) \($0.type.rawValue)\($0.isOptional ? "" : ", mandatory")" }

@@ -1,6 +1,7 @@
 import Foundation
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -8,7 +9,7 @@ import OneWayTestSupport
 import Testing
 
 /// What a store remembers of its syncs.
-@Suite struct SyncHistoryTests {
+@Suite(.endsInTime) struct SyncHistoryTests {
     private static let users = Result {
         try RecordMapper(
             try DataModel {

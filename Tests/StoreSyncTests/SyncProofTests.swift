@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -6,7 +7,7 @@ import Testing
 import OneWayStoreTestSupport
 import OneWayTestSupport
 
-@Suite struct SyncProofTests {
+@Suite(.endsInTime) struct SyncProofTests {
     /// Pages in an asynchronous sequence; the last of them may be an error.
     private func pages(_ texts: [String], failing: Bool = false) -> AsyncThrowingStream<JSONSource, any Error> {
         AsyncThrowingStream { continuation in

@@ -1,10 +1,11 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncBase
 import Testing
 
-@Suite struct WebhookVerifierTests {
+@Suite(.endsInTime) struct WebhookVerifierTests {
     /// A request of a sender.
     struct Webhook: Sendable, CustomTestStringConvertible {
         let name: String

@@ -1,8 +1,9 @@
 import Foundation
+import OneWayTestLimits
 import SyncBase
 import Testing
 
-@Suite struct BlockingExecutorTests {
+@Suite(.endsInTime) struct BlockingExecutorTests {
     private actor Worker {
         private let executor: BlockingExecutor
         private var calls: [Int] = []

@@ -1,8 +1,9 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
-@Suite struct BroadcasterTests {
+@Suite(.endsInTime) struct BroadcasterTests {
     /// Drops the oldest.
     private static func dropping<Element: Sendable>(_: Element.Type) -> Broadcaster<Element> {
         Broadcaster { queue, capacity in

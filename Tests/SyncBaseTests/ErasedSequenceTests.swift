@@ -1,7 +1,8 @@
+import OneWayTestLimits
 import SyncBase
 import Testing
 
-@Suite struct ErasedSequenceTests {
+@Suite(.endsInTime) struct ErasedSequenceTests {
     private struct Failure: Error {}
 
     private func numbers(failing: Bool) -> AsyncThrowingStream<Int, any Error> {

@@ -1,8 +1,9 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
-@Suite struct FIFOTests {
+@Suite(.endsInTime) struct FIFOTests {
     @Test(arguments: 0..<50 as Range<UInt64>)
     func behavesAsAnArray(seed: UInt64) {
         var random = SeededRandom(seed: seed)

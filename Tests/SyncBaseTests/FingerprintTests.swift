@@ -1,7 +1,8 @@
+import OneWayTestLimits
 import SyncBase
 import Testing
 
-@Suite struct FingerprintTests {
+@Suite(.endsInTime) struct FingerprintTests {
     /// The published test values of FNV-1a, 64 bits.
     @Test(
         arguments: [

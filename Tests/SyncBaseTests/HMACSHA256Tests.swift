@@ -1,7 +1,8 @@
+import OneWayTestLimits
 import SyncBase
 import Testing
 
-@Suite struct HMACSHA256Tests {
+@Suite(.endsInTime) struct HMACSHA256Tests {
     struct Vector: CustomTestStringConvertible {
         let name: String
         let key: [UInt8]

@@ -1,8 +1,9 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
-@Suite struct HandoffTests {
+@Suite(.endsInTime) struct HandoffTests {
     @Test func aSenderIsNeverMoreThanOneElementAhead() async throws {
         let handoff = Handoff<Int>()
         let sent = Locked(0)

@@ -1,7 +1,8 @@
+import OneWayTestLimits
 import SyncBase
 import Testing
 
-@Suite struct HexadecimalTests {
+@Suite(.endsInTime) struct HexadecimalTests {
     @Test func everyByteSurvivesARoundTrip() {
         let bytes = Array(UInt8.min...UInt8.max)
         let text = Hexadecimal.text(of: bytes)

@@ -1,8 +1,9 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
-@Suite struct PromiseTests {
+@Suite(.endsInTime) struct PromiseTests {
     @Test func everyWaiterGetsTheFirstResult() async throws {
         let promise = Promise<Int>()
         let waiting = (0..<5).map { _ in Task { try await promise.value() } }

@@ -1,7 +1,8 @@
+import OneWayTestLimits
 import SyncBase
 import Testing
 
-@Suite struct ReplacingByteTests {
+@Suite(.endsInTime) struct ReplacingByteTests {
     @Test(arguments: [
         ("", ""), ("a", "a"), ("'", "''"), ("a'b'", "a''b''"), ("'\u{301}", "''\u{301}"), ("é'\r\n'", "é''\r\n''"),
         ("\u{2019}", "\u{2019}"),

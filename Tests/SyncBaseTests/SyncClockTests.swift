@@ -1,8 +1,9 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
-@Suite struct SyncClockTests {
+@Suite(.endsInTime) struct SyncClockTests {
     @Test func longSleepsAreClamped() async throws {
         for duration in [Duration.seconds(Int64.max), .longest, .seconds(Int64.max) * 9] {
             let sleep = Task { try await SyncClock.continuous.sleep(duration) }

@@ -1,7 +1,8 @@
+import OneWayTestLimits
 import SyncBase
 import Testing
 
-@Suite struct SystemThreadTests {
+@Suite(.endsInTime) struct SystemThreadTests {
     @Test func aJoinedThreadHasEnded() throws {
         let ran = Locked(false)
         let thread = try SystemThread(name: "a name of more than fifteen bytes") { ran.value = true }

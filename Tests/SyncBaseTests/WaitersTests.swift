@@ -1,8 +1,9 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
 
-@Suite struct WaitersTests {
+@Suite(.endsInTime) struct WaitersTests {
     private struct State: Sendable {
         var isOpen = false
         var waiters = Waiters<Int>()

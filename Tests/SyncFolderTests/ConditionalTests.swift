@@ -2,6 +2,7 @@ import Foundation
 import OneWayFolderTestSupport
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
@@ -9,7 +10,7 @@ import Testing
 @testable import SyncFolder
 
 /// Lists without revisions: the server is asked what changed.
-@Suite(.timeLimit(.minutes(30))) struct ConditionalTests {
+@Suite(.endsInTime) struct ConditionalTests {
     /// How a server identifies a content.
     enum Sign: CaseIterable {
         case strongTag, weakTag, date, both, none, headless, deaf

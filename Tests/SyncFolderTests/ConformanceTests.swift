@@ -2,13 +2,14 @@ import Foundation
 import OneWayFolderTestSupport
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncFolder
 import SyncProcessorTesting
 import Testing
 
 /// The rules of processors.
-@Suite(.timeLimit(.minutes(30))) struct ConformanceTests {
+@Suite(.endsInTime) struct ConformanceTests {
     /// Whether the list has revisions, or only the server knows what changed.
     @Test(arguments: [true, false]) func theMirrorConforms(hasRevisions: Bool) async throws {
         try await FolderWorld.with { world in

@@ -1,10 +1,11 @@
 import OneWaySynchronizer
+import OneWayTestLimits
 import Testing
 
 @testable import SyncFolder
 
 /// The files that keys stand for.
-@Suite struct FilePathTests {
+@Suite(.endsInTime) struct FilePathTests {
     @Test(arguments: [
         "README.md", "plain-name_1.txt", "a b", " a ", "a.", "CON", "nul.txt", "previews", ".gitignore", "...", "100%",
         "50% off", "!a", "~", "-rf", "a:b", "a\\b", "a*?<>|\"", "\u{e9}", "e\u{301}",

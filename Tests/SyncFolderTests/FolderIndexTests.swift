@@ -1,12 +1,13 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import SyncFolder
 
 /// The journal of what the mirror wrote.
-@Suite struct FolderIndexTests {
+@Suite(.endsInTime) struct FolderIndexTests {
     private let root: TemporaryDirectory
     private let folder: Directory
 

@@ -1,11 +1,12 @@
 import Foundation
 import HTTPTransfer
 import OneWaySynchronizer
+import OneWayTestLimits
 import Testing
 
 @testable import SyncFolder
 
-@Suite struct FolderListTests {
+@Suite(.endsInTime) struct FolderListTests {
     private func page(_ text: String, from address: String = "http://host/dir/list.json") throws -> ListPage {
         ListPage(url: try #require(URL(string: address)), bytes: Array(text.utf8))
     }

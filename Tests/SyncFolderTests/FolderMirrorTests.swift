@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import SyncBase
 import Foundation
 import HTTPTransfer
@@ -9,7 +10,7 @@ import Testing
 
 @testable import SyncFolder
 
-@Suite(.timeLimit(.minutes(30))) struct FolderMirrorTests {
+@Suite(.endsInTime) struct FolderMirrorTests {
     // MARK: The work
 
     @Test func aMirrorEqualsItsSource() async throws {

@@ -3,13 +3,14 @@ import Foundation
 import OneWayFolderTestSupport
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import SyncFolder
 import Testing
 
 /// Processes that are killed while they mirror, and such that mirror at the same time.
-@Suite(.timeLimit(.minutes(30))) struct KilledMirrorTests {
+@Suite(.endsInTime) struct KilledMirrorTests {
     private static let names = (0..<40).map { $0 % 3 == 0 ? "s\($0 % 7)/\($0)" : "\($0)" }
 
     /// Serves contents of a generation; some are large.

@@ -3,13 +3,14 @@ import HTTPTransfer
 import OneWayFolderTestSupport
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import SyncFolder
 
 /// Files that a mirror did not write stay, whatever their names.
-@Suite(.timeLimit(.minutes(30))) struct OwnershipTests {
+@Suite(.endsInTime) struct OwnershipTests {
     private func text(_ world: FolderWorld, _ path: String) throws -> String {
         try String(contentsOf: world.folder.appending(path: path), encoding: .utf8)
     }

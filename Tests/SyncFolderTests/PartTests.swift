@@ -3,6 +3,7 @@ import HTTPTransfer
 import OneWayFolderTestSupport
 import OneWayLoopbackServer
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import Testing
@@ -10,7 +11,7 @@ import Testing
 @testable import SyncFolder
 
 /// Downloads that are interrupted, and continued by another pass.
-@Suite(.timeLimit(.minutes(30))) struct PartTests {
+@Suite(.endsInTime) struct PartTests {
     private static let body = (0..<3_000_000 as Range<UInt32>).map {
         UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 24)
     }

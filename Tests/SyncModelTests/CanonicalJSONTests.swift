@@ -1,9 +1,10 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import OneWayTestSupport
 import Testing
 
-@Suite struct CanonicalJSONTests {
+@Suite(.endsInTime) struct CanonicalJSONTests {
     @Test(arguments: [
         (" { \"b\" : [ 1 , 2 ] , \"a\" : { } }\n", #"{"a":{},"b":[1,2]}"#), ("[]", "[]"), ("[ ]", "[]"),
         ("null", "null"),

@@ -1,8 +1,9 @@
+import OneWayTestLimits
 import SyncModel
 import OneWayTestSupport
 import Testing
 
-@Suite struct EntityLayoutTests {
+@Suite(.endsInTime) struct EntityLayoutTests {
     /// Forests of entities, every relationship with its inverse, the same for the same seed.
     private static func model(seed: Int) throws -> DataModel {
         var generator = SeededRandom(seed: UInt64(seed))

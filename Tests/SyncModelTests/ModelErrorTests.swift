@@ -1,7 +1,8 @@
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct ModelErrorTests {
+@Suite(.endsInTime) struct ModelErrorTests {
     private func refuse(
         _ error: ModelError, _ text: String, @DataModel.Builder<SyncEntity> _ entities: () -> [SyncEntity]
     ) {

@@ -1,7 +1,8 @@
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct ModelTests {
+@Suite(.endsInTime) struct ModelTests {
     /// What most tests here talk about: people of companies, their notes, and kinds of messages.
     static let office = Result<DataModel, ModelError> { () throws(ModelError) in
         try DataModel {

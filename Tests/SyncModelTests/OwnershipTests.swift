@@ -1,7 +1,8 @@
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct OwnershipTests {
+@Suite(.endsInTime) struct OwnershipTests {
     @Test func objectsWithoutAnIdentityBelongToWhatLeadsToThem() throws {
         let model = try DataModel {
             SyncEntity("Place", identity: "id") {

@@ -1,8 +1,9 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct PredicateParserTests {
+@Suite(.endsInTime) struct PredicateParserTests {
     @Test(
         arguments: [
             ("age > 3", PropertyPath("age") > 3), ("age>=3", PropertyPath("age") >= 3),

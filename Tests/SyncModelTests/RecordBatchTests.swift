@@ -1,8 +1,9 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct RecordBatchTests {
+@Suite(.endsInTime) struct RecordBatchTests {
     static let kinds: [AttributeValue] = [
         .null, .bool(true), .bool(false), .int(.min), .int(.max), .double(0.1), .double(-.infinity),
         .decimal(Decimal(string: "-12.345") ?? 0), .string(""), .string("Ünïcode 😀"),

@@ -1,8 +1,9 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct RecordPredicateTests {
+@Suite(.endsInTime) struct RecordPredicateTests {
     /// A record whose related objects stand beside it.
     private final class Subject: PredicateSubject {
         let record: Record

@@ -1,8 +1,9 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct RecordTests {
+@Suite(.endsInTime) struct RecordTests {
     private let model: DataModel
 
     init() throws {

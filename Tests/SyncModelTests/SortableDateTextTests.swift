@@ -1,8 +1,9 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct SortableDateTextTests {
+@Suite(.endsInTime) struct SortableDateTextTests {
     @Test(arguments: [
         (0, "1970-01-01T00:00:00.000000Z"), (1_392_336_000_000_000, "2014-02-14T00:00:00.000000Z"),
         (-1, "1969-12-31T23:59:59.999999Z"), (951_782_400_000_000, "2000-02-29T00:00:00.000000Z"),

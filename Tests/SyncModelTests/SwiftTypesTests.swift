@@ -1,9 +1,10 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
 /// Models that are printed as Swift types.
-@Suite struct SwiftTypesTests {
+@Suite(.endsInTime) struct SwiftTypesTests {
     private static let tag = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6))
     private static let moment = Timestamp(microseconds: 1_500_000)
 

@@ -1,8 +1,9 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct SyncObjectTests {
+@Suite(.endsInTime) struct SyncObjectTests {
     enum Role: String, Codable, CaseIterable, Sendable { case reader, editor, admin }
     enum Level: Int, Codable, Sendable { case low = 1, high = 2 }
     struct Address: Codable, Equatable, Sendable { var city: String, zip: Int? }

@@ -1,8 +1,9 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct ValueCodingTests {
+@Suite(.endsInTime) struct ValueCodingTests {
     static let values: [AttributeValue] = [
         .null, .bool(true), .int(0), .int(1), .int(.min), .int(.max), .double(1), .double(0.1), .double(.nan),
         .double(-.infinity), .decimal(1), .decimal(Decimal(sign: .minus, exponent: -20, significand: 123)), .string(""),

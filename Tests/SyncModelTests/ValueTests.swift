@@ -1,8 +1,9 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct ValueTests {
+@Suite(.endsInTime) struct ValueTests {
     private let decimals = ["1.50", "1.5"].map { AttributeValue.decimal(Decimal(string: $0) ?? 0) }
 
     @Test func valuesOfDifferentKindsAreNeverEqual() {
@@ -75,7 +76,7 @@ import Testing
     }
 }
 
-@Suite struct TimestampTests {
+@Suite(.endsInTime) struct TimestampTests {
     @Test func wholeMicrosecondsSurviveTheWayThroughADate() {
         // 1716 to 2286: where a `Date` can tell microseconds apart.
         let samples: [Int64] = [

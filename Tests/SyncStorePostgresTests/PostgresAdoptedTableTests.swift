@@ -1,6 +1,7 @@
 #if Postgres
 import Foundation
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -8,7 +9,7 @@ import SyncStoreSQL
 import Testing
 
 /// Tables that others made, which a store writes into.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresAdoptedTableTests {
     private static let row = AdoptedPeople.row
     private static let people = AdoptedPeople.people

@@ -2,6 +2,7 @@
 import Foundation
 import OneWayPostgresTestSupport
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncStore
 import SyncStorePostgres
@@ -11,7 +12,7 @@ import Testing
 @Suite(
     .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"),
     .enabled("network namespaces need root and the command ip (iproute2)") { await NetworkNamespace.isPossible },
-    .serialized, .timeLimit(.minutes(30)))
+    .serialized, .endsInTime)
 struct PostgresCableTests {
     private func withNamespace(
         _ body: (_ url: String, _ namespace: NetworkNamespace) async throws -> Void

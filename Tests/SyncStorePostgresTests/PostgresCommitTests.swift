@@ -1,6 +1,7 @@
 #if Postgres
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -8,7 +9,7 @@ import Testing
 
 /// Stores see the commits of other stores of their schema through `LISTEN`.
 @Suite(
-    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresCommitTests {
     struct Person: SyncObject, Equatable {
         var id: Int

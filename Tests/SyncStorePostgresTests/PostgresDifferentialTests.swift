@@ -1,6 +1,7 @@
 #if Postgres
 import OneWayPostgresTestSupport
 import OneWayStoreLives
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -8,7 +9,7 @@ import Testing
 
 /// Random models, payloads, operations and migrations, on a PostgreSQL store beside one in memory,
 /// and a plain expectation beside both.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresDifferentialTests {
     @Test(arguments: StoreLife.seeds(count: 16))
     func bothStoresHoldWhatIsExpected(seed: UInt64) async throws {

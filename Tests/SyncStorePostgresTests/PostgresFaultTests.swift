@@ -2,6 +2,7 @@
 import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -12,7 +13,7 @@ import Testing
 /// What goes wrong leaves the old state or the new one, says why, and is over with the next
 /// transaction.
 @Suite(
-    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .endsInTime)
 struct PostgresFaultTests {
     /// Runs a function with a server of its own.
     private func withServer(

@@ -2,6 +2,7 @@
 import Foundation
 import OneWayPostgresTestSupport
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 @testable import SyncStorePostgres
@@ -9,7 +10,7 @@ import SyncStoreSQL
 import Testing
 
 /// First syncs, which copy rows directly into empty tables.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresFillingTests {
     private func model() throws -> DataModel {
         var person = SyncEntity("Person", identity: "id") {

@@ -1,6 +1,7 @@
 #if Postgres
 import Foundation
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -8,7 +9,7 @@ import SyncStoreSQL
 import Testing
 
 /// Foreign keys, triggers and policies that others added to a store's tables.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresGuardedTableTests {
     // MARK: Foreign keys of others
 

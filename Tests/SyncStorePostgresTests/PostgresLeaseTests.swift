@@ -3,12 +3,13 @@ import Foundation
 import OneWaySynchronizer
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import SyncStorePostgres
 import OneWayTestSupport
 import Testing
 
 /// One holder at a time of a name's lease.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresLeaseTests {
     private let holder = SyncLeaseHolder(
         host: "web-1", program: "Demo", processID: 4711, since: Date(timeIntervalSince1970: 1_763_730_000))

@@ -1,6 +1,7 @@
 #if Postgres
 import Foundation
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -9,7 +10,7 @@ import Testing
 
 /// What becomes of tables when the model changes, and of tables that were there before.
 @Suite(
-    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresMigrationTests {
     private func before() throws -> DataModel {
         try DataModel {

@@ -2,6 +2,7 @@
 import Foundation
 import OneWayPostgresTestSupport
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
@@ -9,7 +10,7 @@ import SyncStorePostgres
 import Testing
 
 /// Values and names that databases treat each in its own way, beside a store in memory.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresOddValueTests {
     private func model() throws -> DataModel {
         try DataModel {

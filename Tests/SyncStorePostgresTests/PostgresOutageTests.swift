@@ -3,6 +3,7 @@ import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
@@ -13,7 +14,7 @@ import Testing
 /// Silent networks, frozen processes, timeouts of administrators, poolers and failovers, as a store
 /// and a lease see them.
 @Suite(
-    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .endsInTime)
 struct PostgresOutageTests {
     private func withProxy(
         _ configuration: [String: String] = [:], _ body: (PostgresServer, TestProxy) async throws -> Void

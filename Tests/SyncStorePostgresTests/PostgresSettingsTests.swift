@@ -1,6 +1,7 @@
 #if Postgres
 import OneWayPostgresTestSupport
 import OneWaySynchronizer
+import OneWayTestLimits
 import SyncBase
 import SyncModel
 import SyncStore
@@ -9,7 +10,7 @@ import SyncStoreTesting
 import Testing
 
 /// Settings of roles and databases that change what statements mean.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresSettingsTests {
     /// Gives every later session of a database other settings.
     private func set(_ settings: [String], in database: TestDatabase) async throws {

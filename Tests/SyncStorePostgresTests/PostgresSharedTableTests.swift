@@ -2,6 +2,7 @@
 import Foundation
 import OneWayPostgresTestSupport
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -10,7 +11,7 @@ import Testing
 
 /// Migrations of tables that other roles, programs and tables depend on.
 @Suite(
-    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresSharedTableTests {
     private func user(
         _ attributes: SyncAttribute..., named name: String = "User", formerName: String? = nil

@@ -1,6 +1,7 @@
 #if Postgres
 import Foundation
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -9,7 +10,7 @@ import SyncStoreTesting
 import Testing
 
 @Suite(
-    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresStoreTests {
     @Test func isAStore() async throws {
         try await SharedPostgres.withSchemas { schemas in

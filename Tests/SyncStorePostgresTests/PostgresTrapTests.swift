@@ -3,6 +3,7 @@ import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWaySynchronizer
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 @testable import SyncStorePostgres
@@ -11,7 +12,7 @@ import Testing
 
 /// Functions and operators that others create in the store's schema are never called, whatever the
 /// types of the tables' columns.
-@Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .timeLimit(.minutes(20)))
+@Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresTrapTests {
     /// A table of others with a column of a type that the store adopts.
     private struct Column {

@@ -1,13 +1,14 @@
 #if Postgres
 import Foundation
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
 import Testing
 
 /// Extreme values of each type, beside a store in memory.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresValueTests {
     static let values: [(type: AttributeType, values: [AttributeValue])] = [
         (

@@ -1,4 +1,5 @@
 import OneWayStoreKinds
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreTesting
@@ -6,7 +7,7 @@ import OneWayTestSupport
 import Testing
 
 /// Names, keys and values that try to be SQL stay what they are, in every kind of store.
-@Suite(.serialized) struct InjectionTests {
+@Suite(.serialized, .endsInTime) struct InjectionTests {
     private static let words = [
         #"User"; DROP TABLE "User"; --"#, "'); DELETE FROM sync_doomed; --", "$1", "?", "?1", ":a", "\\", "%", "/*",
         "--", "a b",

@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -7,7 +8,7 @@ import SyncStoreSQLite
 import Testing
 
 /// What is written for the databases, word by word. What it does is for the stores' tests.
-@Suite struct SQLTextTests {
+@Suite(.endsInTime) struct SQLTextTests {
     private let schema: SQLSchema
     private let postgresSchema: SQLSchema
 

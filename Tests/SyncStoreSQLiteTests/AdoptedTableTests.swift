@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -9,7 +10,7 @@ import SyncStoreSQLite
 import Testing
 
 /// Tables that `sqlite3` made, synced into by a store.
-@Suite(.enabled(if: SQLiteShell.command != nil, "there is no sqlite3"))
+@Suite(.enabled(if: SQLiteShell.command != nil, "there is no sqlite3"), .endsInTime)
 struct AdoptedTableTests {
     let folder: TemporaryDirectory
     let path: String

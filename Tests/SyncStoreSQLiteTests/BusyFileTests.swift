@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
@@ -7,7 +8,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Files that others use, or that cannot be opened, while a store opens them.
-@Suite(.timeLimit(.minutes(30))) struct BusyFileTests {
+@Suite(.endsInTime) struct BusyFileTests {
     private let folder: TemporaryDirectory
     private let path: String
 

@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -7,7 +8,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Tables that another program changes while a store is open.
-@Suite struct ChangedTablesTests {
+@Suite(.endsInTime) struct ChangedTablesTests {
     private let world: MigrationWorld
 
     init() throws {

@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStoreSQLite
@@ -12,7 +13,8 @@ private let command = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
     .first { FileManager.default.isExecutableFile(atPath: $0.path) }
 
 /// SQLite's own command on a file that a store has written.
-@Suite(.enabled(if: command != nil, "there is no sqlite3 in /usr/bin, /usr/local/bin or /opt/homebrew/bin"))
+@Suite(
+    .enabled(if: command != nil, "there is no sqlite3 in /usr/bin, /usr/local/bin or /opt/homebrew/bin"), .endsInTime)
 struct CommandLineTests {
     @Test func readsJoinsAndDates() async throws {
         let folder = try TemporaryDirectory()

@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
@@ -6,7 +7,7 @@ import SyncStoreSQLite
 import Testing
 
 /// Notices of commits, of a store itself and of others in its file.
-@Suite(.timeLimit(.minutes(30))) struct CommitWatchTests {
+@Suite(.endsInTime) struct CommitWatchTests {
     private let folder: TemporaryDirectory
     private let model: DataModel
 

@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import TestChild
@@ -10,7 +11,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Processes that are killed while they sync into a file.
-@Suite(.timeLimit(.minutes(30))) struct CrashTests {
+@Suite(.endsInTime) struct CrashTests {
     private static let ids = 1...60
     private let folder: TemporaryDirectory
     private let path: String

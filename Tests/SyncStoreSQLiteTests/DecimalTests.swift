@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
@@ -7,7 +8,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Decimal numbers, which SQLite keeps as text.
-@Suite struct DecimalTests {
+@Suite(.endsInTime) struct DecimalTests {
     private let model: DataModel
     private let folder: TemporaryDirectory
 

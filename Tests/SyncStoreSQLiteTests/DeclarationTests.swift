@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStoreSQL
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// What tables of others declare, read as SQLite reads it.
-@Suite struct DeclarationTests {
+@Suite(.endsInTime) struct DeclarationTests {
     @Test func columnsHaveTheirDeclarationsWordByWord() {
         let declarations = SQLiteDeclarations(
             """

@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncStore
 import TestChild
@@ -8,7 +9,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Processes that are killed while they adapt a file to another model, or fill it anew.
-@Suite(.timeLimit(.minutes(30))) struct EvolutionCrashTests {
+@Suite(.endsInTime) struct EvolutionCrashTests {
     private let folder: TemporaryDirectory
     private let path: String
 

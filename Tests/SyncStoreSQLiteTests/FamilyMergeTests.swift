@@ -1,10 +1,11 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
 import Testing
 
 /// Merges into a family of entities whose objects can have the same identity.
-@Suite struct FamilyMergeTests {
+@Suite(.endsInTime) struct FamilyMergeTests {
     private let store: SQLiteStore
 
     init() async throws {

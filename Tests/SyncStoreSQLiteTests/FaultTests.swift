@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -7,7 +8,7 @@ import Testing
 
 @testable import SyncStoreSQLite
 
-@Suite struct FaultTests {
+@Suite(.endsInTime) struct FaultTests {
     private let folder: TemporaryDirectory
     private let path: String
 

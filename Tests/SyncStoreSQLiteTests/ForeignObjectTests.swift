@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -8,7 +9,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// What others added to a file, when the model changes.
-@Suite struct ForeignObjectTests {
+@Suite(.endsInTime) struct ForeignObjectTests {
     private let world: MigrationWorld
 
     init() throws {

@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -9,7 +10,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// What a database remembers of its syncs.
-@Suite struct HistoryTests {
+@Suite(.endsInTime) struct HistoryTests {
     private let folder: TemporaryDirectory
     private let file: String
     private let users = JSONSource.bytes(Array(#"[{"id": 1}, {"id": 2}]"#.utf8))

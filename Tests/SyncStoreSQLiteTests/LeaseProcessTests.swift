@@ -1,11 +1,12 @@
 #if os(macOS) || os(Linux)
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// Processes that compete for the lease on a file, and are killed in the middle.
-@Suite struct LeaseProcessTests {
-    @Test(.timeLimit(.minutes(30)), arguments: [1, 2] as [UInt64])
+@Suite(.endsInTime) struct LeaseProcessTests {
+    @Test(arguments: [1, 2] as [UInt64])
     func oneProcessAtATimeHoldsTheLeaseAndAKilledOneIsSucceeded(_ seed: UInt64) async throws {
         let folder = try TemporaryDirectory()
         let paths = ["data.sqlite", "witness"].map { folder.url.appending(path: $0).path }
@@ -35,7 +36,7 @@ import Testing
         #expect(lines.count { $0 == "confirmed" } >= 3)
     }
 
-    @Test(.timeLimit(.minutes(30))) func aStoppedProcessKeepsTheLease() async throws {
+    @Test func aStoppedProcessKeepsTheLease() async throws {
         let folder = try TemporaryDirectory()
         let paths = ["data.sqlite", "witness"].map { folder.url.appending(path: $0).path }
         let first = try ChildProcess(ChildProcess.product("TestChild"), ["lease"] + paths)

@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -9,7 +10,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Changes of a model that what is stored does not allow.
-@Suite struct MigrationRefusalTests {
+@Suite(.endsInTime) struct MigrationRefusalTests {
     private let world: MigrationWorld
 
     init() throws {

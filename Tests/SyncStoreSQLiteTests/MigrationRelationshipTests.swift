@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -5,7 +6,7 @@ import SyncStoreSQL
 import Testing
 
 /// Relationships of a file that is opened with another model.
-@Suite struct MigrationRelationshipTests {
+@Suite(.endsInTime) struct MigrationRelationshipTests {
     private let world: MigrationWorld
 
     init() throws {

@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -10,7 +11,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// A file of one model, opened with another.
-@Suite struct MigrationTests {
+@Suite(.endsInTime) struct MigrationTests {
     private let world: MigrationWorld
 
     init() throws {

@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
@@ -7,7 +8,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// The store's own tables, which others have dropped, renamed or changed.
-@Suite struct MissingTableTests {
+@Suite(.endsInTime) struct MissingTableTests {
     private let world: MigrationWorld
 
     init() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import JSONMapper
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -9,7 +10,7 @@ import SyncStoreSQLite
 import Testing
 
 /// Files that somebody moves, and places where no file can be.
-@Suite struct MovedFileTests {
+@Suite(.endsInTime) struct MovedFileTests {
     private let folder: TemporaryDirectory
     private let url: URL
 

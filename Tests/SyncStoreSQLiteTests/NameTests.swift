@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -11,7 +12,7 @@ import Testing
 
 /// Names that collide with those of indices and helper tables, and as many attributes as there can
 /// be.
-@Suite struct NameTests {
+@Suite(.endsInTime) struct NameTests {
     /// A quotation mark and an accent are one character to Swift, and two to SQL.
     @Test(arguments: ["\"", "'", "]", "`", "--", "/*"])
     func aMarkWithAnAccentIsDataInNamesAndTexts(mark: String) async throws {

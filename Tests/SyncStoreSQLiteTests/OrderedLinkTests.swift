@@ -1,10 +1,11 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
 import Testing
 
 /// Many-to-many relationships that have an order on both sides.
-@Suite struct OrderedLinkTests {
+@Suite(.endsInTime) struct OrderedLinkTests {
     private let store: SQLiteStore
     private let songs: [ObjectID]
     private let lists: [ObjectID]

@@ -1,11 +1,12 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
 import Testing
 
-@Suite struct OwnSQLTests {
+@Suite(.endsInTime) struct OwnSQLTests {
     private static func store() async throws -> SQLiteStore {
         let model = try DataModel {
             SyncEntity("User", identity: "id") {

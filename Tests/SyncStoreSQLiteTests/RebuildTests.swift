@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStoreSQL
@@ -7,7 +8,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// What others have in and beside a file that is rebuilt.
-@Suite struct RebuildTests {
+@Suite(.endsInTime) struct RebuildTests {
     @Test func aRebuildRefusesForeignKeysOfOthersAndKeepsFilesOfOthers() async throws {
         let world = try MigrationWorld()
         func texts(_ statement: String) throws -> [String] {

@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import OneWayTestSupport
@@ -7,7 +8,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Statements that would run for ever, and are broken off.
-@Suite(.timeLimit(.minutes(30))) struct SQLiteCancellationTests {
+@Suite(.endsInTime) struct SQLiteCancellationTests {
     private let folder: TemporaryDirectory
     private let path: String
     private let store: SQLiteStore

@@ -1,11 +1,12 @@
 import Foundation
+import OneWayTestLimits
 import SyncStoreSQL
 import OneWayTestSupport
 import Testing
 
 @testable import SyncStoreSQLite
 
-@Suite struct SQLiteErrorTests {
+@Suite(.endsInTime) struct SQLiteErrorTests {
     @Test func boundValuesAreForDebuggingAlone() throws {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "store.sqlite").path

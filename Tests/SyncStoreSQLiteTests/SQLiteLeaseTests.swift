@@ -1,12 +1,13 @@
 import Foundation
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import SyncStoreSQLite
 
 /// One holder at a time of the lease on a file.
-@Suite struct SQLiteLeaseTests {
+@Suite(.endsInTime) struct SQLiteLeaseTests {
     private let folder: TemporaryDirectory
     private let file: String
     private let holder = SyncLeaseHolder(

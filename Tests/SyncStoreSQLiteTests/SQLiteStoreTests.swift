@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import SyncBase
 import SyncModel
 import SyncStore
@@ -8,7 +9,7 @@ import SyncStoreTesting
 import OneWayTestSupport
 import Testing
 
-@Suite struct SQLiteStoreTests {
+@Suite(.endsInTime) struct SQLiteStoreTests {
     @Test func isAStoreInMemory() async throws {
         try await StoreConformance.check { try await SQLiteStore(exactly: $0, at: .memory) }
     }

@@ -1,11 +1,12 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 @testable import SyncStoreSQLite
 
 /// How connections are set up, and how long they wait.
-@Suite struct SettingsTests {
+@Suite(.endsInTime) struct SettingsTests {
     private let folder: TemporaryDirectory
 
     init() throws {

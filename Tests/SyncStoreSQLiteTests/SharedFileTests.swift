@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import TestChild
@@ -9,7 +10,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Several stores on one file.
-@Suite(.timeLimit(.minutes(30))) struct SharedFileTests {
+@Suite(.endsInTime) struct SharedFileTests {
     private let folder: TemporaryDirectory
     private let path: String
 

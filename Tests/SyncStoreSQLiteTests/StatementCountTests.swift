@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import SyncBase
 // The system's SQLite of Apple's platforms lets nobody watch connections that others open.
 #if !canImport(Darwin)
@@ -14,7 +15,7 @@ import Testing
 
 /// How many statements syncs run, each counted when it starts; what a statement starts itself is a
 /// part of it.
-@Suite struct StatementCountTests {
+@Suite(.endsInTime) struct StatementCountTests {
     /// Parents with children, with objects that they share, and with one that others may have as
     /// well.
     private static let model = Result { try UserModel.withEverything() }

@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
@@ -6,7 +7,7 @@ import SyncStoreSQLite
 import Testing
 
 /// Copies of a store's database.
-@Suite struct StoreCopyTests {
+@Suite(.endsInTime) struct StoreCopyTests {
     private let folder: TemporaryDirectory
 
     init() throws {

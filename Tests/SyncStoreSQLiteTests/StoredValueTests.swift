@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import SyncModel
@@ -8,7 +9,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Values as the store, selections and merges have them, also those that other programs wrote.
-@Suite struct StoredValueTests {
+@Suite(.endsInTime) struct StoredValueTests {
     private let folder: TemporaryDirectory
     private let path: String
     private let store: SQLiteStore

@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStoreSQL
@@ -6,7 +7,7 @@ import Testing
 
 @testable import SyncStoreSQLite
 
-@Suite struct TransientFolderTests {
+@Suite(.endsInTime) struct TransientFolderTests {
     /// A parent that only this test uses.
     private let parent: TemporaryDirectory
     private let files = FileManager.default

@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
@@ -7,7 +8,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Databases whose triggers, views and indexes others may have written.
-@Suite struct UntrustedFileTests {
+@Suite(.endsInTime) struct UntrustedFileTests {
     private let folder: TemporaryDirectory
     private let path: String
 

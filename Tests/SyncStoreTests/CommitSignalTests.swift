@@ -1,9 +1,10 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import Testing
 
 /// Notices of commits name the root entities that a commit has changed, and no others.
-@Suite struct CommitSignalTests {
+@Suite(.endsInTime) struct CommitSignalTests {
     private let store: MemoryStore
 
     init() throws {

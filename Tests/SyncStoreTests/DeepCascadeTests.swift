@@ -1,10 +1,11 @@
 import OneWayStoreKinds
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import Testing
 
 /// Deletions that reach further objects through long chains.
-@Suite struct DeepCascadeTests {
+@Suite(.endsInTime) struct DeepCascadeTests {
     /// SQLite limits how deep foreign keys delete further rows.
     private static let depth = 3000
 

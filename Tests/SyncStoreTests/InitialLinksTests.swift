@@ -1,10 +1,11 @@
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreTesting
 import Testing
 
-@Suite struct InitialLinksTests {
+@Suite(.endsInTime) struct InitialLinksTests {
     @Test func aStoreWithoutTheRefinementLinksAfterTheMerge() async throws {
         try await StoreConformance.check { PlainStore(MemoryStore(exactly: $0)) }
     }

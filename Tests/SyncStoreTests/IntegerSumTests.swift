@@ -1,7 +1,8 @@
+import OneWayTestLimits
 import SyncStore
 import Testing
 
-@Suite struct IntegerSumTests {
+@Suite(.endsInTime) struct IntegerSumTests {
     @Test(
         arguments: [
             ([], 0), ([1, -3], -2), ([.max, 1, -2], .max - 1), ([.min, -1, 2], .min + 1),

@@ -1,6 +1,7 @@
 import OneWayStoreKinds
 import OneWayStoreTestSupport
 import Foundation
+import OneWayTestLimits
 import SyncBase
 import OneWayTestSupport
 import SyncModel
@@ -9,7 +10,7 @@ import SyncStoreSQLite
 import Testing
 
 /// Live queries see every commit that changes them, and no other.
-@Suite(.serialized) struct LiveObjectsTests {
+@Suite(.serialized, .endsInTime) struct LiveObjectsTests {
     struct User: SyncObject, Equatable {
         var id: Int
         var name: String
@@ -27,7 +28,7 @@ import Testing
         User(id: id, name: name, company: .included(company))
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: StoreKind.all)
+    @Test(arguments: StoreKind.all)
     func aStateFollowsEachCommitThatChangesIt(kind: StoreKind) async throws {
         try await kind.use { makeStore in
             let store = try await makeStore(try DataModel(User.self))
@@ -54,8 +55,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func commitsOfAnotherStoreOfTheFileAreSeen() async throws {
+    @Test func commitsOfAnotherStoreOfTheFileAreSeen() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "Live-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -98,8 +98,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func aLiveQueryCanBeCancelledAtEachStage() async throws {
+    @Test func aLiveQueryCanBeCancelledAtEachStage() async throws {
         let user = user(1, "Ada")
         for stage in 0..<4 {
             let gate = Gate(isOpen: stage >= 2)
@@ -127,8 +126,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func aLiveQueryCanBeCancelledWhileItReadsAfterACommit() async throws {
+    @Test func aLiveQueryCanBeCancelledWhileItReadsAfterACommit() async throws {
         let gate = Gate(isOpen: true)
         let store = GatedStore(base: MemoryStore(exactly: try DataModel(User.self)), gate: gate)
         let closed = Gate()
@@ -171,8 +169,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func aStoreWithoutNoticesIsAnErrorThatSaysWhatToDo() async throws {
+    @Test func aStoreWithoutNoticesIsAnErrorThatSaysWhatToDo() async throws {
         let silent = HookedStore(MemoryStore(exactly: try DataModel(User.self)), NoHook())
         var states = silent.values(of: User.self).makeAsyncIterator()
         await #expect(throws: ObjectReadingError.notObservable) { _ = try await states.next() }

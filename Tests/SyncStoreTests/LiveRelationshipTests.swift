@@ -1,9 +1,10 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import Testing
 
 /// Live queries see commits that change only what their objects lead to.
-@Suite struct LiveRelationshipTests {
+@Suite(.endsInTime) struct LiveRelationshipTests {
     struct Office: SyncObject, Equatable {
         var id: Int
         var rooms: Related<[Room]>
@@ -40,7 +41,6 @@ import Testing
     }
 
     @Test(
-        .timeLimit(.minutes(10)),
         arguments: [
             (.any(\.rooms, where: \.lamp.power > 50), [[], [2], []]),
             (!.any(\.rooms, where: \.lamp.power > 50), [[1, 2], [1], [1, 2]]),
@@ -58,8 +58,7 @@ import Testing
         #expect(try await states.next()?.map(\.id) == expected[2])
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func objectsThatAConditionCountsAreObserved() async throws {
+    @Test func objectsThatAConditionCountsAreObserved() async throws {
         let store = try await store()
         var states = store.values(of: Office.self, where: .any(\.rooms, where: \.floor == 2)).makeAsyncIterator()
         #expect(try await states.next() == [])
@@ -67,8 +66,7 @@ import Testing
         #expect(try await states.next()?.map(\.id) == [2])
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func whatAnOrderLeadsToIsObserved() async throws {
+    @Test func whatAnOrderLeadsToIsObserved() async throws {
         let store = try await store()
         var states = store.values(of: Room.self, orderedBy: \.lamp.power, \.id).makeAsyncIterator()
         #expect(try await states.next()?.map(\.id) == [1, 2, 3])
@@ -76,8 +74,7 @@ import Testing
         #expect(try await states.next()?.map(\.id) == [3, 1, 2])
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func whatIsIncludedIsObserved() async throws {
+    @Test func whatIsIncludedIsObserved() async throws {
         let store = try await store()
         var states = store.values(of: Office.self, orderedBy: \.id, including: \.rooms.lamp).makeAsyncIterator()
         func powers(_ offices: [Office]?) -> [[Int?]]? {
@@ -88,8 +85,7 @@ import Testing
         #expect(powers(try await states.next()) == [[10, 7], [10]])
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func changedLinksOfIncludedListsAreObserved() async throws {
+    @Test func changedLinksOfIncludedListsAreObserved() async throws {
         let store = try await store()
         var states = store.values(of: Office.self, orderedBy: \.id, including: \.rooms).makeAsyncIterator()
         func rooms(_ offices: [Office]?) -> [[Int]]? { offices?.map { $0.rooms.value?.map(\.id) ?? [] } }
@@ -118,8 +114,7 @@ import Testing
     }
 
     /// Both lists together still have the same books.
-    @Test(.timeLimit(.minutes(10)))
-    func anObjectThatMovesFromOneListToAnotherIsObserved() async throws {
+    @Test func anObjectThatMovesFromOneListToAnotherIsObserved() async throws {
         let store = MemoryStore(exactly: try DataModel(Shelf.self))
         func put(front: [Int], back: [Int]) async throws {
             func books(_ ids: [Int]) -> Related<[Book]> { .included(ids.map { Book(id: $0) }) }

@@ -1,11 +1,12 @@
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import SyncBase
 import SyncModel
 import SyncStore
 import SyncStoreTesting
 import Testing
 
-@Suite struct MemoryStoreTests {
+@Suite(.endsInTime) struct MemoryStoreTests {
     private let store: MemoryStore
 
     init() throws {
@@ -187,8 +188,7 @@ import Testing
     }
 
     /// Each of the two entities denies the deletion of the other's objects.
-    @Test(.timeLimit(.minutes(1)))
-    func entitiesThatDenyEachOthersDeletionAreErased() async throws {
+    @Test func entitiesThatDenyEachOthersDeletionAreErased() async throws {
         let store = MemoryStore(
             exactly:
                 try DataModel {

@@ -1,12 +1,13 @@
 import OneWayStoreKinds
 import Foundation
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
 import Testing
 
 /// Odd values, names and shapes of typed reads, the same in every store.
-@Suite(.serialized) struct ObjectReadingEdgeTests {
+@Suite(.serialized, .endsInTime) struct ObjectReadingEdgeTests {
     enum Color: String, Codable, CaseIterable, Sendable { case red, green = "GREEN" }
 
     struct Code: RawRepresentable, Codable, Hashable, Sendable {

@@ -2,6 +2,7 @@ import OneWayStoreKinds
 import Foundation
 import JSONMapper
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -9,7 +10,7 @@ import SyncStore
 import Testing
 
 /// Typed reads do the same in every store.
-@Suite(.serialized) struct ObjectReadingTests {
+@Suite(.serialized, .endsInTime) struct ObjectReadingTests {
     enum Role: String, Codable, CaseIterable, AttributeRepresentable { case reader, editor }
 
     struct User: SyncObject, Equatable {

@@ -1,7 +1,8 @@
+import OneWayTestLimits
 import SyncStore
 import Testing
 
-@Suite struct ObjectSetTests {
+@Suite(.endsInTime) struct ObjectSetTests {
     @Test func holdsWhatWasPutIn() {
         let objects: [Int64] = [1, 63, 64, 4095, 4096, 1_000_000, .max]
         var set = ObjectSet(objects)

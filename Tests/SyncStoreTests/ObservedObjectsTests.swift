@@ -1,12 +1,13 @@
 #if canImport(Observation)
 import Observation
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import Testing
 
 /// Views see the objects of a query, and what became of the observation.
-@Suite(.serialized) struct ObservedObjectsTests {
+@Suite(.serialized, .endsInTime) struct ObservedObjectsTests {
     struct User: SyncObject, Equatable {
         var id: Int
         var name: String
@@ -29,8 +30,7 @@ import Testing
     }
 
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-    @Test(.timeLimit(.minutes(10))) @MainActor
-    func viewsObserveTheObjects() async throws {
+    @Test @MainActor func viewsObserveTheObjects() async throws {
         let store = MemoryStore(exactly: try DataModel(User.self))
         let users = ObservedObjects(ObjectQuery<User>(orderedBy: \.id), in: store)
         #expect(!users.isLoaded && users.objects.isEmpty && users.error == nil)
@@ -44,16 +44,14 @@ import Testing
     }
 
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-    @Test(.timeLimit(.minutes(10))) @MainActor
-    func viewsObserveWhetherTheObjectsAreLoaded() async throws {
+    @Test @MainActor func viewsObserveWhetherTheObjectsAreLoaded() async throws {
         let users = ObservedObjects(ObjectQuery<User>(), in: MemoryStore(exactly: try DataModel(User.self)))
         await change { _ = users.isLoaded }
         #expect(users.isLoaded)
     }
 
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-    @Test(.timeLimit(.minutes(10))) @MainActor
-    func viewsObserveTheErrorThatEndsTheObservation() async throws {
+    @Test @MainActor func viewsObserveTheErrorThatEndsTheObservation() async throws {
         let silent = HookedStore(MemoryStore(exactly: try DataModel(User.self)), NoHook())
         let users = ObservedObjects(ObjectQuery<User>(), in: silent)
         await change { _ = users.error }

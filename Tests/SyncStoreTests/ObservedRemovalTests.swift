@@ -1,9 +1,10 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import Testing
 
 /// What observers are told of objects that lose a target, among other changes of a transaction.
-@Suite struct ObservedRemovalTests {
+@Suite(.endsInTime) struct ObservedRemovalTests {
     private let store: ObservedStore
 
     init() throws {

@@ -1,10 +1,11 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreTesting
 import OneWayTestSupport
 import Testing
 
-@Suite struct ObservedStoreTests {
+@Suite(.endsInTime) struct ObservedStoreTests {
     private let store: ObservedStore
     private let layout: EntityLayout
 

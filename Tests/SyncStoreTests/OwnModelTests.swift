@@ -1,10 +1,11 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import Testing
 
 /// Typed reads and writes of a model that was not made from the types.
-@Suite struct OwnModelTests {
+@Suite(.endsInTime) struct OwnModelTests {
     struct Settings: Codable, Equatable, Sendable {
         var theme: String
         var sizes: [Int]

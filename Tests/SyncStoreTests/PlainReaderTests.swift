@@ -1,10 +1,11 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import Testing
 
 /// A reader that computes no selections gives the rows that one that does gives.
-@Suite struct PlainReaderTests {
+@Suite(.endsInTime) struct PlainReaderTests {
     /// What every reader has.
     private struct PlainReader: StoreReader {
         let base: any StoreReader

@@ -1,8 +1,9 @@
+import OneWayTestLimits
 import SyncStore
 import OneWayTestSupport
 import Testing
 
-@Suite struct TransactionQueueTests {
+@Suite(.endsInTime) struct TransactionQueueTests {
     @Test func turnsAreTakenInTheOrderOfAsking() async throws {
         let queue = TransactionQueue()
         let log = EventLog<Int>()

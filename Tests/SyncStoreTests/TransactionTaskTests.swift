@@ -1,10 +1,11 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import SyncModel
 import SyncStore
 import Testing
 
-@Suite struct TransactionTaskTests {
+@Suite(.endsInTime) struct TransactionTaskTests {
     private static func store() throws -> MemoryStore {
         MemoryStore(
             exactly:

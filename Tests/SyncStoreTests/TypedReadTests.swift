@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
@@ -5,7 +6,7 @@ import Testing
 
 /// Typed reads of a store in memory, beside the same in plain Swift. Every store is tested by
 /// `ScenarioTests`.
-@Suite struct TypedReadTests {
+@Suite(.endsInTime) struct TypedReadTests {
     struct Book: SyncObject, Equatable {
         var id: Int
         var title: String

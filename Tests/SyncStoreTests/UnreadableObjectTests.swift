@@ -1,10 +1,11 @@
 import OneWayStoreKinds
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import Testing
 
 /// Typed reads of stored objects that the type cannot hold.
-@Suite(.serialized) struct UnreadableObjectTests {
+@Suite(.serialized, .endsInTime) struct UnreadableObjectTests {
     enum Grade: String, Codable, CaseIterable, Sendable { case low, high }
 
     struct User: SyncObject, Equatable {

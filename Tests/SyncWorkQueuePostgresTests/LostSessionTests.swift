@@ -3,13 +3,14 @@ import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncWorkQueuePostgres
 import Testing
 
 /// Holders whose sessions end while they have a pass.
 @Suite(
-    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .endsInTime)
 struct LostSessionTests {
     private func withServer(_ body: (PostgresServer) async throws -> Void) async throws {
         let server = try await PostgresServer()

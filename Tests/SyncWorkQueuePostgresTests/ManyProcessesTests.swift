@@ -2,6 +2,7 @@
 import Foundation
 import OneWaySynchronizer
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import SyncStorePostgres
 import SyncWorkQueuePostgres
 import OneWayTestSupport
@@ -9,7 +10,7 @@ import Testing
 
 /// Leases and queues of several processes, killed at random.
 @Suite(
-    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .serialized, .endsInTime)
 struct ManyProcessesTests {
     /// What a process began or ended: `+ LABEL KEY` or `- LABEL KEY`; a lease has no key.
     private struct Note {

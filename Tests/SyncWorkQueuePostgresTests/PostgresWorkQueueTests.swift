@@ -2,13 +2,14 @@
 import Foundation
 import OneWaySynchronizer
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import SyncWorkQueuePostgres
 import SyncStoreSQL
 import OneWayTestSupport
 import Testing
 
 /// Passes whose items are downloaded by workers, all in this process.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresWorkQueueTests {
     @Test func everyItemIsDownloadedOnceByOneOfTheWorkers() async throws {
         try await SharedPostgres.withDatabase { database in

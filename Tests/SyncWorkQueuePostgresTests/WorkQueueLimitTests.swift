@@ -2,13 +2,14 @@
 import Foundation
 import OneWaySynchronizer
 import OneWayPostgresTestSupport
+import OneWayTestLimits
 import SyncWorkQueuePostgres
 import SyncStoreSQL
 import OneWayTestSupport
 import Testing
 
 /// Limits, keys and errors at the ends of their ranges.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct WorkQueueLimitTests {
     @Test(arguments: [
         (Int.max, Duration.seconds(Int64.max), Duration.seconds(3)), (Int.min, .seconds(Int64.min), .seconds(3)),

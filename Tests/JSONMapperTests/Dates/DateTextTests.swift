@@ -1,10 +1,11 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import Testing
 
-@Suite struct DateTextTests {
+@Suite(.endsInTime) struct DateTextTests {
     /// Text, and what it is in UTC; nil is no date.
     static let texts: [(String, String?)] = [
         ("2015-06-23T14:40:08.123+02:00", "2015-06-23T12:40:08.123Z"),

@@ -1,9 +1,10 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct ExportCycleTests {
+@Suite(.endsInTime) struct ExportCycleTests {
     private static func entity(_ name: String, _ relationships: SyncRelationship...) -> SyncEntity {
         SyncEntity(name, attributes: [SyncAttribute("id", .int64)], relationships: relationships)
     }

@@ -1,8 +1,9 @@
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct ExportStreamTests {
+@Suite(.endsInTime) struct ExportStreamTests {
     private let exporter: RecordExporter
     private let layout: EntityLayout
 

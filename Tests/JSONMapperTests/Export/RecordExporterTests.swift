@@ -1,9 +1,10 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct RecordExporterTests {
+@Suite(.endsInTime) struct RecordExporterTests {
     private static func layout(
         _ attributes: [SyncAttribute], relationships: [SyncRelationship] = [], name: String = "Thing"
     ) throws -> (DataModel, EntityLayout) {

@@ -1,12 +1,13 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import OneWayTestSupport
 import Testing
 
 /// What is exported of an imported object is the same object in canonical form: export(import(x)) =
 /// canonical(x).
-@Suite struct RoundTripTests {
+@Suite(.endsInTime) struct RoundTripTests {
     /// A model whose names, types, key paths and annotations a seed decides, and JSON for it.
     struct World {
         let model: DataModel

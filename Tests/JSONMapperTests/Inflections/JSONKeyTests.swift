@@ -1,7 +1,8 @@
 import JSONMapper
+import OneWayTestLimits
 import Testing
 
-@Suite struct JSONKeyTests {
+@Suite(.endsInTime) struct JSONKeyTests {
     @Test(
         arguments: [
             ("age", "age"), ("id", "id"), ("pdf", "pdf"), ("driver_identifier", "driverIdentifier"),

@@ -1,9 +1,10 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct ConversionTests {
+@Suite(.endsInTime) struct ConversionTests {
     private static let model = Result {
         try DataModel {
             SyncEntity("Thing") {

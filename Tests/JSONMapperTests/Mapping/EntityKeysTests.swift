@@ -1,8 +1,9 @@
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct EntityKeysTests {
+@Suite(.endsInTime) struct EntityKeysTests {
     private func keys(
         _ dialect: JSONDialect = .sync, of entity: String = "User",
         @DataModel.Builder<SyncEntity> _ entities: () -> [SyncEntity]

@@ -1,9 +1,10 @@
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import Testing
 
 /// Keys as they come, and which of them are the same.
-@Suite struct IdentityValuesTests {
+@Suite(.endsInTime) struct IdentityValuesTests {
     private func keys(_ type: AttributeType, _ values: String...) throws -> [RecordKey?] {
         let mapper = try RecordMapper(
             try DataModel {

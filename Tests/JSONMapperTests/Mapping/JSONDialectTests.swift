@@ -1,8 +1,9 @@
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct JSONDialectTests {
+@Suite(.endsInTime) struct JSONDialectTests {
     @Test func aChangedCopyReadsAnnotationsOfItsOwn() throws {
         let model = try DataModel {
             SyncEntity("User", identity: "id") {

@@ -1,8 +1,9 @@
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct RecordCollectorTests {
+@Suite(.endsInTime) struct RecordCollectorTests {
     private func mapper(_ contract: ValueContract? = nil) throws -> RecordMapper {
         try RecordMapper(
             try DataModel {

@@ -1,8 +1,9 @@
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct RecordReaderTests {
+@Suite(.endsInTime) struct RecordReaderTests {
     private let model: DataModel
     private let mapper: RecordMapper
 

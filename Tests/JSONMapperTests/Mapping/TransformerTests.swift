@@ -1,9 +1,10 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import Testing
 
-@Suite struct TransformerTests {
+@Suite(.endsInTime) struct TransformerTests {
     private func model() throws -> DataModel {
         try DataModel {
             SyncEntity("A") {
@@ -117,7 +118,7 @@ import Testing
     }
 }
 
-@Suite struct GrootMappingTests {
+@Suite(.endsInTime) struct GrootMappingTests {
     private struct Refusal: Error {}
 
     private func mapper(contract: ValueContract? = nil) throws -> RecordMapper {

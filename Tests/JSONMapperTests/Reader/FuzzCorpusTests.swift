@@ -1,10 +1,11 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import Testing
 
 /// Inputs that the fuzzers found, kept so that every test run goes where they went.
-@Suite struct FuzzCorpusTests {
+@Suite(.endsInTime) struct FuzzCorpusTests {
     private static func inputs(_ name: String) throws -> [[UInt8]] {
         let file = try #require(Bundle.module.url(forResource: "Fixtures/\(name)", withExtension: "txt"))
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter { !$0.hasPrefix("#") }

@@ -1,7 +1,8 @@
 import JSONMapper
+import OneWayTestLimits
 import Testing
 
-@Suite struct JSONCaptureTests {
+@Suite(.endsInTime) struct JSONCaptureTests {
     /// Captures from a document that is fed in pieces of every size, so that each value is cut
     /// everywhere.
     private func captured(_ text: String, at keyPath: String, _ keyPaths: [String]) throws -> [[String: JSONValue]] {

@@ -1,8 +1,9 @@
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
-@Suite struct JSONCursorTests {
+@Suite(.endsInTime) struct JSONCursorTests {
     /// Reads one document with a cursor.
     private func read<Result>(
         _ text: String, options: JSONOptions = JSONOptions(), _ body: (inout JSONCursor) throws -> Result

@@ -1,9 +1,10 @@
 import JSONMapper
+import OneWayTestLimits
 import Testing
 
 /// Every damage to an input gives a value or an error with a place in the input, whatever pieces it
 /// comes in.
-@Suite struct JSONDamageTests {
+@Suite(.endsInTime) struct JSONDamageTests {
     static let layouts: [JSONLayout] = [.document, .array(), .array(at: "data.items"), .lines]
 
     private func expectPlace(_ reading: Reading, in bytes: [UInt8]) {

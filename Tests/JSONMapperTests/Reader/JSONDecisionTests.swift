@@ -1,8 +1,9 @@
 import JSONMapper
+import OneWayTestLimits
 import Testing
 
 /// What the reader makes of every kind of input that RFC 8259 allows, forbids, or leaves open.
-@Suite struct JSONDecisionTests {
+@Suite(.endsInTime) struct JSONDecisionTests {
     struct Decision: Sendable, CustomTestStringConvertible {
         let bytes: [UInt8]
         var value: JSONValue?

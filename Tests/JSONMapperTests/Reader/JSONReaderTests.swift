@@ -1,8 +1,9 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import Testing
 
-@Suite struct JSONReaderTests {
+@Suite(.endsInTime) struct JSONReaderTests {
     private func integers(_ text: String, _ layout: JSONLayout) throws -> [Int64] {
         let reader = JSONReader(bytes: Array(text.utf8), layout: layout)
         var result: [Int64] = []

@@ -1,10 +1,11 @@
 import Foundation
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// The files of nst/JSONTestSuite, which lie outside this package.
-@Suite struct JSONTestSuiteTests {
+@Suite(.endsInTime) struct JSONTestSuiteTests {
     static let folder = ConformanceFiles.jsonTestSuite
 
     static func files(_ kind: String, in subfolder: String = "test_parsing") -> [String] {

@@ -1,7 +1,8 @@
 import JSONMapper
+import OneWayTestLimits
 import Testing
 
-@Suite struct JSONValueTests {
+@Suite(.endsInTime) struct JSONValueTests {
     @Test func aDocumentBecomesATree() throws {
         let value = try JSONValue(parsing: #"{"a": [1, -2.5, "x\u00e9\n", true, null], "b": {}}"#)
         let array = JSONValue.array([.integer(1), .double(-2.5), .string("xé\n"), .bool(true), .null])

@@ -1,9 +1,10 @@
 import JSONMapper
+import OneWayTestLimits
 import SyncModel
 import OneWayTestSupport
 import Testing
 
-@Suite struct JSONWriterTests {
+@Suite(.endsInTime) struct JSONWriterTests {
     private func text(style: JSONWriter.Style = .compact, _ write: (inout JSONWriter) throws -> Void) rethrows -> String
     {
         var writer = JSONWriter(style: style)

@@ -1,6 +1,7 @@
 import Foundation
 import JSONMapper
 import ModelInference
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -9,7 +10,7 @@ import SyncStoreSQLite
 import Testing
 
 /// A model that was inferred from one file takes over what later files have.
-@Suite struct EvolutionTests {
+@Suite(.endsInTime) struct EvolutionTests {
     private func evolve(
         _ model: DataModel, with json: String, options: InferredModel.Options = InferredModel.Options()
     ) throws -> EvolvedModel {

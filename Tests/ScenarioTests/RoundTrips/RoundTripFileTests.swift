@@ -2,13 +2,14 @@ import OneWayStoreKinds
 import Foundation
 import JSONMapper
 import ModelInference
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// Files shaped like those of public APIs are the same after a sync and an export.
-@Suite struct RoundTripFileTests {
+@Suite(.endsInTime) struct RoundTripFileTests {
     static let folder = Bundle.module.url(forResource: "RoundTrips", withExtension: nil, subdirectory: "Fixtures")
 
     static let files: [String] = {

@@ -1,12 +1,13 @@
 import OneWayStoreKinds
 import JSONMapper
+import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
 import Testing
 
 /// Random documents that are shaped like real ones are the same after a sync and an export.
-@Suite struct RoundTripPropertyTests {
+@Suite(.endsInTime) struct RoundTripPropertyTests {
     @Test(arguments: sampled(1...120 as ClosedRange<UInt64>))
     func aRandomDocumentComesBackAsItWas(seed: UInt64) async throws {
         var documents = DocumentGenerator(seed: seed)

@@ -1,9 +1,10 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 import Testing
 
-@Suite struct LinkFulfillmentTests {
+@Suite(.endsInTime) struct LinkFulfillmentTests {
     private static func batch(
         _ relationship: String = "notes", _ mode: LinkBatch.Mode = .replace, _ wanted: [(ObjectID, [ObjectID])]
     ) throws -> LinkBatch {

@@ -1,11 +1,12 @@
 import OneWayStoreKinds
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
 import Testing
 
 /// Relationships of every kind under contradictory batches: every store links as `MemoryStore`.
-@Suite struct LinkTests {
+@Suite(.endsInTime) struct LinkTests {
     private static func model() throws -> DataModel {
         try DataModel {
             SyncEntity("Person", identity: "id") {

@@ -1,10 +1,11 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStoreSQL
 import Testing
 
 /// The order of a batch's rows by their identities, and rows of one identity.
-@Suite struct BatchIdentitiesTests {
+@Suite(.endsInTime) struct BatchIdentitiesTests {
     /// The first rows, the later rows of each, and those without an identity.
     private func identities(_ rows: [[AttributeValue?]], slots: [Int] = [0], of chosen: [Int]? = nil) -> BatchIdentities
     {

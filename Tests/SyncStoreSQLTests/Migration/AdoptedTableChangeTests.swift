@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStorePostgres
 import SyncStoreSQL
@@ -5,7 +6,7 @@ import SyncStoreSQLite
 import Testing
 
 /// Changes of tables that are not the store's own, and of columns that others added to its tables.
-@Suite struct AdoptedTableChangeTests {
+@Suite(.endsInTime) struct AdoptedTableChangeTests {
     // MARK: Tables of others
 
     @Test func columnsAreAdded() throws {

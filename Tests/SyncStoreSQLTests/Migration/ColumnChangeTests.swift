@@ -1,9 +1,10 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStoreSQL
 import Testing
 
 /// The statements that change the columns of a table in place, where the database can do so.
-@Suite struct ColumnChangeTests {
+@Suite(.endsInTime) struct ColumnChangeTests {
     @Test func columnsAreAddedConvertedRenamedAndDropped() throws {
         let old = try Self.person {
             SyncAttribute("age", .int16)

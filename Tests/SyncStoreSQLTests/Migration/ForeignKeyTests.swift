@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStorePostgres
 import SyncStoreSQL
@@ -5,7 +6,7 @@ import SyncStoreSQLite
 import Testing
 
 /// The foreign keys of a database, of the store and of others.
-@Suite struct ForeignKeyTests {
+@Suite(.endsInTime) struct ForeignKeyTests {
     private let schema: SQLSchema
     private let exact: SQLSchema
 

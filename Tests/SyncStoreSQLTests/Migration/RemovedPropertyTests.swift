@@ -1,10 +1,11 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 import Testing
 
 /// What stays in a database although a model of the same version no longer has it.
-@Suite struct RemovedPropertyTests {
+@Suite(.endsInTime) struct RemovedPropertyTests {
     private static func user(
         named name: String = "User", formerName: String? = nil, _ properties: [SyncEntity.Property]
     ) -> SyncEntity {

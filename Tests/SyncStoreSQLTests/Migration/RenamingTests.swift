@@ -1,10 +1,11 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 import Testing
 
 /// Attributes and relationships whose names change over several versions of a model.
-@Suite struct RenamingTests {
+@Suite(.endsInTime) struct RenamingTests {
     private static func model(
         _ attribute: String, _ relationship: String, formerly former: (String, String)? = nil,
         with others: [SyncEntity.Property] = []

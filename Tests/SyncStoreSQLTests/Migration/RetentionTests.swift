@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStoreSQLite
 import SyncStorePostgres
@@ -6,7 +7,7 @@ import Testing
 @testable import SyncStoreSQL
 
 /// What a database records and keeps although the model of the same version lacks it.
-@Suite struct RetentionTests {
+@Suite(.endsInTime) struct RetentionTests {
     @Test func whatIsKeptIsRecorded() throws {
         let new = try DataModel([Self.entity("Person", SyncAttribute("id", .int64), SyncAttribute("name", .string))])
         for dialect in [.sqlite, .postgres(schema: "public")] as [any SQLDialect] {

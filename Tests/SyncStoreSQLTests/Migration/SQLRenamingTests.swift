@@ -1,9 +1,10 @@
+import OneWayTestLimits
 import Testing
 
 @testable import SyncStoreSQL
 
 /// Which stored declaration a wanted one continues. `b<a` is `b`, formerly `a`.
-@Suite struct SQLRenamingTests {
+@Suite(.endsInTime) struct SQLRenamingTests {
     @Test(arguments: [
         ("a b", "a b", "a b"),
         ("a", "b<a", "a"),

@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStorePostgres
 import SyncStoreSQL
@@ -6,7 +7,7 @@ import SyncStoreSQLite
 import Testing
 
 /// What a database records about its tables, and whether a model can use them as they are.
-@Suite struct SchemaDescriptionTests {
+@Suite(.endsInTime) struct SchemaDescriptionTests {
     private static func model(
         _ change: (inout [SyncEntity]) -> Void = { _ in }
     ) throws -> DataModel {

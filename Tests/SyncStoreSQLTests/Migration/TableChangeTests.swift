@@ -1,10 +1,11 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStoreSQL
 import SyncStoreSQLite
 import Testing
 
 /// The statements that make, rename and drop tables, and connect them.
-@Suite struct TableChangeTests {
+@Suite(.endsInTime) struct TableChangeTests {
     @Test func namesOfTablesAreSwapped() throws {
         let old = try DataModel([Self.entity("A"), Self.entity("B")])
         let new = try DataModel([Self.entity("A", formerName: "B"), Self.entity("B", formerName: "A")])

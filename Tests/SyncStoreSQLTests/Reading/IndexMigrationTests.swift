@@ -1,12 +1,13 @@
 import Foundation
 import OneWayStoreTestSupport
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 import Testing
 
 /// Indexes that the model declares are created, changed and removed with it.
-@Suite struct IndexMigrationTests {
+@Suite(.endsInTime) struct IndexMigrationTests {
     /// A model with some indexes of one entity.
     private static func model(_ indexes: SyncIndex..., ofGuests: [SyncIndex] = []) throws -> DataModel {
         var user = SyncEntity("User", identity: "id") {

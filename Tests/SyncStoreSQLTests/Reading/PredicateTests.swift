@@ -1,5 +1,6 @@
 import OneWayStoreKinds
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreTesting
@@ -7,7 +8,7 @@ import OneWayTestSupport
 import Testing
 
 /// Every kind of store selects, sorts and returns the same as the one in memory.
-@Suite(.serialized) struct PredicateTests {
+@Suite(.serialized, .endsInTime) struct PredicateTests {
     @Test(arguments: StoreKind.all) func batchesHaveTheSizeThatIsAskedFor(kind: StoreKind) async throws {
         try await kind.use { makeStore in
             let store = try await makeStore(

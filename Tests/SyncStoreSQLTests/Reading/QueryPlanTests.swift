@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
@@ -12,7 +13,7 @@ import SyncStorePostgres
 #endif
 
 /// The statements of typed reads use indices.
-@Suite struct QueryPlanTests {
+@Suite(.endsInTime) struct QueryPlanTests {
     private static func statement(_ planned: Planned.Case, _ dialect: any SQLDialect) throws -> SQLStatementText {
         let model = try Planned.model()
         let selection = try BoundSelection(try planned.selection(), in: model)
@@ -65,7 +66,7 @@ import SyncStorePostgres
     }
 
     #if Postgres
-    @Test(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"))
     func postgresUsesIndices() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let options = schemas.emptyStore()

@@ -1,5 +1,6 @@
 import Foundation
 import OneWayStoreKinds
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore
@@ -7,7 +8,7 @@ import SyncStoreSQLite
 import Testing
 
 /// Values are the same however they are read.
-@Suite struct ReadValueTests {
+@Suite(.endsInTime) struct ReadValueTests {
     private static let values: [(AttributeType, [AttributeValue])] = [
         (.bool, [.bool(true), .bool(false)]), (.int16, [.int(-32_768), .int(32_767)]),
         (.int32, [.int(-2_147_483_648), .int(7)]), (.int64, [.int(.min), .int(.max)]),

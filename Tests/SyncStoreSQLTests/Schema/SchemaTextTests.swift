@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -6,7 +7,7 @@ import SyncStoreSQLite
 import Testing
 
 /// The indices of tables, and what their violations mean.
-@Suite struct SchemaTextTests {
+@Suite(.endsInTime) struct SchemaTextTests {
     private let world: StatementWorld
 
     init() throws {

@@ -1,9 +1,10 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStoreSQL
 import Testing
 
 /// Conditions of many parts and of many levels.
-@Suite struct NestedConditionTests {
+@Suite(.endsInTime) struct NestedConditionTests {
     private let world: StatementWorld
     private let count = PropertyPath("count")
 

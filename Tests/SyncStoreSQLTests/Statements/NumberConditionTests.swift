@@ -1,11 +1,12 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 import Testing
 
 /// Comparisons of numbers of different types, exact in every database.
-@Suite struct NumberConditionTests {
+@Suite(.endsInTime) struct NumberConditionTests {
     private let world: StatementWorld
     private let all: [PropertyPath.Comparison] = [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual]
 

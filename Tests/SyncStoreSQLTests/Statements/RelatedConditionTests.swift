@@ -1,9 +1,10 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStoreSQL
 import Testing
 
 /// Conditions on related objects, as semi-joins or as lookups from few rows.
-@Suite struct RelatedConditionTests {
+@Suite(.endsInTime) struct RelatedConditionTests {
     private let world: StatementWorld
     private let tags = PropertyPath("tags")
     private let owner = PropertyPath("owner")

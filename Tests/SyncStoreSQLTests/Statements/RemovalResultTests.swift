@@ -1,4 +1,5 @@
 import OneWayStoreKinds
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -6,7 +7,7 @@ import SyncStoreSQLite
 import Testing
 
 /// What a removal reports, in every kind of store.
-@Suite(.serialized) struct RemovalResultTests {
+@Suite(.serialized, .endsInTime) struct RemovalResultTests {
     private static func model() throws -> DataModel {
         try DataModel {
             SyncEntity("Person", identity: "id") {

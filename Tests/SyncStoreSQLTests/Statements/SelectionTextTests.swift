@@ -1,10 +1,11 @@
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 import Testing
 
 /// Statements that select columns, groups and what comes after a position.
-@Suite struct SelectionTextTests {
+@Suite(.endsInTime) struct SelectionTextTests {
     private let world: StatementWorld
 
     init() throws {

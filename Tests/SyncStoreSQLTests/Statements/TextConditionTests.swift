@@ -1,11 +1,12 @@
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 import Testing
 
 /// Conditions on texts and bytes, written so that indices of them, or of parts of them, are used.
-@Suite struct TextConditionTests {
+@Suite(.endsInTime) struct TextConditionTests {
     private let world: StatementWorld
 
     init() throws {

@@ -1,3 +1,4 @@
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncBase
 import SyncModel
@@ -6,7 +7,7 @@ import SyncStoreSQL
 import Testing
 
 /// Transactions of a store on workers that note what they are asked for.
-@Suite struct SessionsTests {
+@Suite(.endsInTime) struct SessionsTests {
     private struct Broken: Error {}
 
     private let log = EventLog<String>()

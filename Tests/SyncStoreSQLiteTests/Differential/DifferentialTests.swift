@@ -1,9 +1,10 @@
 import OneWayStoreLives
+import OneWayTestLimits
 import Testing
 
 /// Random models, payloads, operations and migrations, on an SQLite store beside one in memory, and
 /// a plain expectation beside both.
-@Suite struct DifferentialTests {
+@Suite(.endsInTime) struct DifferentialTests {
     private static let seeds = StoreLife.seeds(count: 40)
 
     @Test(arguments: seeds)

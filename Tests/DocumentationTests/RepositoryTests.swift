@@ -1,0 +1,97 @@
+import Foundation
+import OneWayTestLimits
+import SyncBase
+import Testing
+
+/// What the files of the repository say about each other.
+@Suite(.endsInTime) struct RepositoryTests {
+    private static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// The paths of all files below folders, without build folders.
+    private static func paths(below folders: [String]) -> [String] {
+        folders.flatMap { folder in
+            let paths = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
+            return (paths?.compactMap { $0 as? String } ?? []).map { "\(folder)/\($0)" }
+        }.filter { !$0.contains("/.") }.sorted()
+    }
+
+    /// The names of the types and of the members that files declare.
+    private static func names(in files: [String]) throws -> (types: Set<String>, members: Set<String>) {
+        let types: Set = ["struct", "class", "enum", "actor", "protocol", "typealias"]
+        let members: Set = ["func", "var", "let", "case"]
+        var found: (types: Set<String>, members: Set<String>) = ([], [])
+        for file in files {
+            var last = ""
+            let isPartOfAWord: (UInt8) -> Bool = { byte in
+                (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte)
+                    || byte == UInt8(ascii: "_")
+            }
+            for bytes in Data(try text(file).utf8).split(whereSeparator: { !isPartOfAWord($0) }) {
+                let word = String(decoding: bytes, as: UTF8.self)
+                if types.contains(last) { found.types.insert(word) }
+                if members.contains(last) { found.members.insert(word) }
+                last = word
+            }
+        }
+        return found
+    }
+
+    /// A suite without a limit could hang for ever, and would not be named.
+    @Test func everySuiteEndsInTime() throws {
+        let files = Self.paths(below: ["Tests"]).filter { $0.hasSuffix(".swift") && !$0.contains("/Benchmarks/") }
+        #expect(files.count > 200)
+        for file in files {
+            let text = try Self.text(file)
+            for suite in text.matches(of: /(?m)^ *@Suite(\((?<traits>[^{]*?)\))?\s+(\w+\s+)*?(?<name>\w+)/) {
+                let isLimited = suite.traits?.contains(".endsInTime") == true
+                #expect(isLimited, "\(file): \(suite.name) has no trait .endsInTime")
+            }
+        }
+    }
+
+    @Test func theVersionIsTheLatestOneOfTheChangeLog() throws {
+        let headings = try Self.text("CHANGELOG.md").matches(of: /(?m)^## (?<version>\d+\.\d+\.\d+)\b/)
+        #expect(headings.first.map { String($0.version) } == PackageVersion.current)
+    }
+
+    @Test func theMapOfTheCodeNamesOnlyWhatExists() throws {
+        let paths = Self.paths(below: ["Sources", "Tests", "Demo"])
+        let (declared, members) = try Self.names(in: paths.filter { $0.hasSuffix(".swift") })
+        let existing = Set(paths.flatMap { [$0, $0.replacing(/^Sources\//, with: "")] })
+        let fileNames = Set(paths.compactMap { $0.split(separator: "/").last.map(String.init) })
+        // Traits, and types of the language.
+        let others: Set = ["Postgres", "CancellationError", "debugDescription"]
+
+        func exists(_ name: String) -> Bool {
+            if others.contains(name) || existing.contains(name) || existing.contains("Sources/\(name)") { return true }
+            if name.hasSuffix("/") {
+                return exists(String(name.dropLast())) || fileNames.contains(String(name.dropLast()))
+            }
+            if name.contains("/") { return false }
+            if fileNames.contains("\(name).swift") || fileNames.contains(name) { return true }
+            let parts = name.split(separator: "(")[0].split(separator: ".").map(String.init)
+            guard let first = parts.first else { return false }
+            let isType = first.first?.isUppercase == true
+            return (isType ? declared : members).contains(first) && parts.dropFirst().allSatisfy(members.contains)
+        }
+
+        let names = try Self.text("Sources/README.md").matches(of: /`([^`\s<-][^`<]*)`/).map { String($0.output.1) }
+        #expect(names.count > 100)
+        let missing = Set(names).filter { !exists($0) && $0 != "Demo" }.sorted()
+        #expect(missing == [])
+    }
+
+    /// Whoever publishes the package elsewhere changes one line.
+    @Test func theAddressOfThePackageIsWrittenOnce() throws {
+        let documents =
+            ["README.md", "CHANGELOG.md"]
+            + Self.paths(below: ["Sources", "Demo", ".github"]).filter { $0.hasSuffix(".md") }
+        let places = try documents.filter { try Self.text($0).contains("/OneWaySynchronizer.git") }
+        #expect(places == ["README.md"])
+    }
+}
