@@ -79,12 +79,13 @@ if [ ${#bare[@]} -eq 0 ]; then
         "$(cat "$scratch/unshare" 2>/dev/null || true)"
 fi
 ${bare[@]+"${bare[@]}"} swift build --build-tests --scratch-path .build-strict "${strict[@]}"
-tested ${bare[@]+"${bare[@]}"} ${limit[@]+"${limit[@]}"} swift test --scratch-path .build-strict "${strict[@]}"
+# With all seeds and cases: `swift test` alone takes a sample.
+THOROUGH=1 tested ${bare[@]+"${bare[@]}"} ${limit[@]+"${limit[@]}"} swift test --scratch-path .build-strict "${strict[@]}"
 ${bare[@]+"${bare[@]}"} swift run --scratch-path .build-strict "${strict[@]}" Demo
 
 step "tests with the trait Postgres, against a server of their own"
 # The other stores, and the schedules and simulated lives that know no database, ran above.
-STORE_KIND=PostgresStore SCHEDULES=1000 SEEDS=100 CI=true tested ${bare[@]+"${bare[@]}"} ${limit[@]+"${limit[@]}"} \
+THOROUGH=1 STORE_KIND=PostgresStore SCHEDULES=1000 SEEDS=100 CI=true tested ${bare[@]+"${bare[@]}"} ${limit[@]+"${limit[@]}"} \
     swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
 
 step "all tests under the Thread Sanitizer"

@@ -10,10 +10,10 @@ extension HTTPAPI {
         case lines
         /// The values of an object, whose keys become a field of each, as in Firebase.
         ///
-        /// If the name is `id`, a field `id` that differs from the key is renamed `own_id`. A value
-        /// that is not an object becomes the field `value`. An array is read as an object whose
-        /// keys are the indices of its elements, without null elements. Null is read as an empty
-        /// list.
+        /// With `.keyed(by: "id")`, the object `{"a": {"name": "x"}}` is read as the list
+        /// `[{"id": "a", "name": "x"}]`. An object's own `id`, if it differs from its key, becomes
+        /// `own_id`. A value that is not an object becomes the field `value`. The keys of an array
+        /// are the indices of its elements; null elements are skipped. Null is an empty list.
         case keyed(by: String)
         /// The data of server-sent events, in a stream that ends.
         ///

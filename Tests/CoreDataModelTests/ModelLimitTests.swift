@@ -1,10 +1,11 @@
 import CoreDataModel
 import Foundation
+import OneWayTestLimits
 import SyncModel
 import Testing
 
 /// Files of others, whose size is the only bound of the time that they take.
-@Suite(.timeLimit(.minutes(1))) struct ModelLimitTests {
+@Suite(.endsInTime) struct ModelLimitTests {
     private func read(_ entities: String) throws(ModelFileError) -> ModelFile {
         try ModelFile(xml: Data("<model>\n\(entities)\n</model>".utf8))
     }

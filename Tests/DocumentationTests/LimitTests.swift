@@ -4,13 +4,14 @@ import HTTPTransfer
 import JSONMapper
 import OneWaySyncSQLite
 import OneWaySynchronizer
+import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
 import Testing
 
 /// The limits that the guide "What can go wrong" lists, each met by an input.
-@Suite struct LimitTests {
+@Suite(.endsInTime) struct LimitTests {
     private func elements(_ text: String, _ options: JSONOptions, lines: Bool = false) throws -> Int {
         let reader = JSONReader(bytes: Array(text.utf8), layout: lines ? .lines : .array(), options: options)
         while try reader.next({ cursor in try cursor.skipValue() }) != nil {}

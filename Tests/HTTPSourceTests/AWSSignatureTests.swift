@@ -1,11 +1,12 @@
 import Foundation
 import HTTPTransfer
 import OneWayLoopbackServer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// Signed requests.
-@Suite(.timeLimit(.minutes(30))) struct AWSSignatureTests {
+@Suite(.endsInTime) struct AWSSignatureTests {
     private static let signature = AWSSignature(
         accessKey: "AKIAIOSFODNN7EXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", region: "us-east-1")
     /// 2013-05-24T00:00:00Z

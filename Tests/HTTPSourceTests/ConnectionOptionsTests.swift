@@ -2,11 +2,12 @@
 import Foundation
 import HTTPTransfer
 import OneWayLoopbackServer
+import OneWayTestLimits
 import OneWayTestSupport
 import Testing
 
 /// Trusted authorities, certificates and proxies of the transport on Linux.
-@Suite(.timeLimit(.minutes(30))) struct ConnectionOptionsTests {
+@Suite(.endsInTime) struct ConnectionOptionsTests {
     private func error(_ options: HTTPConnectionOptions, _ address: String) async throws -> HTTPError {
         let client = HTTPClient(transport: try #require(CurlTransport(options)))
         let url = try #require(URL(string: address))

@@ -260,4 +260,30 @@ import Testing
         #expect(server.requests.map { $0.query("since") } == [nil, "100", "100"])
         #expect(try await world.users().count == 2)
     }
+
+    /// The server can find out on any page that a cursor is too old.
+    @Test(arguments: [410, 404]) func aLaterPageCanSayThatTheCursorIsTooOld(status: Int) async throws {
+        let first = #"{"id":1,"name":"a","updated_at":"2026-01-01T11:00:00Z"}"#
+        let second = #"{"id":2,"name":"b","updated_at":"2026-01-01T11:30:00Z"}"#
+        let server = ScriptedServer { request, index in
+            let isDelta = request.query("since") != nil
+            guard isDelta else { return .json(#"{"data":[\#(index == 0 ? first : "\(first),\(second)")]}"#) }
+            guard request.query("p") == nil else { return HTTPResponse(status: status) }
+            let next: HTTPHeaders = ["Link": "<?p=2&since=\(request.query("since") ?? "")>; rel=next"]
+            return .json(#"{"data":[\#(second)]}"#, headers: next)
+        }
+        let world = try await SourceWorld()
+        let delta = HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since", overlap: .zero)
+        let source = try HTTPJSONSource.users(server, pages: .link, delta: delta)
+        try await sync(world, source)
+        guard status == 410 else {
+            let error = await #expect(throws: HTTPError.self) { try await sync(world, source) }
+            #expect(error?.description.contains("status 404") == true)
+            #expect(try await world.users() == [1: "a"])
+            return
+        }
+        #expect(try await sync(world, source).coverage == .everything)
+        #expect(try await world.users() == [1: "a", 2: "b"])
+        #expect(server.requests.map { $0.query("since") == nil } == [true, false, false, true])
+    }
 }

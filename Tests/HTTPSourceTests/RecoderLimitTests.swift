@@ -1,9 +1,10 @@
+import OneWayTestLimits
 import Testing
 
 @testable import HTTPSource
 
 /// What is held back of a body is bounded.
-@Suite struct RecoderLimitTests {
+@Suite(.endsInTime) struct RecoderLimitTests {
     private static let text = "\"" + String(repeating: "x", count: 5_000) + "\""
 
     /// The bytes that a recoder returns for a body in pieces of 100 bytes, and the most that it

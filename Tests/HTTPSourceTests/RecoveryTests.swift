@@ -41,4 +41,17 @@ import Testing
         #expect(server.requests.count == 2)
         #expect(try await world.users().keys.sorted() == [1, 3])
     }
+
+    /// A body without a byte is told from one that broke off, if only after a space.
+    @Test(arguments: [
+        ("", HTTPError.Problem.emptyBody), (" ", .cutShort(received: 1, expected: nil)),
+        ("[", .cutShort(received: 1, expected: nil)), (#"[{"id":1}"#, .cutShort(received: 9, expected: nil)),
+    ])
+    func anEmptyBodyIsToldFromOneThatBrokeOff(body: String, problem: HTTPError.Problem) async throws {
+        let world = try await SourceWorld()
+        let error = await #expect(throws: HTTPError.self) {
+            try await world.sync(.users(ScriptedServer { _, _ in .json(body) }))
+        }
+        #expect(error?.problem == problem)
+    }
 }

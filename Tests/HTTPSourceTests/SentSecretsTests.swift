@@ -95,4 +95,20 @@ import Testing
             at: url, .unsuitableJSON("key tok/en+12345==", firstLine: #"{"tok\/en+12345=="}"#))
         #expect(error.description == #"https://host/…/list: key [redacted]: {"[redacted]"}"#)
     }
+
+    /// A credential of four bytes is the shortest that is hidden; one of three is a common word.
+    @Test(arguments: [(3, false), (4, true), (5, true)])
+    func theShortestCredentialIsFoundInEveryForm(count: Int, isHidden: Bool) throws {
+        let secret = String("k4y!9".prefix(count))
+        let secrets = SentSecrets(headers: ["X-Api-Key": secret], url: try #require(URL(string: "https://host/")))
+        let hexadecimal = secret.utf8.map { String($0, radix: 16) }.joined()
+        #expect(secrets.redacted("<\(secret)>") == (isHidden ? "<[redacted]>" : "<\(secret)>"))
+        #expect(secrets.redacted("<\(hexadecimal)>") == (isHidden ? "<[redacted]>" : "<\(hexadecimal)>"))
+        for before in ["", "x", "xy"] {
+            let base64 = Data((before + secret + "..").utf8).base64EncodedString()
+            // After one byte, only four digits of the shortest one are sure, which are common.
+            let isSure = isHidden && (count > 4 || before.utf8.count != 1)
+            #expect(secrets.redacted("<\(base64)>").contains("[redacted]") == isSure, "after \(before)")
+        }
+    }
 }

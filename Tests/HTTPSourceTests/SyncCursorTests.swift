@@ -44,4 +44,23 @@ import Testing
         #expect(SyncCursor(.string("")) == nil)
         #expect(SyncCursor(.bool(true)) == nil)
     }
+
+    /// Whether pages continue where the previous one ended: only the earliest cursor of a page
+    /// tells, not its latest one.
+    @Test(arguments: [
+        ([(5, 6), (6, 9)], true), ([(5, 6), (7, 9)], true), ([(5, 6), (3, 9)], false), ([(5, 6), (5, 9)], false),
+        ([(5, 6)], true), ([(1, 2), (3, 4), (2, 9)], false), ([(5, 6), (1, 2)], false),
+    ])
+    func pagesAreInOrderIfEachBeginsWhereTheLastOneEnded(pages: [(Int, Int)], isAscending: Bool) {
+        var reach = CursorReach()
+        for (index, page) in pages.enumerated() {
+            let cursors = PageFacts.Cursors(
+                earliest: SyncCursor(text: "\(page.0)"), latest: SyncCursor(text: "\(page.1)"))
+            reach.extend(by: cursors, isFirstPage: index == 0)
+            reach.extend(by: nil, isFirstPage: false)
+        }
+        #expect(reach.isAscending == isAscending)
+        #expect(reach.latest?.text == pages.map(\.1).max().map { "\($0)" })
+        #expect(reach.latestOfFirstPage?.text == pages.first.map { "\($0.1)" })
+    }
 }

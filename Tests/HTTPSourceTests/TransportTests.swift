@@ -131,4 +131,133 @@ import Testing
             #expect(ranges.events.count == 2)
         }
     }
+
+    // MARK: Both transports
+
+    enum Kind: String, CaseIterable, Sendable {
+        case system, session
+
+        var transport: any HTTPTransport {
+            switch self {
+            case .system: HTTPClient.systemTransport()
+            case .session: URLSessionTransport()
+            }
+        }
+
+        var client: HTTPClient { HTTPClient(transport: transport, retry: RetryPolicy(maxAttempts: 1)) }
+    }
+
+    @Test(arguments: Kind.allCases) func requestsAndRepliesKeepTheirParts(kind: Kind) async throws {
+        let handler: LoopbackHTTPServer.Handler = { request in
+            let body = "\(request.method) \(request.path) \(request.header("x-a") ?? "-")"
+            return .text(body, status: 201, headers: [("X-B", "c"), ("ETag", "\"1\"")])
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: server.baseURL + "/a?b=1"))
+            var request = HTTPRequest(url)
+            request.method = "POST"
+            request.headers = ["X-A": "d"]
+            request.body = Array("body".utf8)
+            let response = try await kind.transport.send(request)
+            #expect(response.status == 201 && response.headers["X-B"] == "c" && response.headers["ETag"] == "\"1\"")
+            var bytes: [UInt8] = []
+            for try await piece in response.body { bytes += piece }
+            #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("POST /a"))
+            #expect(String(decoding: bytes, as: UTF8.self).hasSuffix(" d"))
+        }
+    }
+
+    /// A body whose length is announced is whole with exactly that many bytes. Without a body, or
+    /// compressed, the length says nothing.
+    @Test(arguments: Kind.allCases) func aBodyHasTheAnnouncedLengthOrIsCutShort(kind: Kind) async throws {
+        let handler: LoopbackHTTPServer.Handler = { request in
+            switch request.path {
+            case "/whole": .bytes(Array("12345".utf8))
+            case "/empty": .bytes([])
+            case "/short": .cutShort(Array("1234".utf8), promising: 5)
+            case "/chunks": .stream { writer in for byte in 0..<5 { try writer.write([0x30 + UInt8(byte)]) } }
+            case "/halfChunks": .cutShortChunked(Array("1234".utf8))
+            case "/gzip": .gzippedJSON(#"[{"id":1},{"id":2},{"id":3},{"id":4}]"#)
+            case "/none": .status(204)
+            default: .status(500)
+            }
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            func read(_ path: String) async throws -> String {
+                let url = try #require(URL(string: server.baseURL + path))
+                var bytes: [UInt8] = []
+                for try await piece in try await kind.transport.send(HTTPRequest(url)).body { bytes += piece }
+                return String(decoding: bytes, as: UTF8.self)
+            }
+            let whole = [
+                "/whole": "12345", "/empty": "", "/chunks": "01234", "/none": "",
+                "/gzip": #"[{"id":1},{"id":2},{"id":3},{"id":4}]"#,
+            ]
+            for (path, expected) in whole {
+                let body = try await read(path)
+                #expect(body == expected, "\(path)")
+            }
+            for path in ["/short", "/halfChunks"] {
+                await #expect(throws: HTTPError.Problem.self, "\(path)") { _ = try await read(path) }
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func aRedirectIsReturnedAndTheClientFollowsIt(kind: Kind) async throws {
+        let handler: LoopbackHTTPServer.Handler = { request in
+            switch request.path {
+            case "/a/b/": .status(302, headers: [("Location", "..")])
+            case "/a/": .text("up")
+            default: .status(404)
+            }
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: server.baseURL + "/a/b/"))
+            #expect(try await kind.transport.send(HTTPRequest(url)).status == 302)
+            #expect(try await kind.client.data(from: url) == Array("up".utf8))
+        }
+    }
+
+    /// The body ends for the reader, and the server sees the connection close.
+    @Test(arguments: Kind.allCases) func aCancelClosesTheConnection(kind: Kind) async throws {
+        let isClosed = Watched(false)
+        let isArriving = Gate()
+        let handler: LoopbackHTTPServer.Handler = { _ in
+            .stream { writer in
+                defer { isClosed.update { $0 = true } }
+                while true { try writer.write([UInt8](repeating: 0x20, count: 1 << 12)) }
+            }
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            let reading = Task {
+                for try await _ in try await kind.transport.send(HTTPRequest(url)).body {
+                    isArriving.open()
+                    try Task.checkCancellation()
+                }
+            }
+            try await isArriving.pass()
+            reading.cancel()
+            await #expect(throws: CancellationError.self) { try await reading.value }
+            try await isClosed.wait { $0 }
+        }
+    }
+
+    /// Each reply has only its own fields, however many informational ones came before it.
+    @Test(arguments: [
+        "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nX-A: early\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nX-A: early\r\nX-C: 1\r\n\r\n", "",
+    ])
+    func fieldsOfInformationalRepliesAreNotThoseOfTheReply(before: String) async throws {
+        let reply = before + "HTTP/1.1 200 OK\r\nX-B: own\r\nContent-Length: 2\r\n\r\nok"
+        try await LoopbackHTTPServer.serving({ _ in .garbage(Array(reply.utf8)) }) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            let response = try await HTTPClient.systemTransport().send(HTTPRequest(url))
+            #expect(response.status == 200 && response.headers["X-B"] == "own")
+            #expect(response.headers["X-A"] == nil && response.headers["X-C"] == nil)
+            var bytes: [UInt8] = []
+            for try await piece in response.body { bytes += piece }
+            #expect(bytes == Array("ok".utf8))
+        }
+    }
 }

@@ -42,7 +42,7 @@ import Testing
         try expectFit(json)
     }
 
-    @Test(arguments: sampled(1...150 as ClosedRange<UInt64>))
+    @Test(arguments: seeds(40, thorough: 150))
     func aRandomSampleFits(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let elements = (0..<6).map { _ in Self.object(depth: 3, using: &random) }

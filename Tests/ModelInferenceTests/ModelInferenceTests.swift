@@ -281,4 +281,48 @@ import Testing
         let model = try DataModel.inferred(from: json, entity: "User", layout: .array(at: "data.users"))
         #expect(model.entities.map(\.name) == ["User"])
     }
+
+    /// Objects with keys, all with the value 1, just below, at and above each limit of a map.
+    @Test(arguments: [
+        // Data: the first digit and the last, the characters beside them, paths and addresses.
+        ("0x", true), ("9x", true), ("/x", true), (":x", false), ("a/b", true), ("a@b", true), ("ab", false),
+        // At least twenty hexadecimal digits.
+        ("abcdefabcdefabcdefa", false), ("abcdefabcdefabcdefab", true), ("abcdefabcdefabcdefag", false),
+        ("abcdefab-abcd-abcd-abcd", true), ("P31", true), ("P3a", false), ("p31", false), ("PP1", false),
+        // Nine of ten keys are data.
+        ("1 2 3 4 5 6 7 8 9 zz", true), ("1 2 3 4 5 6 7 8 yy zz", false), ("1 2 3 4 5 6 7 8 zz", false),
+        // Three codes, of two or three letters.
+        ("en fr", false), ("en fr de", true), ("en|fr", true), ("en fr|en fr", false), ("USD EUR GBP", true),
+        ("US DE FR", true), ("USDT EURO GBPX", false), ("U E G", false), ("en-US de-DE fr-FR", true),
+        ("en-us de-de fr-fr", false), ("EN-US DE-DE FR-FR", false), ("eng-US deu-DE fra-FR", false),
+        ("en-USA de-DEU fr-FRA", false), ("en fr zz", false),
+        // More than two names, of which an object has at most half.
+        ("aa bb|cc", true), ("aa bb|bb cc", false), ("aa|bb", false), ("aa bb cc", false),
+    ])
+    func objectsWhoseKeysAreDataAreMaps(keys: String, isMap: Bool) throws {
+        let values = keys.split(separator: "|").map { object in
+            "{" + object.split(separator: " ").map { #""\#($0)":1"# }.joined(separator: ",") + "}"
+        }
+        #expect(try type(values.joined(separator: "|")) == (isMap ? .json : nil))
+    }
+
+    /// Forty names in one object, or in objects that have less than nine tenths of them.
+    @Test(arguments: [([39], false), ([40], true), ([40, 40], false), ([40, 31], true), ([40, 32], false)])
+    func manyNamesAreThoseOfAMap(counts: [Int], isMap: Bool) throws {
+        let values = counts.map { count in
+            "{"
+                + (0..<count).map {
+                    #""name\#(String(UnicodeScalar(UInt8(97 + $0 / 20))))\#(String(UnicodeScalar(UInt8(97 + $0 % 20))))":1"#
+                }
+                .joined(separator: ",") + "}"
+        }
+        #expect(try type(values.joined(separator: "|")) == (isMap ? .json : nil))
+    }
+
+    /// Four objects under names, or two under codes.
+    @Test(arguments: [("ab cd ef", false), ("ab cd ef gh", true), ("en fr", true), ("ab cd", false)])
+    func namedObjectsOfOneShapeAreThoseOfAMap(keys: String, isMap: Bool) throws {
+        let members = keys.split(separator: " ").map { #""\#($0)":{"v":1,"w":"x"}"# }
+        #expect(try type("{\(members.joined(separator: ","))}") == (isMap ? .json : nil))
+    }
 }

@@ -319,4 +319,13 @@ import Testing
         gate.open()
         #expect(try await task.value == "done")
     }
+
+    @Test func aHolderNamesItsHost() throws {
+        let host = SyncLeaseHolder().host
+        #expect(!host.isEmpty && host != "unknown host")
+        #if os(Linux)
+        let name = try String(contentsOfFile: "/proc/sys/kernel/hostname", encoding: .utf8)
+        #expect(host == name.trimmingCharacters(in: .whitespacesAndNewlines))
+        #endif
+    }
 }

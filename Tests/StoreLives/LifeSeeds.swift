@@ -6,10 +6,12 @@ extension StoreLife {
     ///
     /// `DIFFERENTIAL_SEED=17` repeats one life, `DIFFERENTIAL_LIVES=50000` runs for hours.
     ///
-    /// - Parameter count: How many lives there are without such a setting.
+    /// - Parameter count: How many lives there are without such a setting; a quarter of them unless the
+    ///   tests are thorough.
     package static func seeds(count: Int) -> [UInt64] {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["DIFFERENTIAL_SEED"].flatMap(UInt64.init) { return [seed] }
-        return Array(1...max(environment["DIFFERENTIAL_LIVES"].flatMap(UInt64.init) ?? UInt64(count / caseStride), 1))
+        let lives = environment["DIFFERENTIAL_LIVES"].flatMap(UInt64.init)
+        return Array(1...max(lives ?? UInt64((isThorough ? count : count / 4) / caseStride), 1))
     }
 }

@@ -68,7 +68,7 @@ import Testing
         (#"[{"id":0},{"id":"0"}]"#, 1), (#"[{"id":1},{"id":1.0}]"#, 1),
         (#"[{"id":9007199254740993},{"id":9007199254740992}]"#, 2), (#"[{"id":70000}]"#, 1),
     ])
-    func numbersAreKeysByTheirWorth(_ text: String, _ count: Int) async throws {
+    func equalNumbersAreOneKey(_ text: String, _ count: Int) async throws {
         let world = try SyncWorld()
         try await world.sync(text)
         #expect(try await world.store.count(StoreQuery("User")) == count)

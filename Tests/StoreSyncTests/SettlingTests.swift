@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.all, sampled(1...25 as ClosedRange<UInt64>))
+    @Test(arguments: StoreKind.all, seeds(5, thorough: 25))
     func everySecondSyncWritesNothing(kind: StoreKind, seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let payloads = (0..<3).map { _ in Self.places(using: &random, depth: 0) }
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.all, sampled(1...25 as ClosedRange<UInt64>))
+    @Test(arguments: StoreKind.all, seeds(5, thorough: 25))
     func theSizeOfBatchesMakesNoDifference(kind: StoreKind, seed: UInt64) async throws {
         var random = SeededRandom(seed: seed &+ 1000)
         let payloads = (0..<3).map { _ in Self.places(using: &random, depth: 0) }

@@ -66,7 +66,7 @@ import OneWayTestSupport
         #expect(call > 5)
     }
 
-    @Test(arguments: sampled(0..<100 as Range<UInt64>))
+    @Test(arguments: seeds(25, thorough: 100))
     func agreesWithSetAlgebra(_ seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let world = try SyncWorld()
@@ -105,7 +105,7 @@ import OneWayTestSupport
         #expect(result.counts.updated == (operations.contains(.update) ? changed : 0))
     }
 
-    @Test(arguments: sampled(0..<40 as Range<UInt64>))
+    @Test(arguments: seeds(10, thorough: 40))
     func theOrderOfThePayloadDoesNotMatter(_ seed: UInt64) async throws {
         let objects = [
             #"{"id":1,"manager_id":2,"tags":[{"name":"x"},{"name":"y"}],"notes":[{"id":1},{"id":2}]}"#,

@@ -31,7 +31,7 @@ import Testing
         #expect(AttributeValue.int(9_007_199_254_740_993) != .int(9_007_199_254_740_992))
     }
 
-    @Test func numbersAreComparedByTheirWorth() {
+    @Test func numbersOfDifferentTypesAreComparedByTheirValues() {
         #expect(AttributeValue.int(1).compare(.double(1)) == .orderedSame)
         #expect(AttributeValue.decimal(Decimal(1)).compare(.int(1)) == .orderedSame)
         #expect(AttributeValue.int(1).compare(.decimal(Decimal(string: "1.5") ?? 0)) == .orderedAscending)

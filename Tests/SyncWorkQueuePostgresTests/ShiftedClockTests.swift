@@ -2,6 +2,7 @@
 import Foundation
 import OneWayPostgresTestSupport
 import OneWaySynchronizer
+import OneWayTestLimits
 import OneWayTestSupport
 import SyncWorkQueuePostgres
 import Testing
@@ -25,7 +26,7 @@ private enum TimeNamespace {
 /// Workers whose clocks differ by hours. The wall clock of a client is not read.
 @Suite(
     .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"),
-    .enabled(if: TimeNamespace.isAvailable, "unshare cannot make a time namespace"), .timeLimit(.minutes(30)))
+    .enabled(if: TimeNamespace.isAvailable, "unshare cannot make a time namespace"), .endsInTime)
 struct ShiftedClockTests {
     @Test func clocksThatDifferByHoursChangeNothing() async throws {
         try await SharedPostgres.withDatabase { database in

@@ -8,3 +8,16 @@ package func sampled<Cases: Sequence>(_ cases: Cases) -> [Cases.Element] {
 
 /// The distance between the cases that run, 1 by default.
 package let caseStride = max(ProcessInfo.processInfo.environment["CASE_STRIDE"].flatMap { Int($0) } ?? 1, 1)
+
+/// Whether long tests take all of their seeds and values, as CI does with `THOROUGH=1`. By default
+/// they take a sample, so that `swift test` ends soon.
+package let isThorough = ProcessInfo.processInfo.environment["THOROUGH"] == "1"
+
+/// The seeds of a property test, from 1.
+///
+/// - Parameters:
+///   - count: Their number by default.
+///   - thorough: Their number where ``isThorough`` says so.
+package func seeds(_ count: UInt64, thorough: UInt64) -> [UInt64] {
+    sampled(1...(isThorough ? thorough : count))
+}

@@ -115,6 +115,7 @@ struct ElementMapper {
         while count > 0, group.elementIndices[count - 1] >= index { count -= 1 }
         guard count < group.records.count else { return }
         group.records.truncate(to: count)
+        contentHashes.truncate(to: count)
         group.elementIndices.removeLast(group.elementIndices.count - count)
         while let last = group.stubRows.last, last >= count { group.stubRows.removeLast() }
         while let last = group.foreignRows.last, last >= count { group.foreignRows.removeLast() }
@@ -133,6 +134,11 @@ struct ElementMapper {
         for index in nests.indices { nests[index]?.addSize(to: &size) }
     }
 
+    /// Whether a hash of an object, here or nested in one, depends on the objects before it.
+    var hasHashes: Bool {
+        !contentHashes.isEmpty || nests.contains { $0?.hasHashes == true }
+    }
+
     /// Returns the drift of the elements, with the number of values that did not fit, and resets
     /// them. No row may be open.
     mutating func takeDrift() -> (drift: DriftReport, toleratedCount: Int) {
@@ -143,12 +149,13 @@ struct ElementMapper {
     mutating func takeGroup() throws -> MappedBatch.Group {
         var full = MappedBatch.Group(mapping: mapping, records: RecordBatch(of: mapping.layout))
         swap(&full, &group)
+        contentHashes.settle()
         group.records.reserveCapacity(rowCount: full.records.count, byteCount: full.records.byteCount)
         for index in nests.indices {
             let elements = try nests[index]?.take()
             // Empty collectors are dropped, so that memory does not grow with the variety of
-            // objects.
-            if elements == nil { nests[index] = nil }
+            // objects; not if equal objects are told apart by those before them.
+            if elements == nil, nests[index]?.hasHashes != true { nests[index] = nil }
             full.nested.append(elements)
         }
         return full

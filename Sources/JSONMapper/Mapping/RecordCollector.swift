@@ -105,6 +105,9 @@ package struct RecordCollector {
             || size.rowCount / Self.nestedRowFactor >= options.batchRowCount
     }
 
+    /// Whether a hash of an object depends on the objects before it.
+    var hasHashes: Bool { elements.contains { $0.hasHashes } }
+
     /// Adds the numbers of rows and bytes of all entities.
     func addSize(to size: inout (rowCount: Int, byteCount: Int)) {
         size.rowCount += rejected.count

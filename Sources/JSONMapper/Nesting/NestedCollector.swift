@@ -210,6 +210,9 @@ struct NestedCollector {
 
     // MARK: Taking
 
+    /// Whether a hash of an object depends on the objects before it.
+    var hasHashes: Bool { objects.hasHashes }
+
     /// Adds the numbers of rows and bytes at this level and below.
     func addSize(to size: inout (rowCount: Int, byteCount: Int)) {
         size.byteCount +=

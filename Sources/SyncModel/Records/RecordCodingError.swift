@@ -24,7 +24,7 @@ extension Record.CodingError: CustomStringConvertible {
         case .missingValue(let entity, let property): "\(entity).\(property) has no value"
         case .wrongType(let entity, let property, let type): "\(entity).\(property) does not fit \(type)"
         case .unsupportedShape(let entity, let property):
-            "\(entity)\(property.map { ".\($0)" } ?? "") is coded in a shape that records do not have"
+            "\(entity)\(property.map { ".\($0)" } ?? "") has nested objects or lists, which only JSON attributes can hold"
         }
     }
 }

@@ -42,10 +42,10 @@ extension StoreError: CustomStringConvertible, CustomDebugStringConvertible, Loc
             "\(entity) cannot be deleted while its \(relationship) leads to an object"
         case .unsuitableValue(let entity, let attribute): "the value does not have the type of \(entity).\(attribute)"
         case .foreignBatch(let entity):
-            "the records belong to \(entity.map { "another \($0)" } ?? "no entity") than the store's model declares"
+            "the records are not of the store's model" + (entity.map { ", which declares \($0) differently" } ?? "")
         case .unsuitableMatches(let entity): "the request does not have one match for each record of \(entity)"
         case .foreignRelationship(let relationship):
-            "the store's model does not have this relationship \(relationship)"
+            "the store's model has no relationship \(relationship), or declares it differently"
         case .refused(let refusal): refusal.description
         case .sumOverflow(let entity): "the sum of values of \(entity) does not fit in 64 bits"
         case .missingObject(let entity): "the store returned no object for a new \(entity)"

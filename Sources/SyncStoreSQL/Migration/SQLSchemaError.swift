@@ -50,7 +50,7 @@ extension SQLSchemaError: CustomStringConvertible, LocalizedError {
             "the table \(table) would need columns for \(count) attributes; the limit is \(limit)"
         case .otherEncoding(let name): "the database stores text as \(name); only UTF-8 is supported"
         case .otherDates: "the database stores dates in another form"
-        case .movedEntity(let entity): "\(entity) inherits from another entity than in the database"
+        case .movedEntity(let entity): "\(entity) has another parent entity in the database than in the model"
         case .removedEntity(let entity, let table):
             "the model no longer has \(entity), and the table \(table) has objects of it; "
                 + "raise the model version to delete them"

@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test(arguments: sampled(1...200 as ClosedRange<UInt64>))
+    @Test(arguments: seeds(50, thorough: 200))
     func anExportOfAnImportIsTheCanonicalForm(seed: UInt64) throws {
         var world = try World(seed: seed)
         let mapper = try RecordMapper(
@@ -113,7 +113,7 @@ import Testing
 
     /// The graph of a seed: entities that relate to one another in every way, and objects linked at
     /// random.
-    @Test(arguments: sampled(1...60 as ClosedRange<UInt64>))
+    @Test(arguments: seeds(15, thorough: 60))
     func anExportOfARandomGraphEndsAndNamesNothingThatIsNotThere(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let names = ["A", "B", "C", "D"]

@@ -326,4 +326,59 @@ import Testing
             mapper, entity: "E", reader: JSONReader(bytes: Array(#"[{"id":1},{"id":2}]"#.utf8)), options: options)
         #expect(try reader.readAll().records.map { $0["id"] } == [1, 2])
     }
+
+    /// Each action for each kind of misfit: what the object is then, and what is counted.
+    @Test(arguments: [ValueContract.Action.ignore, .null, .reject, .fail])
+    func everyActionAppliesToEveryKindOfMisfit(action: ValueContract.Action) throws {
+        let model = try DataModel {
+            SyncEntity("E") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("text", .string)
+                SyncAttribute("small", .int16)
+                SyncAttribute("day", .date)
+            }
+        }
+        let cases: [(WritableKeyPath<ValueContract, ValueContract.Action>, json: String, slot: Int, isCounted: Bool)] =
+            [
+                (\.unknownKey, #"{"id":1,"other":2}"#, 1, false), (\.wrongType, #"{"id":1,"text":[1]}"#, 1, true),
+                (\.outOfRange, #"{"id":1,"small":32768}"#, 2, true), (\.missingMandatory, #"{"text":"a"}"#, 0, true),
+                (\.missingMandatory, #"{"id":null,"text":"a"}"#, 0, true),
+                (\.unreadableDate, #"{"id":1,"day":"never"}"#, 3, true),
+            ]
+        for (field, json, slot, isCounted) in cases {
+            var contract = ValueContract(wrongType: .ignore, outOfRange: .ignore, unreadableDate: .ignore)
+            contract[keyPath: field] = action
+            let mapper = try RecordMapper(model, JSONMapping(contract: contract))
+            let reader = try mapper.reader(of: "E", bytes: Array("[\(json)]".utf8))
+            guard action != .fail else {
+                #expect(throws: MappingError.self, "\(json)") { try reader.next() }
+                continue
+            }
+            let batch = try #require(try reader.next())
+            #expect(batch.rejected.count == (action == .reject ? 1 : 0), "\(json)")
+            guard action != .reject else { continue }
+            let value = batch.groups[0].records.withReader { $0.value(row: 0, slot: slot) }
+            let isNull = json.contains("null") || (action == .null && isCounted)
+            #expect(value == (isNull ? .null : nil), "\(action) \(json)")
+            let isTolerated = isCounted && (field != \.missingMandatory || action == .null)
+            #expect(batch.toleratedCount == (isTolerated ? 1 : 0), "\(action) \(json)")
+        }
+    }
+
+    /// A batch also ends by the size of what it keeps of nested objects: their JSON, and values that
+    /// another value of the same relationship outdoes.
+    @Test(arguments: [true, false]) func theSizeOfNestedJSONEndsABatch(isOutdone: Bool) throws {
+        let long = String(repeating: "x", count: 20_000)
+        let friend =
+            isOutdone
+            ? #""best_friend":{"id":1,"o":"\#(long)"},"best_friend":{"id":2}"# : #""best_friend":{"o":"\#(long)"}"#
+        let json = "[" + (0..<20).map { #"{"id":\#($0),\#(friend)}"# }.joined(separator: ",") + "]"
+        var options = RecordReader.Options(batchByteCount: 100_000, keepsRelationships: true)
+        options.keepsJSON = true
+        let reader = try mapper.reader(of: "User", bytes: Array(json.utf8), options: options)
+        var counts: [Int] = []
+        while let batch = try reader.next() { counts.append(batch.recordCount) }
+        #expect(counts.reduce(0, +) == 20)
+        #expect(counts.count >= 4 && counts.allSatisfy { $0 <= 6 }, "\(counts)")
+    }
 }

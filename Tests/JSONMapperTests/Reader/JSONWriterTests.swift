@@ -166,4 +166,22 @@ import Testing
         }
         return text
     }
+
+    /// A buffer grows by its own size or by what is written, whichever is more: texts just below, at
+    /// and above every power of two, after nothing, one byte and a long text.
+    @Test func aTextOfAnySizeFitsIntoTheBuffer() throws {
+        var sizes = [5 << 20]
+        for power in 8...16 {
+            for distance in -3...1 { sizes.append((1 << power) + distance) }
+        }
+        for size in sizes {
+            let long = String(repeating: "a", count: size)
+            for first in ["", "b", String(repeating: "c", count: 5_000)] {
+                var writer = JSONWriter()
+                try writer.value(.array([.string(first), .string(long), .integer(1)]))
+                #expect(writer.bytes.count == first.utf8.count + size + 9)
+                #expect(try JSONValue(parsing: writer.bytes) == .array([.string(first), .string(long), .integer(1)]))
+            }
+        }
+    }
 }

@@ -115,7 +115,7 @@ import Testing
         #expect(keys == ["Person_boss_fkey", "Person_friend_fkey", "Person_mentor_fkey"])
     }
 
-    @Test func aColumnThatGivesItsNameUpIsNoLongerRecorded() throws {
+    @Test func aColumnRenamedForAnotherOneIsNoLongerRecorded() throws {
         let old = try DataModel([Self.entity("Person", SyncAttribute("id", .int64), SyncAttribute("age", .int16))])
         let new = try DataModel([Self.entity("Person", SyncAttribute("id", .int64), SyncAttribute("years", .double))])
         let naming = SQLNaming(columns: ["Person.years": "AGE"])
@@ -141,7 +141,7 @@ import Testing
             ])
     }
 
-    @Test func rowsOfARemovedEntityGiveTheirNameUp() throws {
+    @Test func theNameOfARemovedEntityCanBeUsedAgain() throws {
         let old = try DataModel {
             SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) }
             SyncEntity("Guest", parent: "Person") {}

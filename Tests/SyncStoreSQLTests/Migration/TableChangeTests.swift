@@ -129,7 +129,7 @@ import Testing
         #expect(dropping.plan.dropped == ["Person", "Person_tags"])
     }
 
-    @Test func aTableThatTheModelLacksGivesItsNameUp() throws {
+    @Test func aTableWithoutAnEntityIsRenamedIfAnotherNeedsItsName() throws {
         let old = try Self.people()
         let new = try DataModel([Self.entity("Crew"), Self.entity("Tag")])
         let naming = SQLNaming(tables: ["Crew": "person"])
@@ -170,7 +170,7 @@ import Testing
         #expect(moving.plan.dropped == [])
     }
 
-    @Test func aDroppedTableGivesItsNameToARenamedOne() throws {
+    @Test func aTableIsRenamedToTheNameOfADroppedOne() throws {
         let old = try DataModel([Self.entity("A"), Self.entity("B")])
         let new = try DataModel([Self.entity("a", formerName: "B")])
         let plan = try MigrationText(from: old, to: new, dialect: .sqlite, keepsRemoved: false)
