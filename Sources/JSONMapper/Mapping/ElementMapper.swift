@@ -169,7 +169,7 @@ struct ElementMapper {
             var copy = cursor
             contentHash = Int64(bitPattern: try copy.contentHash())
         }
-        if !mapping.identifiesByKey {
+        if isRoot, !mapping.identifiesByKey {
             var copy = cursor
             isForeign = try !hasKnownKey(&copy)
         }

@@ -14,7 +14,7 @@ package struct MappedBatch: Sendable {
         /// mandatory attributes.
         package var stubRows: [Int] = []
         /// The rows of objects that have no key of the entity, such as an error report in place of
-        /// the object. Empty for an entity that keys identify.
+        /// the object. Empty for nested objects, and for an entity that keys identify.
         package var foreignRows: [Int] = []
         /// The JSON of the objects for which the entity mapper returned nil, by row.
         ///
