@@ -63,11 +63,19 @@ extension HTTPAPI {
             rules.flatMap { rule in [rule.keyPath] + (rule.message.map { [$0] } ?? []) }
         }
 
-        /// The text of the error that a response reports; nil if it reports none.
+        /// The error that a response reports.
+        struct Failure: Equatable {
+            /// How it is reported, such as `ok is false`, without text of the response.
+            let sign: String
+            /// The response's own text; empty if there is none.
+            let text: String
+        }
+
+        /// The error that a response reports; nil if it reports none.
         ///
         /// - Parameter isWhole: Whether all values were captured, so that an absent value is
         ///   significant.
-        func failure(in captured: [String: JSONValue], isWhole: Bool) -> String? {
+        func failure(in captured: [String: JSONValue], isWhole: Bool) -> Failure? {
             for rule in rules where isWhole || captured[rule.keyPath] != nil {
                 let value = captured[rule.keyPath] ?? .null
                 let fails =
@@ -78,8 +86,9 @@ extension HTTPAPI {
                     case .text: if case .string = value { true } else { false }
                     }
                 guard fails else { continue }
-                let text = Self.text(rule.message.flatMap { captured[$0] } ?? value)
-                return text ?? "\(rule.keyPath) is \(captured[rule.keyPath].map(Self.shown) ?? "absent")"
+                let text = Self.text(rule.message.flatMap { captured[$0] } ?? value) ?? value.token
+                return Failure(
+                    sign: "\(rule.keyPath) is \(captured[rule.keyPath]?.kindName ?? "absent")", text: text ?? "")
             }
             return nil
         }
@@ -93,14 +102,11 @@ extension HTTPAPI {
             }
         }
 
-        /// The text of an event that reports an error.
-        static func text(ofData data: [UInt8]) -> String {
+        /// The error that an event of the type `error` reports.
+        static func failure(ofData data: [UInt8]) -> Failure {
             let value = try? JSONValue(parsing: data)
-            return text(value) ?? String(decoding: data, as: UTF8.self)
-        }
-
-        private static func shown(_ value: JSONValue) -> String {
-            value.token ?? value.kindName
+            return Failure(
+                sign: "an event of the type error", text: text(value) ?? String(decoding: data, as: UTF8.self))
         }
     }
 }

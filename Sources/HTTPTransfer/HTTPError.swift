@@ -3,7 +3,8 @@ public import OneWaySynchronizer
 
 /// The failure of one request.
 ///
-/// The description is one line that names the address without its secrets.
+/// The description is one line that names the address without its secrets. Text of the response's
+/// body is only in `debugDescription`.
 public struct HTTPError: Error, Sendable, Equatable {
     /// The ways in which a request can fail.
     public enum Problem: Error, Sendable, Equatable {
@@ -26,8 +27,9 @@ public struct HTTPError: Error, Sendable, Equatable {
         case notJSON(firstLine: String)
         /// There are more redirects than the limit.
         case tooManyRedirects(limit: Int)
-        /// A redirect or a link to the next page is not http or https, or leaves https.
-        case forbiddenAddress(String)
+        /// A redirect or a link to the next page is not http or https, or leaves https. The text
+        /// continues "an address that"; `target` is the address without secrets.
+        case forbiddenAddress(String, target: String)
         /// The client's ``HTTPClient/Destinations`` do not allow a request to the address in the
         /// text. The request was not sent.
         case forbiddenDestination(String)
@@ -38,8 +40,9 @@ public struct HTTPError: Error, Sendable, Equatable {
         case repeatedPage
         /// The value that leads to the next page has an unsuitable kind.
         case unsuitablePointer(keyPath: String, found: String)
-        /// The response is a success, but its body reports an error with this text.
-        case refused(String)
+        /// The response is a success, but its body reports an error. The first text says how, such
+        /// as `ok is false`; `text` is the server's own.
+        case refused(String, text: String)
         /// The response violates HTTP or a limit of the transport, as the text describes.
         case malformed(String)
         /// The body is JSON of an unexpected form. The text says where and why; `firstLine` is the
@@ -69,14 +72,22 @@ public struct HTTPError: Error, Sendable, Equatable {
     }
 }
 
-extension HTTPError: CustomStringConvertible {
-    /// The address without secrets, and the problem.
+extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The address without secrets, and the problem without text of the response's body.
+    public var description: String { "\(url.displayName): \(problem)" }
+
+    /// The address without secrets, and the problem with text of the response's body, which may be
+    /// personal data.
+    public var debugDescription: String { "\(url.displayName): \(String(reflecting: problem))" }
+}
+
+extension HTTPError.Problem: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The problem, without text of the response's body.
     public var description: String {
-        let name = url.displayName
-        switch problem {
-        case .unreachable(let reason, _): return "\(name): \(reason)"
-        case .timedOut: return "\(name): timed out"
-        case .status(let status, let firstLine, let retryAfter):
+        switch self {
+        case .unreachable(let reason, _): return reason
+        case .timedOut: return "timed out"
+        case .status(let status, _, let retryAfter):
             let wait = retryAfter.map { ", asks to wait \($0.components.seconds) s" } ?? ""
             let reason =
                 switch status {
@@ -89,32 +100,44 @@ extension HTTPError: CustomStringConvertible {
                 case 304: ", although no earlier response was named"
                 default: ""
                 }
-            return "\(name): status \(status)\(reason)\(wait)" + (firstLine.isEmpty ? "" : ": \(firstLine)")
-        case .emptyBody: return "\(name): the body is empty"
+            return "status \(status)\(reason)\(wait)"
+        case .emptyBody: return "the body is empty"
         case .cutShort(let received, let expected):
             let all = expected.map { " of \($0)" } ?? ""
-            return "\(name): the body was cut short after \(received)\(all) bytes"
-        case .tooLarge(let limit): return "\(name): the body is longer than \(limit) bytes"
+            return "the body was cut short after \(received)\(all) bytes"
+        case .tooLarge(let limit): return "the body is longer than \(limit) bytes"
         case .notJSON(let firstLine):
             let beginning = firstLine.trimmingCharacters(in: .whitespaces).lowercased()
             let kind = beginning.hasPrefix("<?xml") ? "XML" : beginning.hasPrefix("<") ? "HTML" : "something else"
-            return "\(name): the body is \(kind), not JSON: \(firstLine)"
-        case .tooManyRedirects(let limit): return "\(name): more than \(limit) redirects"
-        case .forbiddenAddress(let target):
-            return "\(name): leads to \(target)"
-        case .forbiddenDestination(let target): return "\(name): no request may go to \(target)"
+            return "the body is \(kind), not JSON"
+        case .tooManyRedirects(let limit): return "more than \(limit) redirects"
+        case .forbiddenAddress(let reason, _): return "leads to an address that \(reason)"
+        case .forbiddenDestination(let target): return "no request may go to \(target)"
         case .repeatedPage:
-            return "\(name): the page has the same objects as the one before it; the server seems to ignore its number"
+            return "the page has the same objects as the one before it; the server seems to ignore its number"
         case .unsuitablePointer(let keyPath, let found):
-            return "\(name): the pointer to the next page, \(keyPath), is unsuitable: \(found)"
-        case .refused(let text): return "\(name): the server reports an error: \(text)"
-        case .malformed(let text): return "\(name): the response is unusable: \(text)"
-        case .unsuitableJSON(let reason, let firstLine): return "\(name): \(reason): \(firstLine)"
-        case .pageLoop: return "\(name): the pages lead back to one that was read"
-        case .tooManyPages(let limit): return "\(name): more than \(limit) pages"
-        case .cannotWrite(let reason): return "\(name): cannot write the body: \(reason)"
-        case .unsuitableSettings(let text): return "\(name): \(text)"
-        case .invalidRequest(let text): return "\(name): the request was not sent: \(text)"
+            return "the pointer to the next page, \(keyPath), is unsuitable: \(found)"
+        case .refused(let sign, _): return "the server reports an error: \(sign)"
+        case .malformed(let text): return "the response is unusable: \(text)"
+        case .unsuitableJSON(let reason, _): return reason
+        case .pageLoop: return "the pages lead back to one that was read"
+        case .tooManyPages(let limit): return "more than \(limit) pages"
+        case .cannotWrite(let reason): return "cannot write the body: \(reason)"
+        case .unsuitableSettings(let text): return text
+        case .invalidRequest(let text): return "the request was not sent: \(text)"
+        }
+    }
+
+    /// The problem with text of the response's body, which may be personal data.
+    public var debugDescription: String {
+        switch self {
+        case .status(_, let text, _), .notJSON(let text), .forbiddenAddress(_, let text), .refused(_, let text),
+            .unsuitableJSON(_, let text):
+            text.isEmpty ? description : "\(description): \(text)"
+        case .unreachable, .timedOut, .emptyBody, .cutShort, .tooLarge, .tooManyRedirects, .pageLoop, .repeatedPage,
+            .unsuitablePointer, .malformed, .tooManyPages, .cannotWrite, .unsuitableSettings, .invalidRequest,
+            .forbiddenDestination:
+            description
         }
     }
 }

@@ -4,8 +4,8 @@ public import OneWaySynchronizer
 
 /// An error from a PostgreSQL server or from the connection to it.
 ///
-/// ``description`` does not include the values bound to a statement. ``debugDescription`` includes
-/// what the server reported about them. Neither contains a password.
+/// ``description`` includes neither the values bound to a statement nor messages of the server that
+/// can quote values. ``debugDescription`` includes both. Neither contains a password.
 public struct PostgresError: Error, Hashable, Sendable {
     /// An SQLSTATE: five characters; the first two are the class.
     ///
@@ -36,6 +36,8 @@ public struct PostgresError: Error, Hashable, Sendable {
     /// The table and the column that the error is about; nil if the server does not tell.
     package var table: String?
     package var column: String?
+    /// Whether a function of the database raised the error with a message of its own.
+    private let isRaised: Bool
 
     /// Creates an error.
     ///
@@ -50,6 +52,16 @@ public struct PostgresError: Error, Hashable, Sendable {
         code: Code, message: String, detail: String? = nil, hint: String? = nil, statement: String? = nil,
         constraint: String? = nil
     ) {
+        self.init(
+            code: code, message: message, detail: detail, hint: hint, statement: statement, constraint: constraint,
+            isRaised: false)
+    }
+
+    init(
+        code: Code, message: String, detail: String?, hint: String?, statement: String?, constraint: String?,
+        isRaised: Bool
+    ) {
+        self.isRaised = isRaised
         self.code = code
         self.message = message
         self.detail = detail
@@ -179,13 +191,16 @@ extension PostgresError: RetryableError {
 }
 
 extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// A readable sentence, without the values bound to the statement.
+    /// A readable sentence without values.
+    ///
+    /// The server's message about a value that does not fit (class 22), and that of a function or
+    /// trigger, are only in ``debugDescription``.
     public var description: String {
         let place = statement.map { " in: \($0)" } ?? ""
         return "PostgreSQL: \(messageWithoutValues) (SQLSTATE \(code))\(place)"
     }
 
-    /// The sentence with the server's detail and hint, which may contain values.
+    /// The sentence with the server's message, detail and hint, which may contain values.
     public var debugDescription: String {
         let place = statement.map { " in: \($0)" } ?? ""
         let more = [detail, hint].compactMap { $0.map { "; \($0)" } }.joined()
@@ -195,10 +210,11 @@ extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible, 
     /// The same sentence as ``description``.
     public var errorDescription: String? { description }
 
-    /// The message without the value that data exceptions (class 22) quote after a colon.
+    /// The message, unless it can quote values. In which place, and between which marks, depends on
+    /// the server's language.
     private var messageWithoutValues: String {
-        guard code.rawValue.hasPrefix("22"), let quote = message.firstRange(of: ": \"") else { return message }
-        return String(message[..<quote.lowerBound])
+        if isRaised { return "a function or trigger of the database raised an error" }
+        return code.rawValue.hasPrefix("22") ? "a value does not fit" : message
     }
 }
 #endif

@@ -12,8 +12,9 @@ public enum FolderError: Error, Hashable, Sendable {
     case damagedIndex(path: String)
     /// Two keys of the list stand for files that cannot exist together.
     case collision(SyncKey, SyncKey)
-    /// The list is not usable; the text contains the place and the reason.
-    case unusableList(URL, problem: String)
+    /// The list is not usable. `problem` has the place and the reason; `found` is the text of the
+    /// list that is not valid, or nil if it does not help.
+    case unusableList(URL, problem: String, found: String?)
     /// The content does not have the listed size in bytes; `received` is nil if it is larger.
     case wrongSize(SyncKey, expected: Int, received: Int?)
     /// The content does not have the listed SHA-256.
@@ -22,8 +23,13 @@ public enum FolderError: Error, Hashable, Sendable {
     case system(String)
 }
 
-extension FolderError: CustomStringConvertible {
-    /// The error as one sentence.
+extension FolderError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The error as one sentence with the text of the list that is not valid.
+    public var debugDescription: String {
+        if case .unusableList(_, _, let found?) = self { "\(description): \"\(found)\"" } else { description }
+    }
+
+    /// The error as one sentence, without text of a list other than keys, sizes and checksums.
     public var description: String {
         switch self {
         case .inUse(let path, let holder?): "\(path): another mirror is at work here, \(holder)"
@@ -34,7 +40,7 @@ extension FolderError: CustomStringConvertible {
             "\(path): the index is damaged; remove it, and the files that the mirror wrote, to begin anew"
         case .collision(let one, let other):
             "\(one.debugDescription) and \(other.debugDescription) cannot be files of one folder"
-        case .unusableList(let url, let problem): "\(url.displayName): \(problem)"
+        case .unusableList(let url, let problem, _): "\(url.displayName): \(problem)"
         case .wrongSize(let key, let expected, let received):
             "the content of \(key.debugDescription) has \(received.map { "\($0)" } ?? "more") bytes, "
                 + "and the list says \(expected)"

@@ -2,6 +2,7 @@
 public import Foundation
 import OneWayPostgresClient
 public import OneWaySynchronizer
+import SyncBase
 
 extension PostgresWorkQueue {
     /// Why the workers of a ``PostgresWorkQueue`` did not download an item.
@@ -21,7 +22,7 @@ extension PostgresWorkQueue {
 
         /// An error of a worker's processor, in a form that can be sent to another process.
         public struct WorkerError: Hashable, Sendable, Codable {
-            /// The description of the error.
+            /// The description of the error, without values.
             public let message: String
             /// The type of the error, such as `Foundation.URLError`.
             public let kind: String
@@ -41,7 +42,7 @@ extension PostgresWorkQueue.Failure.WorkerError {
     init(_ error: any Error, worker: String) {
         let retryable = error as? any RetryableError
         self.init(
-            message: "\(error)", kind: String(reflecting: type(of: error)),
+            message: ErrorText.describing(error), kind: String(reflecting: type(of: error)),
             isRetryable: retryable?.isRetryable ?? false,
             retryAfterMilliseconds: retryable?.retryAfter?.wholeMilliseconds, worker: worker)
     }

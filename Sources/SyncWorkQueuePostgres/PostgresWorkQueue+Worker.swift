@@ -151,7 +151,8 @@ extension PostgresWorkQueue {
             do {
                 item = try JSONDecoder().decode(Processor.Item.self, from: Data(work.item.utf8))
             } catch {
-                return finish(work.claim, .unreadable("\(Processor.Item.self): \(Self.reason(error))"), waker)
+                let reason = ErrorText.codingProblem(error) ?? "\(type(of: error))"
+                return finish(work.claim, .unreadable("\(Processor.Item.self): \(reason)"), waker)
             }
             let end: WorkEnd
             do {
@@ -179,20 +180,6 @@ extension PostgresWorkQueue {
                 if state.unreadableCount >= Self.unreadableLimit { state.unreadableReason = reason }
             }
             waker.wake()
-        }
-
-        /// The reason of a decoding error with the coding path, without values of the item.
-        private static func reason(_ error: any Error) -> String {
-            let (context, reason): (DecodingError.Context, String) =
-                switch error as? DecodingError {
-                case .keyNotFound(let key, let context): (context, "\(key.stringValue) is missing")
-                case .valueNotFound(_, let context): (context, "a value is missing")
-                case .typeMismatch(let type, let context): (context, "the value is not a \(type)")
-                case .dataCorrupted(let context): (context, "the value is not valid")
-                default: (DecodingError.Context(codingPath: [], debugDescription: ""), "\(type(of: error))")
-                }
-            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
-            return path.isEmpty ? reason : "\(reason) at \(path)"
         }
     }
 }

@@ -60,7 +60,7 @@ import Testing
             isDown.update { $0 = true }
             let third = await CommandRun(arguments)
             #expect(third.code == 1)
-            #expect(third.errors.contains("try later"))
+            #expect(third.errors.contains("the page is no list") && !third.errors.contains("try later"))
         }
     }
 

@@ -306,7 +306,7 @@ import Testing
             let error = await #expect(throws: HTTPError.self) {
                 try await world.sync(source, StoreSyncOptions(keyPath: api.name == "slack" ? "members" : ""))
             }
-            #expect(error.map { "\($0)" }?.contains("invalid_auth") == true)
+            #expect(error.map { String(reflecting: $0) }?.contains("invalid_auth") == true)
         }
     }
 
@@ -397,21 +397,22 @@ import Testing
         let world = try await SourceWorld()
         let (source, _) = try source(Imitation(.firebase) { _ in .json(body) })
         let error = await #expect(throws: HTTPError.self) { try await world.sync(source) }
-        #expect(error.map { "\($0)".contains(said) || said.isEmpty } == true, "\(String(describing: error))")
+        #expect(
+            error.map { String(reflecting: $0).contains(said) || said.isEmpty } == true, "\(String(describing: error))")
     }
 
     // MARK: Slack
 
     @Test(arguments: [
         (#"{"ok":true,"members":[{"id":1}]}"#, "the key path must lead to the list"),
-        (#"{"ok":false,"error":"bad"}"#, "the server reports an error: bad"),
+        (#"{"ok":false,"error":"bad"}"#, "the server reports an error: ok is false: bad"),
         (#"{"ok":false}"#, "the server reports an error: ok is false"),
     ])
     func anAPIWithoutAKeyPathSaysWhatIsWrong(body: String, said: String) async throws {
         let world = try await SourceWorld()
         let (source, _) = try source(Imitation(.slack) { _ in .json(body) })
         let error = await #expect(throws: HTTPError.self) { try await world.sync(source) }
-        #expect(error.map { "\($0)".contains(said) } == true, "\(String(describing: error))")
+        #expect(error.map { String(reflecting: $0).contains(said) } == true, "\(String(describing: error))")
     }
 
     // MARK: Google

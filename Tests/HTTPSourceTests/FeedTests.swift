@@ -123,7 +123,7 @@ import Testing
             #expect(
                 "\(error)"
                     == (status == 404
-                        ? "https://api.test/events: status 404: []"
+                        ? "https://api.test/events: status 404"
                         : "https://api.test/events: the response is unusable: "
                             + "status 200 and application/json instead of text/event-stream"))
         }

@@ -45,7 +45,8 @@ import Testing
         (.status(304, firstLine: "", retryAfter: nil), false), (.timedOut, true),
         (.cutShort(received: 1, expected: 2), true), (.unreachable("", isLasting: false), true),
         (.unreachable("", isLasting: true), false), (.tooLarge(limit: 1), false), (.tooManyRedirects(limit: 1), false),
-        (.forbiddenAddress(""), false), (.notJSON(firstLine: ""), false), (.pageLoop, false), (.cannotWrite(""), false),
+        (.forbiddenAddress("", target: ""), false), (.notJSON(firstLine: ""), false), (.pageLoop, false),
+        (.cannotWrite(""), false),
         (.unsuitableSettings(""), false), (.invalidRequest(""), false),
     ])
     func onlyWhatMayPassIsTriedAgain(problem: HTTPError.Problem, isRetryable: Bool) throws {
@@ -57,6 +58,7 @@ import Testing
         let url = try #require(URL(string: "http://me:secret@host/a"))
         let error = HTTPError(url: url, problem: .status(429, firstLine: "slow down", retryAfter: .seconds(3)))
         #expect(error.retryAfter == .seconds(3))
-        #expect(error.description == "http://host/a: status 429, asks to wait 3 s: slow down")
+        #expect(error.description == "http://host/a: status 429, asks to wait 3 s")
+        #expect(error.debugDescription == "http://host/a: status 429, asks to wait 3 s: slow down")
     }
 }

@@ -150,7 +150,9 @@ import Testing
         let (result, users, requests) = try await sync(body, as: format) { $0.check = .failing(ifSet: "error") }
         #expect(throws: (any Error).self) { try result.get() }
         if case .failure(let error) = result {
-            #expect("\(error)" == "https://api.test/users: the server reports an error: timed out")
+            #expect(
+                String(reflecting: error)
+                    == "https://api.test/users: the server reports an error: error is a text: timed out")
         }
         #expect(users == [1, 2, 3, 4] && requests == 1)
     }
@@ -177,7 +179,10 @@ import Testing
             if let text {
                 #expect(throws: (any Error).self) { try result.get() }
                 if case .failure(let error) = result {
-                    #expect("\(error)" == "https://api.test/users: the server reports an error: \(text)")
+                    #expect(
+                        String(reflecting: error)
+                            == "https://api.test/users: the server reports an error: an event of the type error: \(text)"
+                    )
                 }
                 #expect(users == [1, 2, 3, 4] && requests == 1)
             } else {
@@ -199,7 +204,7 @@ import Testing
         let (result, users, requests) = try await sync(body, as: .events())
         #expect(users == [1, 2, 3, 4] && requests == 1)
         #expect(throws: (any Error).self) { try result.get() }
-        if case .failure(let error) = result { #expect("\(error)".contains(text)) }
+        if case .failure(let error) = result { #expect(String(reflecting: error).contains(text)) }
     }
 
     @Test(arguments: [": ok\n\n", "retry: 5\nid: 4\nevent: x\n\n", "custom: x\ndata: {\"id\":1}\n\n"])

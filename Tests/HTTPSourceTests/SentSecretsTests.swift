@@ -64,6 +64,8 @@ import Testing
         #expect(SecretName.isSecret(name))
         let url = try #require(URL(string: "https://host/list?page=2&\(name)=12345678"))
         #expect(url.displayName == "https://host/list?page=2&\(name)=…")
+        let bare = try #require(URL(string: "https://host/list?page=2&\(name)"))
+        #expect(bare.displayName == "https://host/list?page=2&…")
         #expect(SentSecrets(headers: [:], url: url).redacted("not 12345678") == "not [redacted]")
     }
 
@@ -93,7 +95,7 @@ import Testing
         let url = try #require(URL(string: "https://host/tok%2Fen+12345==/list"))
         let error = try secrets().error(
             at: url, .unsuitableJSON("key tok/en+12345==", firstLine: #"{"tok\/en+12345=="}"#))
-        #expect(error.description == #"https://host/…/list: key [redacted]: {"[redacted]"}"#)
+        #expect(error.debugDescription == #"https://host/…/list: key [redacted]: {"[redacted]"}"#)
     }
 
     /// A credential of four bytes is the shortest that is hidden; one of three is a common word.

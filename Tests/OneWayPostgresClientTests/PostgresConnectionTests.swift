@@ -69,6 +69,23 @@ struct PostgresConnectionTests {
             }
             #expect(number?.code == "22P02")
             #expect(number?.description.contains("secret") == false)
+            // A server in another language quotes values in other ways.
+            #expect(number?.description == "PostgreSQL: a value does not fit (SQLSTATE 22P02) in: SELECT $1::int")
+            #expect(number?.debugDescription.contains("secret") == true)
+
+            try await database.run(
+                """
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN RAISE EXCEPTION 'no %', NEW.a USING ERRCODE = '23514'; END $$;
+                CREATE TRIGGER refuse BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION refuse()
+                """)
+            let raised = await #expect(throws: PostgresError.self) {
+                try await session.use { _ = try $0.query("INSERT INTO t VALUES ($1)", [.text("other secret")]) }
+            }
+            #expect(raised?.code == "23514")
+            #expect(raised?.description.contains("a function or trigger of the database raised an error") == true)
+            #expect(raised?.description.contains("secret") == false)
+            #expect(raised?.debugDescription.contains("no other secret") == true)
             // The connection is as good as before.
             #expect(try await session.use { try $0.execute("SELECT 1").rowCount } == 1)
         }

@@ -30,7 +30,7 @@ import Testing
     @Test(
         arguments: [
             .unknownKey, .wrongType(.int16), .outOfRange(.decimal), .unreadableDate, .missingMandatory,
-            .refused(by: "upper", "no"), .notAnObject, .noIdentity,
+            .refused(by: "upper", ""), .notAnObject, .noIdentity,
         ] as [MappingProblem.Reason])
     func everyProblemSurvives(reason: MappingProblem.Reason) throws {
         let problem = MappingProblem(entity: "User", attribute: "age", keyPath: "a.b", index: 3, reason: reason)

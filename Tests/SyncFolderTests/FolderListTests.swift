@@ -18,7 +18,7 @@ import Testing
     private func problem(_ json: String) throws -> String {
         let error = try #require(throws: FolderError.self) { try items(json) }
         #expect(error.description.hasPrefix("http://host/dir/list.json: "))
-        guard case .unusableList(_, let problem) = error else { throw error }
+        guard case .unusableList(_, let problem, _) = error else { throw error }
         return problem
     }
 
@@ -58,15 +58,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("token s3cretTOKEN123 invalid", #"the list is not JSON; it begins with "token [redacted] invalid""#),
-        (
-            #"[{"key": "a", "url": "ftp://u:p@host/s3cretTOKEN123"}]"#,
-            #"[0].url: "ftp://host/[redacted]?…" is not an address with http or https"#
-        ),
-        (
-            #"[{"key": "a", "url": "ftp://host/a?token=other"}]"#,
-            #"[0].url: "ftp://host/a?…" is not an address with http or https"#
-        ),
+        ("token s3cretTOKEN123 invalid", "token [redacted] invalid"),
+        (#"[{"key": "a", "url": "ftp://u:p@host/s3cretTOKEN123"}]"#, "ftp://host/[redacted]?…"),
+        (#"[{"key": "a", "url": "ftp://host/a?token=other"}]"#, "ftp://host/a?…"),
     ])
     func anErrorShowsNoCredential(json: String, expected: String) throws {
         let url = try #require(URL(string: "http://host/dir/list.json"))
@@ -74,7 +68,9 @@ import Testing
         let error = try #require(throws: FolderError.self) {
             try JSONFileList.items(from: ListPage(url: url, bytes: Array(json.utf8), secrets: secrets))
         }
-        #expect(error == .unusableList(url, problem: expected))
+        guard case .unusableList(_, _, let found) = error else { throw error }
+        #expect(found == expected)
+        #expect(error.debugDescription.hasSuffix("\"\(expected)\"") && !error.description.contains(expected))
     }
 
     @Test(arguments: [
@@ -85,21 +81,17 @@ import Testing
         (#"[{"key": 7, "url": "a"}]"#, "[0].key: expected a string"),
         (#"[{"key": "a", "url": "a", "order": "first"}]"#, "[0].order: expected a whole number"),
         (#"[{"key": "a", "url": "a", "revision": []}]"#, "[0].revision: expected a string"),
-        (#"[{"key": "a", "url": ""}]"#, #"[0].url: "" is not an address with http or https"#),
-        (
-            #"[{"key": "a", "url": "file:///etc/passwd"}]"#,
-            #"[0].url: "file:///etc/passwd" is not an address with http or https"#
-        ),
+        (#"[{"key": "a", "url": ""}]"#, "[0].url: not an address with http or https"),
+        (#"[{"key": "a", "url": "file:///etc/passwd"}]"#, "[0].url: not an address with http or https"),
         (
             #"[{"key": "a", "url": "a", "preview_url": "ftp://host/a"}]"#,
-            #"[0].preview_url: "ftp://host/a" is not an address with http or https"#
+            "[0].preview_url: not an address with http or https"
         ),
-        (#"[{"key": "a", "url": "a", "size": -1}]"#, "[0].size: -1 is not a size"),
+        (#"[{"key": "a", "url": "a", "size": -1}]"#, "[0].size: a negative number is not a size"),
         (#"[{"key": "a", "url": "a", "size": "1"}]"#, "[0].size: expected a whole number"),
         (#"[{"key": "a", "url": "a", "sha256": "abc"}]"#, "[0].sha256: expected 64 hexadecimal digits"),
-        ("<!DOCTYPE html>\n<html>", #"the list is not JSON; it begins with "<!DOCTYPE html>""#),
-        ("", #"the list is not JSON; it begins with """#),
-        (#"[{"key": "a", "#, #"the list is not JSON; it begins with "[{"key": "a", ""#),
+        ("<!DOCTYPE html>\n<html>", "the list is not JSON"), ("", "the list is not JSON"),
+        (#"[{"key": "a", "#, "the list is not JSON"),
     ])
     func aBadListIsNamedAtItsPlace(json: String, expected: String) throws {
         #expect(try problem(json) == expected)
@@ -148,10 +140,11 @@ import Testing
     @Test(arguments: [
         ("http://host/a\nService Unavailable", "line 2: not an address with http or https"),
         ("http://host/a\n/b", "line 2: not an address with http or https"),
-        ("http://host/a\nhttp://", "line 2: \"http://\" is not an address with http or https"),
+        ("http://host/a\nhttp://", "line 2: not an address with http or https"),
     ]) func aLineThatIsNoAddressIsAnError(text: String, problem: String) throws {
         let page = try page(text)
-        #expect(throws: FolderError.unusableList(page.url, problem: problem)) { try AddressList.items(from: page) }
+        let error = #expect(throws: FolderError.self) { try AddressList.items(from: page) }
+        #expect(error?.description.hasSuffix(": \(problem)") == true)
     }
 
     @Test func aTextWithoutAKnownEndIsAnError() throws {
@@ -223,7 +216,7 @@ import Testing
     ]) func anotherPageIsNoIndex(text: String, problem: String) throws {
         let page = try page(text)
         let error = try #require(throws: FolderError.self) { try IndexList(page, prefix: "") }
-        guard case .unusableList(_, let found) = error else { throw error }
+        guard case .unusableList(_, let found, _) = error else { throw error }
         #expect(found.hasPrefix(problem))
     }
 }

@@ -115,7 +115,7 @@ import Testing
     }
 
     static let badLists = [
-        BadList(testDescription: "404", message: "status 404: no such list") { .text("no such list", status: 404) },
+        BadList(testDescription: "404", message: "status 404") { .text("no such list", status: 404) },
         BadList(testDescription: "500", message: "status 500") { .status(500) },
         BadList(testDescription: "429", message: "status 429, asks to wait 7 s") {
             .status(429, headers: [("Retry-After", "7")])
@@ -130,18 +130,15 @@ import Testing
         BadList(testDescription: "never ends, in JSON", message: "the body is longer than 50000 bytes") {
             .endless(of: Array("[],".utf8) + Array(repeating: 0x20, count: 5_000))
         },
-        BadList(testDescription: "not JSON", message: #"the list is not JSON; it begins with "hello""#) {
+        BadList(testDescription: "not JSON", message: "the list is not JSON") {
             .json("hello")
         },
-        BadList(testDescription: "half a JSON", message: #"the list is not JSON; it begins with "[{""#) { .json("[{") },
+        BadList(testDescription: "half a JSON", message: "the list is not JSON") { .json("[{") },
         BadList(testDescription: "another shape", message: "the list: expected an array") { .json(#"{"items": []}"#) },
         BadList(testDescription: "an entry of another shape", message: "[0].url: is missing") {
             .json(#"[{"key": "a"}]"#)
         },
-        BadList(
-            testDescription: "HTML",
-            message: #"it is an HTML page, but not an index of a folder; it begins with "<html>""#
-        ) {
+        BadList(testDescription: "HTML", message: "it is an HTML page, but not an index of a folder") {
             .text("<html>\nPlease log in</html>", type: "text/html")
         },
         BadList(testDescription: "not ready", message: "status 202, a body that is not ready yet") {
@@ -210,7 +207,7 @@ import Testing
 
     static let badItems = [
         BadList(testDescription: "404", message: "status 404") { .status(404) },
-        BadList(testDescription: "500", message: "status 500: oops") { .text("oops", status: 500) },
+        BadList(testDescription: "500", message: "status 500") { .text("oops", status: 500) },
         BadList(testDescription: "part", message: "status 206") { .text("part", status: 206) },
         BadList(testDescription: "not ready", message: "status 202") { .text("soon", status: 202) },
         BadList(testDescription: "changed", message: "status 203") { .text("changed", status: 203) },

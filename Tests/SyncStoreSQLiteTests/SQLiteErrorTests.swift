@@ -25,6 +25,23 @@ import Testing
         #expect(other?.debugDescription == other?.description)
     }
 
+    /// A trigger can quote the values of a row.
+    @Test func theMessageOfATriggerIsForDebuggingOnly() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "store.sqlite").path
+        let connection = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
+        try connection.execute(
+            """
+            CREATE TABLE user (email TEXT);
+            CREATE TRIGGER guard BEFORE INSERT ON user BEGIN SELECT RAISE(ABORT, 'no ada@example.com'); END
+            """)
+        let insertion = try connection.prepare("INSERT INTO user VALUES (?)")
+        let error = #expect(throws: SQLiteError.self) { try insertion.run([.text("ada@example.com")]) }
+        #expect(
+            error?.description == "SQLite: a trigger raised an error (code 1811) in: INSERT INTO user VALUES (?)")
+        #expect(error?.debugDescription.contains("no ada@example.com") == true)
+    }
+
     @Test(arguments: [(5, true), (261, true), (6, true), (262, true), (1, false), (13, false), (2067, false)])
     func locksOfOthersAreWorthAnotherAttempt(code: Int32, isRetryable: Bool) {
         #expect(SQLiteError(code: code, message: "").isRetryable == isRetryable)

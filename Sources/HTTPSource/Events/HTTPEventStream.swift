@@ -84,7 +84,9 @@ public struct HTTPEventStream: RemoteFeed {
         _ receive: (RemoteFeedEvent) async throws -> Void
     ) async throws -> Bool {
         guard url.isHTTP else {
-            throw HTTPError(url: url, problem: .forbiddenAddress(HTTPAddress.displayName(url.absoluteString)))
+            throw HTTPError(
+                url: url,
+                problem: .forbiddenAddress("cannot be requested", target: HTTPAddress.displayName(url.absoluteString)))
         }
         var request = HTTPRequest(url, headers: ["Accept": "text/event-stream", "Cache-Control": "no-cache"])
         request.headers["Last-Event-ID"] = lastID
@@ -134,7 +136,8 @@ public struct HTTPEventStream: RemoteFeed {
                 pause.noteSuccess()
                 if gapTypes.contains(event.type) {
                     try await flush()
-                    try await receive(.gap(fetch.secrets.error(at: url, .refused("an event reports missed changes"))))
+                    let error = fetch.secrets.error(at: url, .refused("an event reports missed changes", text: ""))
+                    try await receive(.gap(error))
                     continue
                 }
                 do {

@@ -90,7 +90,9 @@ public struct HTTPLongPoll: RemoteFeed {
     /// - Returns: The response, or nil if it has no changes, and the next cursor.
     private func poll(_ cursor: String?) async throws -> (JSONSource?, next: String?) {
         guard url.isHTTP else {
-            throw HTTPError(url: url, problem: .forbiddenAddress(HTTPAddress.displayName(url.absoluteString)))
+            throw HTTPError(
+                url: url,
+                problem: .forbiddenAddress("cannot be requested", target: HTTPAddress.displayName(url.absoluteString)))
         }
         let address = cursor.map { url.setting(parameter, to: $0) } ?? url
         let request = HTTPRequest(address, headers: ["Accept": "application/json", "Cache-Control": "no-cache"])

@@ -30,7 +30,7 @@ extension HTTPJSONSource {
     ///
     /// - Parameter isWhole: Whether the whole page was read, so that an absent value is
     ///   significant.
-    func failure(in facts: PageFacts, isWhole: Bool) -> String? {
+    func failure(in facts: PageFacts, isWhole: Bool) -> HTTPAPI.ReplyCheck.Failure? {
         // Lines and events have no values outside the objects, and the scanner has checked each
         // object.
         api.format.isOpenEnded ? facts.failure : api.check?.failure(in: facts.captured, isWhole: isWhole)

@@ -51,8 +51,9 @@ struct OpenPage: Sendable {
     }
 
     /// The error that the body reports.
-    func refusal(_ text: String) -> HTTPError {
-        error(.refused(PrintableText.line(fetch.secrets.redacted(text), limit: 200)))
+    func refusal(_ failure: HTTPAPI.ReplyCheck.Failure) -> HTTPError {
+        error(
+            .refused(failure.sign, text: PrintableText.line(fetch.secrets.redacted(failure.text), limit: 200)))
     }
 
     /// The findings of the scanner, once the whole page has arrived.

@@ -19,7 +19,7 @@ struct PageFacts: Sendable {
     /// The last object's value that leads to the next page.
     var lastElement: JSONValue?
     /// The error that an object or an event reports; nil if none does.
-    var failure: String?
+    var failure: HTTPAPI.ReplyCheck.Failure?
     /// Whether the page ended with the source's sign of the end.
     var hasEndSign = false
     /// A hash of the objects, equal for equal pages within a process; nil if it was not requested.

@@ -93,10 +93,12 @@ struct PageOpener: Sendable {
             }
             request = try source.api.pages.request(token, base: request)
         } catch let error as HTTPAddressError {
-            throw HTTPError(url: source.url, problem: .forbiddenAddress("\(error)"))
+            throw HTTPError(url: source.url, problem: .forbiddenAddress("\(error.reason)", target: error.name))
         }
         guard request.url.isHTTP else {
-            throw HTTPError(url: source.url, problem: .forbiddenAddress(HTTPAddress.displayName(token ?? "")))
+            throw HTTPError(
+                url: source.url,
+                problem: .forbiddenAddress("cannot be requested", target: HTTPAddress.displayName(token ?? "")))
         }
         if bypassesCaches {
             request.headers["Cache-Control"] = "no-cache"

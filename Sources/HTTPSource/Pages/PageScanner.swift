@@ -135,7 +135,7 @@ struct PageScanner: BodyInspector {
                 hasFailed = true
             }
         }
-        facts.failure = facts.failure ?? recoder?.failure.map { HTTPAPI.ReplyCheck.text(ofData: $0) }
+        facts.failure = facts.failure ?? recoder?.failure.map { HTTPAPI.ReplyCheck.failure(ofData: $0) }
         facts.hasEndSign = recoder?.hasEndSign ?? false
         facts.elementCount = reader.elementCount
         facts.captured = frame.map { reader.captured.merging($0.captured) { $1 } } ?? reader.captured

@@ -18,7 +18,7 @@ package enum HTTPAddress {
             parts = parts.resolved(against: Parts(base.absoluteURL.absoluteString))
         }
         guard let scheme = parts.scheme?.lowercased() else { throw HTTPAddressError(trimmed, .noScheme) }
-        guard scheme == "http" || scheme == "https" else { throw HTTPAddressError(trimmed, .otherScheme(scheme)) }
+        guard scheme == "http" || scheme == "https" else { throw HTTPAddressError(trimmed, .otherScheme) }
         guard let authority = parts.authority, !authority.isEmpty else { throw HTTPAddressError(trimmed, .noHost) }
         guard let host = Self.authority(authority) else { throw HTTPAddressError(trimmed, .badHost) }
         var written = "\(scheme)://\(host)" + escaped(parts.path, allowing: "/:@!$&'()*+,;=")

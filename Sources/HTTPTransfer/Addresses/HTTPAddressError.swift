@@ -5,7 +5,7 @@ package struct HTTPAddressError: Error, Hashable, Sendable {
     /// The reasons.
     package enum Reason: Hashable, Sendable {
         case noScheme
-        case otherScheme(String)
+        case otherScheme
         case noHost
         case badHost
     }
@@ -23,11 +23,18 @@ package struct HTTPAddressError: Error, Hashable, Sendable {
 extension HTTPAddressError: CustomStringConvertible {
     /// The reason as a readable sentence.
     package var description: String {
-        switch reason {
-        case .noScheme: "\"\(name)\" does not begin with http:// or https://"
-        case .otherScheme(let scheme): "\"\(name)\" has the scheme \(scheme) instead of http or https"
-        case .noHost: "\"\(name)\" has no host: an address begins with http://HOST or https://HOST"
-        case .badHost: "\"\(name)\" has a host or a port that is not valid"
+        "\"\(name)\" \(reason)"
+    }
+}
+
+extension HTTPAddressError.Reason: CustomStringConvertible {
+    /// The reason as the end of a sentence, without a part of the address.
+    package var description: String {
+        switch self {
+        case .noScheme: "does not begin with http:// or https://"
+        case .otherScheme: "has another scheme than http and https"
+        case .noHost: "has no host; an address begins with http://HOST or https://HOST"
+        case .badHost: "has a host or a port that is not valid"
         }
     }
 }

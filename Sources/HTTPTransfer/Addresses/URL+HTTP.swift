@@ -1,15 +1,18 @@
 package import Foundation
 
 extension URL {
-    /// The address for messages, without user name, password and fragment. Query values are
-    /// omitted, except short numbers that are not credentials.
+    /// The address for messages, without user name, password and fragment.
+    ///
+    /// Query values are omitted, except numbers of at most nine digits that are not credentials. A
+    /// query parameter without a value is omitted too, because it may be a key.
     package var displayName: String {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "an address" }
         parts.user = nil
         parts.password = nil
         parts.fragment = nil
         parts.queryItems = parts.queryItems?.map { item in
-            let isHarmless = item.value.map { $0.count < 10 && $0.allSatisfy(\.isNumber) } ?? true
+            guard let value = item.value else { return URLQueryItem(name: "…", value: nil) }
+            let isHarmless = value.utf8.count < 10 && value.utf8.allSatisfy { (0x30...0x39).contains($0) }
             return isHarmless && !SecretName.isSecret(item.name) ? item : URLQueryItem(name: item.name, value: "…")
         }
         return (parts.string ?? "an address").replacing("%E2%80%A6", with: "…")
@@ -53,10 +56,10 @@ extension URL {
         do {
             target = try HTTPAddress.parse(reference, relativeTo: self)
         } catch {
-            throw .forbiddenAddress("\(error)")
+            throw .forbiddenAddress("\(error.reason)", target: error.name)
         }
         if scheme?.lowercased() == "https", target.scheme != "https" {
-            throw .forbiddenAddress("\(PrintableText.line(target.displayName, limit: 120)), which is less secure")
+            throw .forbiddenAddress("is less secure", target: PrintableText.line(target.displayName, limit: 120))
         }
         return target
     }

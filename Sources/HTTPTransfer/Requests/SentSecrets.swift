@@ -139,11 +139,11 @@ package struct SentSecrets: Sendable {
         case .unreachable(let reason, let isLasting): .unreachable(redacted(reason), isLasting: isLasting)
         case .status(let status, let line, let wait): .status(status, firstLine: redacted(line), retryAfter: wait)
         case .notJSON(let line): .notJSON(firstLine: redacted(line))
-        case .forbiddenAddress(let target): .forbiddenAddress(redacted(target))
+        case .forbiddenAddress(let reason, let target): .forbiddenAddress(reason, target: redacted(target))
         case .forbiddenDestination(let text): .forbiddenDestination(redacted(text))
         case .unsuitablePointer(let keyPath, let found):
             .unsuitablePointer(keyPath: redacted(keyPath), found: redacted(found))
-        case .refused(let text): .refused(redacted(text))
+        case .refused(let sign, let text): .refused(sign, text: redacted(text))
         case .malformed(let text): .malformed(redacted(text))
         case .unsuitableJSON(let reason, let line): .unsuitableJSON(redacted(reason), firstLine: redacted(line))
         case .cannotWrite(let reason): .cannotWrite(redacted(reason))

@@ -21,9 +21,7 @@ extension MappingProblem.Reason: Codable {
             case .unreadableDate: .unreadableDate
             case .missingMandatory: .missingMandatory
             case .refused:
-                .refused(
-                    by: try container.decode(String.self, forKey: .by), try container.decode(String.self, forKey: .text)
-                )
+                .refused(by: try container.decode(String.self, forKey: .by), "")
             case .refusedByStore: .refusedByStore(try container.decode(String.self, forKey: .text))
             case .notAnObject: .notAnObject
             case .noIdentity: .noIdentity
@@ -31,6 +29,8 @@ extension MappingProblem.Reason: Codable {
     }
 
     /// Encodes the kind and its details, such as `{"kind": "wrongType", "type": "int64"}`.
+    ///
+    /// The text of a transformer's error is omitted, because it may contain the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {
@@ -43,10 +43,9 @@ extension MappingProblem.Reason: Codable {
             try container.encode(type, forKey: .type)
         case .unreadableDate: try container.encode(Kind.unreadableDate, forKey: .kind)
         case .missingMandatory: try container.encode(Kind.missingMandatory, forKey: .kind)
-        case .refused(let name, let text):
+        case .refused(let name, _):
             try container.encode(Kind.refused, forKey: .kind)
             try container.encode(name, forKey: .by)
-            try container.encode(text, forKey: .text)
         case .refusedByStore(let text):
             try container.encode(Kind.refusedByStore, forKey: .kind)
             try container.encode(text, forKey: .text)

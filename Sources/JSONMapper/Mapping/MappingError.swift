@@ -19,7 +19,7 @@ public struct MappingProblem: Hashable, Sendable, Codable {
         /// A mandatory attribute has no value.
         case missingMandatory
         /// A transformer, entity mapper or object transformer threw an error. The payload is its
-        /// name and the description of the error.
+        /// name and the description of the error, which is empty after decoding.
         case refused(by: String, String)
         /// An index or a constraint of the store refused the object. The payload is a sentence.
         case refusedByStore(String)
@@ -58,24 +58,38 @@ extension MappingProblem {
     }
 }
 
-extension MappingProblem: CustomStringConvertible {
+extension MappingProblem: CustomStringConvertible, CustomDebugStringConvertible {
     /// The problem as a sentence, without the value.
-    public var description: String {
-        let place = "element \(index)" + (keyPath.isEmpty ? "" : " at \(keyPath)")
+    public var description: String { "\(place): \(reason)" }
+
+    /// The sentence with the text of a transformer's error, which may contain the value.
+    public var debugDescription: String { "\(place): \(String(reflecting: reason))" }
+
+    private var place: String {
         let property = attribute.map { "\(entity).\($0)" } ?? entity
-        let what =
-            switch reason {
-            case .unknownKey: "the entity has no property for the key"
-            case .wrongType(let type): "the value is not of type \(type.rawValue)"
-            case .outOfRange(let type): "the number is out of range for type \(type.rawValue)"
-            case .unreadableDate: "the value is not a date"
-            case .missingMandatory: "a mandatory value is missing"
-            case .refused(let name, let text): "the transformer \(name) refused the value: \(text)"
-            case .refusedByStore(let text): text
-            case .notAnObject: "an object was expected"
-            case .noIdentity: "a bare identifier requires an identity with one attribute"
-            }
-        return "\(property), \(place): \(what)"
+        return "\(property), element \(index)" + (keyPath.isEmpty ? "" : " at \(keyPath)")
+    }
+}
+
+extension MappingProblem.Reason: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The reason in words, without the value.
+    public var description: String {
+        switch self {
+        case .unknownKey: "the entity has no property for the key"
+        case .wrongType(let type): "the value is not of type \(type.rawValue)"
+        case .outOfRange(let type): "the number is out of range for type \(type.rawValue)"
+        case .unreadableDate: "the value is not a date"
+        case .missingMandatory: "a mandatory value is missing"
+        case .refused(let name, _): "the transformer \(name) refused the value"
+        case .refusedByStore(let text): text
+        case .notAnObject: "an object was expected"
+        case .noIdentity: "a bare identifier requires an identity with one attribute"
+        }
+    }
+
+    /// The reason with the text of a transformer's error, which may contain the value.
+    public var debugDescription: String {
+        if case .refused(_, let text) = self, !text.isEmpty { "\(description): \(text)" } else { description }
     }
 }
 
@@ -99,7 +113,7 @@ public enum MappingError: Error, Hashable, Sendable {
     case nestedTooDeep(entity: String, maximumDepth: Int)
 }
 
-extension MappingError: CustomStringConvertible {
+extension MappingError: CustomStringConvertible, CustomDebugStringConvertible {
     /// The error as a sentence, without any value from the input.
     public var description: String {
         switch self {
@@ -109,10 +123,19 @@ extension MappingError: CustomStringConvertible {
         case .unrelatedEntity(let entity, let answer):
             "the mapper of \(entity) returned \(answer), which is not \(entity) or a sub-entity of it"
         case .unfit(let problem): problem.description
-        case .irreversible(let entity, let attribute, let name, let text):
-            "\(entity).\(attribute) cannot be exported: \(name) refused the value: \(text)"
+        case .irreversible(let entity, let attribute, let name, _):
+            "\(entity).\(attribute) cannot be exported: \(name) refused the value"
         case .nestedTooDeep(let entity, let maximumDepth):
             "\(entity) cannot be exported: it is nested deeper than \(maximumDepth) objects"
+        }
+    }
+
+    /// The sentence with the text of a transformer's error, which may contain the value.
+    public var debugDescription: String {
+        switch self {
+        case .unfit(let problem): problem.debugDescription
+        case .irreversible(_, _, _, let text): "\(description): \(text)"
+        case .unknownEntity, .unknownTransformer, .unrelatedEntity, .nestedTooDeep: description
         }
     }
 }

@@ -89,7 +89,9 @@ package final class PostgresResult {
         var error = PostgresError(
             code: code, message: message,
             detail: field(UInt8(ascii: "D")), hint: field(UInt8(ascii: "H")), statement: statement,
-            constraint: field(UInt8(ascii: "n")))
+            constraint: field(UInt8(ascii: "n")),
+            // The statement RAISE of PL/pgSQL.
+            isRaised: field(UInt8(ascii: "R")) == "exec_stmt_raise")
         error.table = field(UInt8(ascii: "t"))
         error.column = field(UInt8(ascii: "c"))
         return error

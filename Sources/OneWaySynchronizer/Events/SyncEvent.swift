@@ -21,6 +21,21 @@ public enum SyncEvent: Sendable {
     case passEnded(Result<SyncReport, SyncFailure>)
 }
 
+extension SyncEvent: CustomStringConvertible {
+    /// The event as text. Errors are described by their `description`.
+    public var description: String {
+        switch self {
+        case .statusChanged(let status): status.isSyncing ? "syncing" : "idle"
+        case .stageBegan(let stage): "\(stage.rawValue) began"
+        case .progress(let progress): "\(progress)"
+        case .willRetry(let error, let attempt, let delay): "attempt \(attempt) failed, next in \(delay): \(error)"
+        case .failed(let error): "failed: \(error)"
+        case .passEnded(.success(let report)): "done: \(report)"
+        case .passEnded(.failure(let failure)): "ended: \(failure)"
+        }
+    }
+}
+
 /// Whether a synchronizer is busy.
 public struct SyncStatus: Sendable, Hashable, Codable {
     /// Whether a pass runs or is about to begin.
@@ -52,5 +67,12 @@ public struct SyncProgress: Sendable, Hashable, Codable {
         self.done = done
         self.failed = failed
         self.total = total
+    }
+}
+
+extension SyncProgress: CustomStringConvertible {
+    /// The progress as text, such as `content: 3 of 10, 1 failed`.
+    public var description: String {
+        "\(stage.rawValue): \(done)" + (total.map { " of \($0)" } ?? "") + (failed > 0 ? ", \(failed) failed" : "")
     }
 }

@@ -3,6 +3,7 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
+import SyncBase
 
 /// Why work under a lease was not started or not completed.
 public enum SyncLeaseError: Error {
@@ -26,18 +27,23 @@ public enum SyncLeaseError: Error {
     }
 }
 
-extension SyncLeaseError: CustomStringConvertible {
+extension SyncLeaseError: CustomStringConvertible, CustomDebugStringConvertible {
     /// The error as a readable sentence.
     ///
     /// For example, `the lease on data.sqlite is held by Demo (process 4711 on web-1) since
     /// 2026-11-21T13:00:00Z`.
-    public var description: String {
+    public var description: String { text(ErrorText.describing) }
+
+    /// The same sentence with the underlying error's `debugDescription`.
+    public var debugDescription: String { text { String(reflecting: $0) } }
+
+    private func text(_ describe: (any Error) -> String) -> String {
         switch self {
         case .held(let name, let holder?): "the lease on \(name) is held by \(holder)"
         case .held(let name, nil): "the lease on \(name) is held by another process"
         case .notHeld(let name):
             "the lease on \(name) is not held by this process; its service syncs when it gets the lease"
-        case .lost(let name, let underlying): "the lease on \(name) was lost: \(underlying)"
+        case .lost(let name, let underlying): "the lease on \(name) was lost: \(describe(underlying))"
         }
     }
 }

@@ -3,6 +3,7 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
+import SyncBase
 
 /// An error of a pass, with its stage, its key and its cause.
 public struct SyncError: Error {
@@ -44,11 +45,18 @@ public struct SyncError: Error {
     }
 }
 
-extension SyncError: CustomStringConvertible {
+extension SyncError: CustomStringConvertible, CustomDebugStringConvertible {
     /// The error as text, such as `content of "a": connection refused`.
-    public var description: String {
-        let subject = key.map { " of \(String(reflecting: $0))" } ?? ""
-        return "\(stage.rawValue)\(subject): \(underlying)"
+    ///
+    /// It contains the key of the item and the description of the underlying error. Of a
+    /// `DecodingError`, whose own description can contain a value, it has the kind and the place.
+    public var description: String { "\(place): \(ErrorText.describing(underlying))" }
+
+    /// The same text with the underlying error's `debugDescription`, which may have personal data.
+    public var debugDescription: String { "\(place): \(String(reflecting: underlying))" }
+
+    private var place: String {
+        stage.rawValue + (key.map { " of \(String(reflecting: $0))" } ?? "")
     }
 }
 
@@ -129,7 +137,8 @@ extension SyncError: Codable {
 }
 
 extension SyncError {
-    /// The decoded form of an arbitrary error: its type and its description.
+    /// The decoded form of an arbitrary error: its type and its description, as in a
+    /// ``SyncError``'s description.
     ///
     /// A report can contain errors of any type. After decoding, a `SyncError.Recorded` represents
     /// them.
@@ -149,7 +158,7 @@ extension SyncError {
                 self = record
             } else {
                 type = String(reflecting: Swift.type(of: error))
-                message = "\(error)"
+                message = ErrorText.describing(error)
                 isRetryable = (error as? any RetryableError)?.isRetryable ?? false
             }
         }

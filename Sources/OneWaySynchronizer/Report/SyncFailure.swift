@@ -34,12 +34,17 @@ public struct SyncFailure: Error, Codable {
     }
 }
 
-extension SyncFailure: CustomStringConvertible {
+extension SyncFailure: CustomStringConvertible, CustomDebugStringConvertible {
     /// The failure as text, such as `2 errors; first: content of "a": connection refused`.
-    public var description: String {
+    public var description: String { text { "\($0)" } }
+
+    /// The same text with the first error's `debugDescription`, which may have personal data.
+    public var debugDescription: String { text { String(reflecting: $0) } }
+
+    private func text(_ describe: (SyncError) -> String) -> String {
         let count = report.errorCount
-        guard let first = errors.first else { return isCancelled ? "cancelled" : "failed" }
-        let summary = count == 1 ? "\(first)" : "\(count) errors; first: \(first)"
+        guard let first = errors.first.map(describe) else { return isCancelled ? "cancelled" : "failed" }
+        let summary = count == 1 ? first : "\(count) errors; first: \(first)"
         return isCancelled ? "cancelled after \(summary)" : summary
     }
 }

@@ -3,6 +3,7 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
+import SyncBase
 
 /// A snapshot of a ``SyncService``'s state.
 public struct SyncHealth<Report: Sendable>: Sendable {
@@ -110,6 +111,20 @@ public struct SyncActivity: Sendable, Hashable, Codable {
         self.leaseHolder = leaseHolder
         self.unansweredSince = unansweredSince
         self.isStopRequested = isStopRequested
+    }
+}
+
+extension SyncHealth: CustomStringConvertible {
+    /// The activity, the last success and the failures since then, with the last error's
+    /// `description`.
+    public var description: String {
+        var parts = [activity?.kind.rawValue ?? "not running"]
+        parts.append(lastSuccess.map { "last success \($0)" } ?? "no success")
+        if consecutiveFailures > 0 {
+            let reason = lastError.map { ", last: \(ErrorText.describing($0))" } ?? ""
+            parts.append("\(consecutiveFailures) failures since then\(reason)")
+        }
+        return parts.joined(separator: "; ")
     }
 }
 

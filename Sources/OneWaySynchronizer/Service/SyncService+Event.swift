@@ -1,3 +1,5 @@
+import SyncBase
+
 extension SyncService {
     /// An event that an observer of a ``SyncService`` receives.
     public enum Event: Sendable {
@@ -36,6 +38,23 @@ extension SyncService.Event: BufferedEvent {
         case .progress(let progress): .progress(of: progress.stage)
         case .began, .retried: .droppable
         case .succeeded, .failed, .cancelled, .standingBy, .tookOver: .kept
+        }
+    }
+}
+
+extension SyncService.Event: CustomStringConvertible {
+    /// The event as text. Errors are described by their `description`.
+    public var description: String {
+        switch self {
+        case .began: "began"
+        case .progress(let progress): "\(progress)"
+        case .retried(let error, let attempt, let delay): "attempt \(attempt) failed, next in \(delay): \(error)"
+        case .succeeded(let report): "succeeded: \(report)"
+        case .failed(let error): "failed: \(ErrorText.describing(error))"
+        case .cancelled: "cancelled"
+        case .standingBy(let holder?): "standing by for \(holder)"
+        case .standingBy(nil): "standing by"
+        case .tookOver: "took over"
         }
     }
 }

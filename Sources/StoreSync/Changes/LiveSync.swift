@@ -117,3 +117,12 @@ public final class LiveSync: Sendable {
         try await inbox.apply(changes)
     }
 }
+
+extension LiveSync.Health: CustomStringConvertible {
+    /// The connection and the counts, with the last error's `description`.
+    public var description: String {
+        let state = isConnected ? "connected" : hasEnded ? "ended" : "not connected"
+        let reason = lastError.map { "; last error: \(ErrorText.describing($0))" } ?? ""
+        return "\(state); \(changeCount) changes, \(failureCount) failed, \(gapCount) gaps\(reason)"
+    }
+}

@@ -1,3 +1,5 @@
+import SyncBase
+
 /// A source that reports its changes as they happen, such as a stream of events.
 ///
 /// A ``LiveSync`` applies them between its full passes.
@@ -24,4 +26,18 @@ public enum RemoteFeedEvent: Sendable {
     case gap(any Error)
     /// The connection was lost and will be made again. The error is nil if the source closed it.
     case interrupted((any Error)?)
+}
+
+extension RemoteFeedEvent: CustomStringConvertible {
+    /// The event as text, without the changes themselves. An error is described by its
+    /// `description`.
+    public var description: String {
+        switch self {
+        case .connected(let isContinuous): isContinuous ? "connected again" : "connected"
+        case .changes(let changes): changes.count == 1 ? "1 change" : "\(changes.count) changes"
+        case .gap(let error): "gap: \(ErrorText.describing(error))"
+        case .interrupted(let error?): "interrupted: \(ErrorText.describing(error))"
+        case .interrupted(nil): "interrupted"
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import OneWaySynchronizer
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -44,7 +45,7 @@ struct PassRecorder: Sendable {
     /// Records a failure in a separate transaction.
     func fail(_ error: any Error, in store: any Store) async throws {
         var pass = pass(error is CancellationError ? .cancelled : .failed)
-        if pass.status == .failed { pass.error = String(String(describing: error).prefix(Self.errorLength)) }
+        if pass.status == .failed { pass.error = String(ErrorText.describing(error).prefix(Self.errorLength)) }
         try await store.transaction { [pass] in try await record(pass, in: $0) }
     }
 

@@ -18,7 +18,7 @@ struct FolderList: Sendable {
 
     /// Fetches the list.
     ///
-    /// - Throws: `HTTPError`, or ``FolderError/unusableList(_:problem:)``.
+    /// - Throws: `HTTPError`, or ``FolderError/unusableList(_:problem:found:)``.
     func items() async throws -> [FolderItem] {
         let page = try await page(at: url)
         switch page.form {
@@ -40,7 +40,7 @@ struct FolderList: Sendable {
         try take(first, prefix: "", depth: 0)
         while let (folder, depth) = folders.popLast() {
             guard depth <= Self.depthLimit else {
-                throw FolderError.unusableList(folder.url, problem: "folders are nested too deeply")
+                throw FolderError.unusableList(folder.url, problem: "folders are nested too deeply", found: nil)
             }
             let page = try await page(at: folder.url)
             guard page.form == .index else { throw page.error("it is not an index of a folder") }
@@ -96,8 +96,8 @@ struct ListPage: Sendable {
             guard !text.isEmpty else { throw HTTPAddressError("", .noHost) }
             resolved = try HTTPAddress.parse(text, relativeTo: url)
         } catch {
-            let shown = HTTPAddress.displayName(secrets.redacted(text))
-            throw self.error("\(place): \"\(shown)\" is not an address with http or https")
+            throw self.error(
+                "\(place): not an address with http or https", found: HTTPAddress.displayName(secrets.redacted(text)))
         }
         if !allowsHTTP, url.scheme?.lowercased() == "https", resolved.scheme != "https" {
             throw self.error("\(place): an address without https in a list that came by https")
@@ -106,11 +106,11 @@ struct ListPage: Sendable {
     }
 
     /// An error with the address of the list.
-    func error(_ problem: String) -> FolderError {
-        .unusableList(url, problem: problem)
+    func error(_ problem: String, found: String? = nil) -> FolderError {
+        .unusableList(url, problem: problem, found: found)
     }
 
-    /// The beginning of the body, for messages.
+    /// The beginning of the body, for debugging.
     var beginning: String {
         let text = String(decoding: secrets.redacted(Array(bytes.prefix(200))), as: UTF8.self)
         let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""

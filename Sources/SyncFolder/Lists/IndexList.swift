@@ -26,7 +26,7 @@ struct IndexList {
         let text = String(decoding: page.bytes, as: UTF8.self)
         let beginning = text.prefix(4_096).lowercased()
         guard beginning.contains("index of") || beginning.contains("directory listing for") else {
-            throw page.error("it is an HTML page, but not an index of a folder; it begins with \"\(page.beginning)\"")
+            throw page.error("it is an HTML page, but not an index of a folder", found: page.beginning)
         }
         guard text.suffix(4_096).lowercased().contains("</html>") else {
             throw page.error("the index of the folder has no end")

@@ -44,7 +44,8 @@ enum JSONFileList {
         do {
             entries = try JSONDecoder().decode([Entry].self, from: Data(page.bytes))
         } catch {
-            throw page.error(problem(error, in: page))
+            let isJSON = (error as? DecodingError).map { if case .dataCorrupted = $0 { false } else { true } } ?? false
+            throw page.error(problem(error), found: isJSON ? nil : page.beginning)
         }
         var items: [FolderItem] = []
         items.reserveCapacity(entries.count)
@@ -52,7 +53,7 @@ enum JSONFileList {
             var item = FolderItem(SyncKey(entry.key), at: try page.resolve(entry.url, place: "[\(index)].url"))
             item.revision = entry.revision?.text
             item.order = entry.order ?? 0
-            if let size = entry.size, size < 0 { throw page.error("[\(index)].size: \(size) is not a size") }
+            if let size = entry.size, size < 0 { throw page.error("[\(index)].size: a negative number is not a size") }
             item.byteCount = entry.size
             if let sha256 = entry.sha256 {
                 guard Hexadecimal.bytes(of: sha256)?.count == 32 else {
@@ -68,7 +69,7 @@ enum JSONFileList {
         return items
     }
 
-    private static func problem(_ error: any Error, in page: ListPage) -> String {
+    private static func problem(_ error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, let context): "\(place(context.codingPath + [key])): is missing"
         case DecodingError.valueNotFound(let type, let context):
@@ -76,8 +77,8 @@ enum JSONFileList {
         case DecodingError.typeMismatch(let type, let context):
             "\(place(context.codingPath)): expected \(name(of: type))"
         case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
-            "\(place(context.codingPath)): \(context.debugDescription)"
-        default: "the list is not JSON; it begins with \"\(page.beginning)\""
+            "\(place(context.codingPath)): is not valid"
+        default: "the list is not JSON"
         }
     }
 

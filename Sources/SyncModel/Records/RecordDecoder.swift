@@ -140,16 +140,24 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         if case .value(.json(let json)) = content {
             let direct = (type as? any ValueInitializable.Type)?.init(.json(json))
-            return try direct as? T ?? json.decode(type)
+            if let direct = direct as? T { return direct }
+            return try own { try json.decode(type) }
         }
         guard case .value(let value) = content, let convertible = type as? any ValueInitializable.Type else {
-            return try T(from: self)
+            return try own { try T(from: self) }
         }
         guard !value.isNull else { throw Record.CodingError.missingValue(entity: entity, property: key.stringValue) }
         guard let decoded = convertible.init(value) as? T else {
             throw Record.CodingError.wrongType(entity: entity, property: key.stringValue, type: "\(type)")
         }
         return decoded
+    }
+
+    /// Runs a type's own decoding. A `DecodingError` contains the value, so it is replaced.
+    private func own<T>(_ decode: () throws -> T) throws -> T {
+        do { return try decode() } catch is DecodingError {
+            throw Record.CodingError.wrongType(entity: entity, property: key.stringValue, type: "\(T.self)")
+        }
     }
 }
 

@@ -32,7 +32,7 @@ public struct SQLiteError: Error, Hashable, Sendable {
         public static let constraint: Int32 = 19
         /// The primary key rejected a change (`SQLITE_CONSTRAINT_PRIMARYKEY`).
         public static let primaryKey: Int32 = 1555
-        /// A trigger rejected a change (`SQLITE_CONSTRAINT_TRIGGER`).
+        /// A trigger rejected a change, or `ON DELETE RESTRICT` did (`SQLITE_CONSTRAINT_TRIGGER`).
         static let trigger: Int32 = 1811
         /// A unique index rejected a change (`SQLITE_CONSTRAINT_UNIQUE`).
         public static let unique: Int32 = 2067
@@ -94,15 +94,22 @@ public struct SQLiteError: Error, Hashable, Sendable {
 }
 
 extension SQLiteError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// A readable sentence without the values bound to the statement.
-    public var description: String {
-        let place = statement.map { " in: \($0)" } ?? ""
-        return "SQLite: \(message) (code \(code))\(place)"
-    }
+    /// A readable sentence without values.
+    ///
+    /// The message that a trigger raises is only in ``debugDescription``.
+    public var description: String { text(messageWithoutValues, statement) }
 
     /// The error with the values bound to the statement, which may be personal data.
-    public var debugDescription: String {
-        boundStatement.map { "SQLite: \(message) (code \(code)) in: \($0)" } ?? description
+    public var debugDescription: String { text(message, boundStatement ?? statement) }
+
+    /// Whether the message is that of a trigger, which can quote values.
+    private var isRaised: Bool { code == Code.trigger && !isForeignKey }
+
+    /// The message, or a substitute for that of a trigger.
+    var messageWithoutValues: String { isRaised ? "a trigger raised an error" : message }
+
+    private func text(_ message: String, _ statement: String?) -> String {
+        "SQLite: \(message) (code \(code))" + (statement.map { " in: \($0)" } ?? "")
     }
 
     /// The same as ``description``.

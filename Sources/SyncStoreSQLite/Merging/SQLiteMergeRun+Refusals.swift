@@ -130,7 +130,7 @@ extension SQLiteMerge {
             refusal.attributes = attributes(of: names)
             refusal.reason = .missingReference(from: statements.tableName)
         } else {
-            refusal.constraint = error.message
+            refusal.constraint = error.messageWithoutValues
         }
         return refusal
     }

@@ -1,0 +1,29 @@
+/// Texts of errors of any type, without the values that an error is about.
+package enum ErrorText {
+    /// Returns the description of an error.
+    ///
+    /// The errors of `Codable` describe themselves with the value that they are about, so only
+    /// their kind and their coding path are described here.
+    package static func describing(_ error: any Error) -> String {
+        codingProblem(error) ?? "\(error)"
+    }
+
+    /// Returns the kind and the coding path of an error of `Codable`; nil for any other error.
+    package static func codingProblem(_ error: any Error) -> String? {
+        let (reason, context): (String, [any CodingKey]) =
+            switch error {
+            case DecodingError.keyNotFound(let key, let context): ("\(key.stringValue) is missing", context.codingPath)
+            case DecodingError.valueNotFound(_, let context): ("a value is missing", context.codingPath)
+            case DecodingError.typeMismatch(let type, let context):
+                ("the value is not of type \(type)", context.codingPath)
+            case DecodingError.dataCorrupted(let context): ("the value is not valid", context.codingPath)
+            case is DecodingError: ("the value cannot be decoded", [])
+            case EncodingError.invalidValue(_, let context): ("the value cannot be encoded", context.codingPath)
+            case is EncodingError: ("the value cannot be encoded", [])
+            default: ("", [])
+            }
+        guard !reason.isEmpty else { return nil }
+        let path = context.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+        return path.isEmpty ? reason : "\(reason) at \(path)"
+    }
+}
