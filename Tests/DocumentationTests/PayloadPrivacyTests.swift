@@ -10,10 +10,11 @@ import StoreSync
 import SyncBase
 import SyncModel
 import SyncStore
+import OneWayTestLimits
 import Testing
 
 /// SECURITY.md: values of a payload appear in `debugDescription` only.
-@Suite struct PayloadPrivacyTests {
+@Suite(.endsInTime) struct PayloadPrivacyTests {
     /// A text and a number that are in each payload, and must not be in any message.
     private static let marks = ["Zqx Patient", "718281828459045235"]
     private static let text = #""Zqx Patient""#
@@ -187,7 +188,7 @@ import Testing
         let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
             if call == .content("a") { throw underlying }
         }
-        let synchronizer = Synchronizer(processor: processor, options: SyncOptions(reportsKeys: true))
+        let synchronizer = Synchronizer(processor: processor, options: SyncOptions().with { $0.reportsKeys = true })
         let events = synchronizer.events
         do throws(SyncFailure) { _ = try await synchronizer.sync() } catch {
             watch.look(at: error as any Error, "pass")
