@@ -9,8 +9,8 @@ struct ExportArguments: Equatable {
     /// The model file; nil for the model stored with the database.
     var model: URL?
     var dialect = JSONDialect.sync
-    var relationships = RecordExporter.Options.Relationships.array
-    var keyStyle = RecordExporter.Options.KeyStyle.snakeCase
+    var relationships = RecordMapper.Exporter.Options.Relationships.array
+    var keyStyle = RecordMapper.Exporter.Options.KeyStyle.snakeCase
     /// The predicate that selects the exported objects.
     var predicate = RecordPredicate.constant(true)
     var layout = JSONOutput.Layout.array

@@ -1,6 +1,6 @@
 import HTTPSource
 
-extension HTTPPages {
+extension HTTPAPI.Pages {
     /// Creates pages from a command-line value; nil if the value is invalid.
     ///
     /// A question mark after a field means that the last page may lack it.
@@ -10,7 +10,7 @@ extension HTTPPages {
         let field = parts.count > 1 ? parts[1] : ""
         let mayBeAbsent = field.hasSuffix("?")
         let keyPath = mayBeAbsent ? String(field.dropLast()) : field
-        let pages: HTTPPages
+        let pages: HTTPAPI.Pages
         switch (parts[0], parts.count) {
         case ("link", 1): pages = .link
         case ("link", 2): pages = .linkField(keyPath: keyPath)
@@ -29,7 +29,7 @@ extension HTTPPages {
     }
 }
 
-extension HTTPPages.End {
+extension HTTPAPI.Pages.End {
     /// Creates a sign of the last page from a command-line value; nil if the value is invalid.
     init?(argument text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)

@@ -12,9 +12,9 @@ struct ServerArguments: Equatable {
     /// How the next page is found; nil if it was not said.
     var pages: String?
     /// The signs of the last page.
-    var ends: [HTTPPages.End] = []
+    var ends: [HTTPAPI.Pages.End] = []
     /// How many objects a page is requested with; nil for the server's default.
-    var pageSize: HTTPPages.Size?
+    var pageSize: HTTPAPI.Pages.Size?
     /// The field of each object that says when it changed; nil where the server cannot be asked for
     /// changes.
     var sinceKeyPath: String?
@@ -51,16 +51,17 @@ struct ServerArguments: Equatable {
             let ways = "link, link:FIELD, links:FIELD, cursor:FIELD:PARAM, header:NAME[:PARAM], body:FIELD:FIELD"
             pages = try scanner.value(
                 of: option, as: "one of \(ways), last:FIELD:PARAM, parameters:FIELD, page:PARAM, offset:PARAM"
-            ) { HTTPPages(argument: $0) == nil ? nil : $0 }
+            ) { HTTPAPI.Pages(argument: $0) == nil ? nil : $0 }
         case "--last-page":
             ends.append(
                 try scanner.value(
-                    of: option, as: "one of short, set:FIELD, unset:FIELD, total:FIELD", HTTPPages.End.init(argument:)))
+                    of: option, as: "one of short, set:FIELD, unset:FIELD, total:FIELD",
+                    HTTPAPI.Pages.End.init(argument:)))
         case "--page-size":
             pageSize = try scanner.value(of: option, as: "PARAM:N, such as per_page:100") { text in
                 let parts = text.split(separator: ":", omittingEmptySubsequences: false)
                 guard parts.count == 2, !parts[0].isEmpty, let count = Int(parts[1]), count > 0 else { return nil }
-                return HTTPPages.Size(parameter: String(parts[0]), count: count)
+                return HTTPAPI.Pages.Size(parameter: String(parts[0]), count: count)
             }
         case "--since":
             let parts = try scanner.value(of: option, as: "FIELD or FIELD:PARAM, such as updated_at:since") { text in

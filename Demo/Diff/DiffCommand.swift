@@ -64,10 +64,10 @@ struct DiffCommand: Command {
         let model: DataModel
         do {
             model = try DataModel.inferred(from: reader(one), entity: arguments.entity)
-        } catch ModelInferenceError.emptySample {
+        } catch InferredModel.Failure.emptySample {
             return try DataModel.inferred(from: reader(other), entity: arguments.entity)
         }
-        let both = try EvolvedModel(model, with: reader(other), entity: arguments.entity)
+        let both = try InferredModel.Evolution(model, with: reader(other), entity: arguments.entity)
         for obstacle in both.obstacles.prefix(4) { console.printWarning("not compared: \(obstacle.reason)") }
         return both.model
     }

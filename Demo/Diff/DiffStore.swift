@@ -73,7 +73,7 @@ private final class WatchedTransaction: StoreTransaction {
         try await base.count(query)
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+    func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link] {
         try await base.links(relationship, of: sources)
     }
 
@@ -81,7 +81,7 @@ private final class WatchedTransaction: StoreTransaction {
         try await base.find(records)
     }
 
-    func merge(_ request: MergeRequest) async throws -> MergeResult {
+    func merge(_ request: MergeRequest) async throws -> MergeRequest.Result {
         let result = try await base.merge(request)
         guard let root = request.records.layout?.root else { return result }
         noted.withLock { noted in
@@ -96,7 +96,7 @@ private final class WatchedTransaction: StoreTransaction {
         return result
     }
 
-    func link(_ batch: LinkBatch) async throws -> LinkResult {
+    func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         let result = try await base.link(batch)
         let root = model.layouts[batch.relationship.source].root
         noted.withLock { noted in
@@ -119,6 +119,8 @@ private final class WatchedTransaction: StoreTransaction {
         if !reportsKeys { result.keys = [:] }
         return result
     }
+
+    func settleValues() async throws -> [StoreRefusal] { try await base.settleValues() }
 }
 
 extension ObjectChanges {

@@ -12,7 +12,7 @@ struct ExportCommand: Command {
         let store = try await arguments.store.openForReading(
             model: arguments.model, dialect: arguments.dialect, warn: console.printWarning)
         let output = JSONOutput(arguments.layout, console: console)
-        var options = RecordExporter.Options()
+        var options = RecordMapper.Exporter.Options()
         options.relationships = arguments.relationships
         options.keyStyle = arguments.keyStyle
         options.style = output.style

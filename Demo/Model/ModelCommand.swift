@@ -39,7 +39,9 @@ struct ModelCommand: Command {
         }
         let place: ListPlace
         let reader: JSONReader
-        func find(_ beginning: some Collection<UInt8>, _ open: (JSONLayout) throws -> JSONReader) throws -> ListPlace {
+        func find(_ beginning: some Collection<UInt8>, _ open: (JSONReader.Layout) throws -> JSONReader) throws
+            -> ListPlace
+        {
             try ListPlace(
                 beginning, at: arguments.keyPath, entity: arguments.entity, keys: arguments.inference.key, open)
         }

@@ -49,7 +49,7 @@ struct QueryCommand: Command {
 
     private func printJSON(_ layout: JSONOutput.Layout, from store: JSONStore) async throws {
         let output = JSONOutput(layout, console: console)
-        var options = RecordExporter.Options()
+        var options = RecordMapper.Exporter.Options()
         options.relationships = .none
         options.style = output.style
         try await store.export(query(limit: arguments.limit), options: options) { try await output.write($0) }

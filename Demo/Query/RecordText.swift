@@ -39,7 +39,7 @@ enum RecordText {
     }
 
     /// Returns the text of a key, such as `7` or `7, "en"`.
-    static func text(_ key: RecordKey) -> String {
+    static func text(_ key: Record.Key) -> String {
         switch key {
         case .identity(let values): values.map(text).joined(separator: ", ")
         case .object: "(no key)"

@@ -97,7 +97,7 @@ enum JSONStart: Equatable {
     /// The layout of an input for inference.
     ///
     /// - Parameter keyPath: The keys that lead to the array.
-    static func layout(_ bytes: some Sequence<UInt8>, at keyPath: String) -> JSONLayout {
+    static func layout(_ bytes: some Sequence<UInt8>, at keyPath: String) -> JSONReader.Layout {
         keyPath.isEmpty && JSONStart(bytes) == .object
             ? .lines : .array(at: keyPath, acceptsSingleObject: true)
     }

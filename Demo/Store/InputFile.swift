@@ -71,7 +71,7 @@ enum InputFile: Hashable, Sendable {
     /// Returns the layout of the JSON for inference, by its first bytes.
     ///
     /// - Throws: ``InputFileError`` if the file cannot be read.
-    func layout(at keyPath: String) throws(InputFileError) -> JSONLayout {
+    func layout(at keyPath: String) throws(InputFileError) -> JSONReader.Layout {
         JSONStart.layout(try beginning(), at: keyPath)
     }
 

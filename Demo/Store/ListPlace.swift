@@ -26,7 +26,7 @@ struct ListPlace {
     /// - Throws: Errors of the document.
     init(
         _ beginning: some Collection<UInt8>, at keyPath: String, entity: String, keys: [String],
-        ownKeys: Set<String> = [], _ open: (JSONLayout) throws -> JSONReader
+        ownKeys: Set<String> = [], _ open: (JSONReader.Layout) throws -> JSONReader
     ) throws {
         guard keyPath.isEmpty, JSONStart(beginning) == .object else {
             self.init(keyPath: keyPath)
@@ -50,7 +50,7 @@ struct ListPlace {
     /// - Parameter kept: The model of the objects; nil if it is to be inferred.
     init(
         _ beginning: some Collection<UInt8>, _ arguments: SyncArguments, _ kept: ModelChoice?,
-        _ open: (JSONLayout) throws -> JSONReader
+        _ open: (JSONReader.Layout) throws -> JSONReader
     ) throws {
         var keys = arguments.inference.key
         var ownKeys: Set<String> = []

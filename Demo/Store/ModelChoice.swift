@@ -30,7 +30,7 @@ struct ModelChoice {
     /// Reads the model of a file.
     ///
     /// - Parameter warn: Called with each kind of part of the file that the model does not contain.
-    static func given(_ file: URL, warn: (String) -> Void) throws(ModelFileError) -> ModelChoice {
+    static func given(_ file: URL, warn: (String) -> Void) throws(ModelFile.Failure) -> ModelChoice {
         let file = try ModelFile(contentsOf: file)
         report(file.warnings, warn)
         return ModelChoice(model: file.model, origin: .given)
@@ -83,7 +83,7 @@ struct ModelChoice {
     ) throws -> ModelChoice {
         let known = model[entity].map { [$0.entity] } ?? model.dataEntities
         guard known.allSatisfy(\.isInferred) else { throw EvolutionError.givenModel }
-        let evolved = try EvolvedModel(model, with: reader, entity: entity, options: options)
+        let evolved = try InferredModel.Evolution(model, with: reader, entity: entity, options: options)
         let obstacles = evolved.obstacles.map(Self.text)
         if isStrict, !obstacles.isEmpty { throw EvolutionError.obstacles(obstacles) }
         return ModelChoice(
@@ -92,7 +92,7 @@ struct ModelChoice {
             obstacles: obstacles)
     }
 
-    private static func text(_ obstacle: EvolvedModel.Obstacle) -> String {
+    private static func text(_ obstacle: InferredModel.Evolution.Obstacle) -> String {
         "\(obstacle.reason): keep the model as it is, drop the property with --model, or use --rebuild"
     }
 

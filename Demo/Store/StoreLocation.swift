@@ -53,8 +53,8 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the model that the store was last opened with; nil if there is none yet.
     ///
-    /// - Throws: ``StoreLocationError/noModel`` for a database without a model; `ModelFileError` if
-    ///   its model cannot be read.
+    /// - Throws: ``StoreLocationError/noModel`` for a database without a model; `ModelFile.Failure`
+    ///   if its model cannot be read.
     func keptModel() async throws -> DataModel? {
         switch self {
         case .memory: return nil

@@ -15,12 +15,12 @@ struct ServerSync {
     init(_ url: URL, _ server: ServerArguments, arguments: SyncArguments) {
         let client = HTTPClient(requestsPerSecond: server.requestsPerSecond)
         var api = server.api.flatMap(HTTPAPI.common) ?? HTTPAPI()
-        if let pages = server.pages.flatMap(HTTPPages.init(argument:)) { api.pages = pages }
+        if let pages = server.pages.flatMap(HTTPAPI.Pages.init(argument:)) { api.pages = pages }
         for end in server.ends { api.pages = api.pages.ending(end) }
         if let size = server.pageSize { api.pages = api.pages.requesting(size.count, by: size.parameter) }
         if let body = server.body { api.body = try? JSONValue(parsing: body) }
         let delta = server.sinceKeyPath.map { keyPath in
-            HTTPDelta(cursor: .element(keyPath: keyPath), parameter: server.sinceParameter)
+            HTTPAPI.Delta(cursor: .element(keyPath: keyPath), parameter: server.sinceParameter)
         }
         if let delta { api.delta = delta }
         var source = HTTPJSONSource(url, api: api, client: client) { server.headers }
@@ -57,7 +57,7 @@ struct ServerSync {
         _ store: JSONStore, origin: ModelChoice.Origin, show: @escaping @Sendable (ProgressLine) -> Void
     ) async throws -> SyncSummary {
         let begin = ContinuousClock.now
-        let progress: @Sendable (RemoteSyncProgress) -> Void = { progress in
+        let progress: @Sendable (StoreSyncOptions.Progress) -> Void = { progress in
             show(Self.line(progress, after: ContinuousClock.now - begin))
         }
         let remote =
@@ -73,7 +73,7 @@ struct ServerSync {
     /// Returns a progress line.
     ///
     ///     [####----] 12 pages, 12000 of 20000 objects, 3.1 MB, 4000 objects/s, 2.0 s left
-    static func line(_ progress: RemoteSyncProgress, after duration: Duration) -> ProgressLine {
+    static func line(_ progress: StoreSyncOptions.Progress, after duration: Duration) -> ProgressLine {
         let seconds = duration / .seconds(1)
         let isAgain = progress.totalElementCount.map { progress.elementCount > $0 } ?? false
         let rate = seconds > 0 ? Double(progress.elementCount) / seconds : 0

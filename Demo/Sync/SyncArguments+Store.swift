@@ -22,7 +22,7 @@ extension SyncArguments {
     /// Returns the given or stored model; nil if it must be inferred from the JSON.
     ///
     /// - Throws: ``StoreLocationError/noModel`` for a database without a model; ``NameError`` if
-    ///   the model lacks the entity; `ModelInferenceError` if the entity records syncs.
+    ///   the model lacks the entity; `InferredModel.Failure` if the entity records syncs.
     func modelChoice(warn: (String) -> Void) async throws -> ModelChoice? {
         let choice: ModelChoice
         if let model {
@@ -43,7 +43,7 @@ extension SyncArguments {
             return nil
         }
         if choice.model[entity]?.entity.isBookkeeping == true {
-            throw ModelInferenceError.reservedName(entity: entity)
+            throw InferredModel.Failure.reservedName(entity: entity)
         }
         guard let layout = choice.model[entity] else {
             if choice.origin == .kept, isEvolving { return choice }

@@ -102,7 +102,7 @@ struct SyncCommand {
     ///   - beginning: The first bytes of the document.
     ///   - open: Opens the document with a layout.
     private func choose(
-        _ kept: ModelChoice?, _ beginning: some Collection<UInt8>, _ open: (JSONLayout) throws -> JSONReader
+        _ kept: ModelChoice?, _ beginning: some Collection<UInt8>, _ open: (JSONReader.Layout) throws -> JSONReader
     ) throws -> (ModelChoice, keyPath: String) {
         let place = try ListPlace(beginning, arguments, kept, open)
         var choice: ModelChoice

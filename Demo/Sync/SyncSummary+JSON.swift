@@ -103,7 +103,7 @@ extension SyncSummary {
         writer.endObject()
     }
 
-    private static func write(_ problem: MappingProblem, to writer: inout JSONWriter) {
+    private static func write(_ problem: MappingError.Problem, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("entity")
         writer.string(problem.entity)

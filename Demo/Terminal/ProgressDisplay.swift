@@ -5,7 +5,7 @@ struct ProgressDisplay {
     let console: Console
     /// The text at the start of every line.
     var indentation = ""
-    private var last: SyncProgress?
+    private var last: SyncStatus.Progress?
 
     init(console: Console, indentation: String = "") {
         self.console = console
@@ -66,7 +66,7 @@ struct ProgressDisplay {
     }
 
     /// Returns a line such as `content 3 of 12, 1 failed`, with a bar if the total is known.
-    static func line(_ progress: SyncProgress) -> ProgressLine {
+    static func line(_ progress: SyncStatus.Progress) -> ProgressLine {
         let failures = progress.failed > 0 ? ", \(progress.failed) failed" : ""
         guard let total = progress.total, total > 0 else {
             return ProgressLine("\(name(of: progress.stage)) \(progress.done)\(failures)")

@@ -25,7 +25,7 @@ extension Chapter {
         let source = HTTPJSONSource(
             server.url,
             api: HTTPAPI(
-                pages: .link, delta: HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since")),
+                pages: .link, delta: HTTPAPI.Delta(cursor: .element(keyPath: "updated_at"), parameter: "since")),
             client: HTTPClient(
                 retry: RetryPolicy(maxAttempts: 5, baseDelay: .milliseconds(5)), clock: ContinuousClock(),
                 date: { today.withLock { $0 } }))

@@ -146,7 +146,7 @@ extension ModelDocument {
                 if index.hasMixedOrders {
                     warn(.unsupported(what: "the descending order of a part of an index"), at: index.line)
                 }
-                let declared = SyncIndex(names)
+                let declared = SyncEntity.Index(names)
                 if known.insert(declared).inserted { entities[place].indexes.append(declared) }
             }
         }

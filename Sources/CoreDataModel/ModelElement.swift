@@ -7,8 +7,8 @@ struct ModelElement {
 
     /// Returns the value of a required attribute.
     ///
-    /// - Throws: `ModelFileError.missingAttribute` if the element lacks it.
-    func required(_ attribute: String) throws(ModelFileError) -> String {
+    /// - Throws: `ModelFile.Failure.missingAttribute` if the element lacks it.
+    func required(_ attribute: String) throws(ModelFile.Failure) -> String {
         guard let value = attributes[attribute] else {
             throw .missingAttribute(file: file, line: line, element: name, attribute: attribute)
         }

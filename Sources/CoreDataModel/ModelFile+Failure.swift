@@ -1,48 +1,51 @@
 public import Foundation
 public import SyncModel
 
-/// A failure to read a model file, or to write a model as one.
-///
-/// Lines and columns count from 1. The line of an element is the line on which its start tag ends.
-public enum ModelFileError: Error, Hashable, Sendable {
-    /// The file system cannot read the file; `reason` is its explanation.
-    case unreadable(file: String, reason: String)
-    /// The folder contains neither `contents` nor a version of a model.
-    case notAModel(file: String)
-    /// The file or folder is a compiled model (`.mom`, `.momd`), which contains no XML.
-    case compiled(file: String)
-    /// The model has the binary format that Xcode wrote before version 4.
-    case outdatedFormat(file: String)
-    /// The current version does not exist, or `.xccurrentversion` is not a property list that names
-    /// a version.
-    case unknownCurrentVersion(file: String)
-    /// The file is larger than `ModelFile.maximumByteCount`.
-    case tooLarge(file: String)
-    /// The file is not UTF-8.
-    case unsupportedEncoding(file: String)
-    /// The file has a document type.
-    case documentType(file: String, line: Int)
-    /// The file has a processing instruction.
-    case processingInstruction(file: String, line: Int)
-    /// Elements are nested deeper than `ModelFile.maximumDepth`.
-    case tooDeep(file: String, line: Int)
-    /// An XML element has more attributes than `ModelFile.maximumElementAttributeCount`.
-    case tooManyElementAttributes(file: String, line: Int)
-    /// The file is not well-formed XML; `reason` contains the libxml2 error code.
-    case malformed(file: String, line: Int, column: Int, reason: String)
-    /// The root element is not `model`.
-    case unexpectedRoot(file: String, line: Int, element: String)
-    /// An element lacks a required attribute.
-    case missingAttribute(file: String, line: Int, element: String, attribute: String)
-    /// The declarations in the file contradict each other; `line` is the line of the entity or
-    /// property.
-    case invalid(file: String, line: Int, error: ModelError)
-    /// The format cannot express a part of the model. `property` is nil if the part belongs to the
-    /// entity.
-    case unwritable(entity: String, property: String?, reason: String)
+extension ModelFile {
+    /// A failure to read a model file, or to write a model as one.
+    ///
+    /// Lines and columns count from 1. The line of an element is the line on which its start tag
+    /// ends.
+    public enum Failure: Error, Hashable, Sendable {
+        /// The file system cannot read the file; `reason` is its explanation.
+        case unreadable(file: String, reason: String)
+        /// The folder contains neither `contents` nor a version of a model.
+        case notAModel(file: String)
+        /// The file or folder is a compiled model (`.mom`, `.momd`), which contains no XML.
+        case compiled(file: String)
+        /// The model has the binary format that Xcode wrote before version 4.
+        case outdatedFormat(file: String)
+        /// The current version does not exist, or `.xccurrentversion` is not a property list that
+        /// names a version.
+        case unknownCurrentVersion(file: String)
+        /// The file is larger than `ModelFile.maximumByteCount`.
+        case tooLarge(file: String)
+        /// The file is not UTF-8.
+        case unsupportedEncoding(file: String)
+        /// The file has a document type.
+        case documentType(file: String, line: Int)
+        /// The file has a processing instruction.
+        case processingInstruction(file: String, line: Int)
+        /// Elements are nested deeper than `ModelFile.maximumDepth`.
+        case tooDeep(file: String, line: Int)
+        /// An XML element has more attributes than `ModelFile.maximumElementAttributeCount`.
+        case tooManyElementAttributes(file: String, line: Int)
+        /// The file is not well-formed XML; `reason` contains the libxml2 error code.
+        case malformed(file: String, line: Int, column: Int, reason: String)
+        /// The root element is not `model`.
+        case unexpectedRoot(file: String, line: Int, element: String)
+        /// An element lacks a required attribute.
+        case missingAttribute(file: String, line: Int, element: String, attribute: String)
+        /// The declarations in the file contradict each other; `line` is the line of the entity or
+        /// property.
+        case invalid(file: String, line: Int, error: ModelError)
+        /// The format cannot express a part of the model. `property` is nil if the part belongs to
+        /// the entity.
+        case unwritable(entity: String, property: String?, reason: String)
+    }
 }
 
-extension ModelFileError: CustomStringConvertible {
+extension ModelFile.Failure: CustomStringConvertible {
     /// The error as one readable line.
     public var description: String {
         switch self {
@@ -73,7 +76,7 @@ extension ModelFileError: CustomStringConvertible {
     }
 }
 
-extension ModelFileError: LocalizedError {
+extension ModelFile.Failure: LocalizedError {
     /// The same text as `description`.
     public var errorDescription: String? {
         description

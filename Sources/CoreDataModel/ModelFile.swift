@@ -34,8 +34,8 @@ public struct ModelFile: Sendable {
     /// - Parameter url: An `.xcdatamodeld` folder, an `.xcdatamodel` folder, or the XML file that
     ///   such a folder contains as `contents`. An `.xcdatamodeld` folder is read at its current
     ///   version. If it does not name one, the latest version by number is read, with a warning.
-    /// - Throws: `ModelFileError` with the file and, if known, the line.
-    public init(contentsOf url: URL) throws(ModelFileError) {
+    /// - Throws: `ModelFile.Failure` with the file and, if known, the line.
+    public init(contentsOf url: URL) throws(ModelFile.Failure) {
         let (contents, assumedVersion) = try ModelFolder.contents(of: url)
         let file = try ModelFile(xml: try ModelFolder.data(of: contents), named: contents.path)
         model = file.model
@@ -53,8 +53,8 @@ public struct ModelFile: Sendable {
     /// - Parameters:
     ///   - xml: The `contents` file of an `.xcdatamodel` folder.
     ///   - name: The name of the file in errors and warnings; `contents` by default.
-    /// - Throws: `ModelFileError` with the line, if known.
-    public init(xml: Data, named name: String = "contents") throws(ModelFileError) {
+    /// - Throws: `ModelFile.Failure` with the line, if known.
+    public init(xml: Data, named name: String = "contents") throws(ModelFile.Failure) {
         try ModelFolder.checkFormat(xml, file: name)
         var document = try ModelXMLReader.read(xml, file: name)
         do {

@@ -5,7 +5,7 @@ enum ModelFolder {
     /// Returns the XML file for a URL of a file, a model folder, or a folder of versions.
     ///
     /// - Returns: The XML file, and the name of its version if that had to be assumed.
-    static func contents(of url: URL) throws(ModelFileError) -> (file: URL, assumedVersion: String?) {
+    static func contents(of url: URL) throws(ModelFile.Failure) -> (file: URL, assumedVersion: String?) {
         guard isFolder(url) else { return (url, nil) }
         if let contents = contents(inModel: url) { return (contents, nil) }
         let names = try names(in: url)
@@ -34,7 +34,7 @@ enum ModelFolder {
     private static let suffix = ".xcdatamodel"
 
     /// Returns the error for a folder without XML, by the names of its files.
-    private static func refusal(of folder: URL, containing names: [String]) -> ModelFileError {
+    private static func refusal(of folder: URL, containing names: [String]) -> ModelFile.Failure {
         if names.contains(where: { $0.hasSuffix(".mom") || $0.hasSuffix(".omo") }) {
             return .compiled(file: folder.path)
         }
@@ -42,7 +42,7 @@ enum ModelFolder {
     }
 
     /// Checks that a file is not a binary property list, as compiled and outdated models are.
-    static func checkFormat(_ data: Data, file: String) throws(ModelFileError) {
+    static func checkFormat(_ data: Data, file: String) throws(ModelFile.Failure) {
         guard data.starts(with: Data("bplist".utf8)) else { return }
         throw URL(fileURLWithPath: file).lastPathComponent == "elements"
             ? .outdatedFormat(file: file) : .compiled(file: file)
@@ -50,9 +50,9 @@ enum ModelFolder {
 
     /// Returns the bytes of a file.
     ///
-    /// - Throws: `ModelFileError.tooLarge` for more than `ModelFile.maximumByteCount`, or
+    /// - Throws: `ModelFile.Failure.tooLarge` for more than `ModelFile.maximumByteCount`, or
     ///   `unreadable`.
-    static func data(of url: URL) throws(ModelFileError) -> Data {
+    static func data(of url: URL) throws(ModelFile.Failure) -> Data {
         let data: Data
         do {
             let handle = try FileHandle(forReadingFrom: url)
@@ -75,7 +75,7 @@ enum ModelFolder {
         return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    private static func names(in folder: URL) throws(ModelFileError) -> [String] {
+    private static func names(in folder: URL) throws(ModelFile.Failure) -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder.path)
         } catch {

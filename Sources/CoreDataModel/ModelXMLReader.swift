@@ -25,7 +25,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
     private var attribute: SyncAttribute?
     private var relationship: SyncRelationship?
     private var userInfo: [String: String] = [:]
-    private var failure: ModelFileError?
+    private var failure: ModelFile.Failure?
     /// Whether the root element was closed.
     private var isComplete = false
 
@@ -34,7 +34,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         document = ModelDocument(file: file)
     }
 
-    static func read(_ data: Data, file: String) throws(ModelFileError) -> ModelDocument {
+    static func read(_ data: Data, file: String) throws(ModelFile.Failure) -> ModelDocument {
         guard data.count <= ModelFile.maximumByteCount else { throw .tooLarge(file: file) }
         let checked = try XMLGuard.checked(data, file: file)
         let reader = ModelXMLReader(file: file)
@@ -61,7 +61,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
             return fail(parser, .tooDeep(file: file, line: parser.lineNumber))
         }
         let element = ModelElement(name: name, attributes: attributes, file: file, line: parser.lineNumber)
-        do throws(ModelFileError) {
+        do throws(ModelFile.Failure) {
             places.append(try open(element))
         } catch {
             fail(parser, error)
@@ -84,7 +84,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
                 reason: "not well-formed XML (\(code))"))
     }
 
-    private func fail(_ parser: XMLParser, _ error: ModelFileError) {
+    private func fail(_ parser: XMLParser, _ error: ModelFile.Failure) {
         failure = error
         parser.abortParsing()
     }
@@ -92,7 +92,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
     // MARK: Elements
 
     /// Reads the start of an element, and returns its position for its children.
-    private func open(_ element: ModelElement) throws(ModelFileError) -> Place {
+    private func open(_ element: ModelElement) throws(ModelFile.Failure) -> Place {
         switch (places.last, element.name) {
         case (nil, "model"):
             report(element.unknown(besides: ModelElements.model))
@@ -187,7 +187,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         }
     }
 
-    private func openEntity(_ element: ModelElement) throws(ModelFileError) {
+    private func openEntity(_ element: ModelElement) throws(ModelFile.Failure) {
         report(element.unknown(besides: ModelElements.entity))
         let name = try element.required("name")
         document.note(element.line, of: name)
@@ -199,7 +199,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         self.entity = entity
     }
 
-    private func openAttribute(_ element: ModelElement) throws(ModelFileError) -> Place {
+    private func openAttribute(_ element: ModelElement) throws(ModelFile.Failure) -> Place {
         report(element.unknown(besides: ModelElements.attribute))
         let name = try element.required("name")
         let typeName = element.attributes["attributeType"] ?? ""
@@ -266,7 +266,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         return attribute
     }
 
-    private func openRelationship(_ element: ModelElement) throws(ModelFileError) -> Place {
+    private func openRelationship(_ element: ModelElement) throws(ModelFile.Failure) -> Place {
         report(element.unknown(besides: ModelElements.relationship))
         let name = try element.required("name")
         noteLine(element.line, of: name)

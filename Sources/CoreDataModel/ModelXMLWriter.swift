@@ -10,10 +10,11 @@ extension DataModel {
     ///
     /// A JSON attribute is written as a string attribute with the annotation `sync.type` = `json`.
     ///
-    /// - Throws: `ModelFileError.unwritable` for contents that the format cannot express: a control
-    ///   character in a name, default or annotation, a binary default, a decimal default that is
-    ///   not a number, an annotation `sync.type`, or an index that is unique or has a condition.
-    public func coreDataXML() throws(ModelFileError) -> Data {
+    /// - Throws: `ModelFile.Failure.unwritable` for contents that the format cannot express: a
+    ///   control character in a name, default or annotation, a binary default, a decimal default
+    ///   that is not a number, an annotation `sync.type`, or an index that is unique or has a
+    ///   condition.
+    public func coreDataXML() throws(ModelFile.Failure) -> Data {
         var writer = ModelXMLWriter()
         for layout in layouts {
             try writer.write(layout.entity, identity: identity(of: layout))
@@ -49,7 +50,7 @@ private struct ModelXMLWriter {
         Data((text + "</model>\n").utf8)
     }
 
-    mutating func write(_ entity: SyncEntity, identity: [String]) throws(ModelFileError) {
+    mutating func write(_ entity: SyncEntity, identity: [String]) throws(ModelFile.Failure) {
         self.entity = entity.name
         property = nil
         try open(
@@ -81,7 +82,7 @@ private struct ModelXMLWriter {
         close("entity", depth: 1)
     }
 
-    private mutating func write(_ attribute: SyncAttribute) throws(ModelFileError) {
+    private mutating func write(_ attribute: SyncAttribute) throws(ModelFile.Failure) {
         var attributes: [(String, String?)] = [
             ("name", attribute.name), ("optional", attribute.isOptional ? "YES" : nil),
             ("attributeType", attribute.type.coreDataName),
@@ -111,7 +112,7 @@ private struct ModelXMLWriter {
         try write("attribute", attributes, userInfo: userInfo)
     }
 
-    private mutating func write(_ relationship: SyncRelationship) throws(ModelFileError) {
+    private mutating func write(_ relationship: SyncRelationship) throws(ModelFile.Failure) {
         try write(
             "relationship",
             [
@@ -125,7 +126,7 @@ private struct ModelXMLWriter {
             ], userInfo: relationship.userInfo)
     }
 
-    private mutating func write(_ index: SyncIndex) throws(ModelFileError) {
+    private mutating func write(_ index: SyncEntity.Index) throws(ModelFile.Failure) {
         guard !index.isUnique, index.condition == nil else {
             throw unwritable("an index that is unique or partial has no counterpart")
         }
@@ -141,14 +142,14 @@ private struct ModelXMLWriter {
 
     private mutating func write(
         _ name: String, _ attributes: [(String, String?)], userInfo: [String: String]
-    ) throws(ModelFileError) {
+    ) throws(ModelFile.Failure) {
         try open(name, depth: 2, attributes, isEmpty: userInfo.isEmpty)
         guard !userInfo.isEmpty else { return }
         try write(userInfo, depth: 3)
         close(name, depth: 2)
     }
 
-    private mutating func write(_ userInfo: [String: String], depth: Int) throws(ModelFileError) {
+    private mutating func write(_ userInfo: [String: String], depth: Int) throws(ModelFile.Failure) {
         guard !userInfo.isEmpty else { return }
         try open("userInfo", depth: depth, [], isEmpty: false)
         for (key, value) in userInfo.sortedByKey {
@@ -159,7 +160,7 @@ private struct ModelXMLWriter {
 
     private mutating func open(
         _ name: String, depth: Int, _ attributes: [(String, String?)], isEmpty: Bool
-    ) throws(ModelFileError) {
+    ) throws(ModelFile.Failure) {
         text += String(repeating: "    ", count: depth) + "<" + name
         for case (let key, let value?) in attributes {
             text += " \(key)=\"\(try escaped(value))\""
@@ -171,7 +172,7 @@ private struct ModelXMLWriter {
         text += String(repeating: "    ", count: depth) + "</\(name)>\n"
     }
 
-    private func escaped(_ value: String) throws(ModelFileError) -> String {
+    private func escaped(_ value: String) throws(ModelFile.Failure) -> String {
         var escaped = ""
         for scalar in value.unicodeScalars {
             switch scalar {
@@ -192,7 +193,7 @@ private struct ModelXMLWriter {
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    private func unwritable(_ reason: String) -> ModelFileError {
+    private func unwritable(_ reason: String) -> ModelFile.Failure {
         .unwritable(entity: entity, property: property, reason: reason)
     }
 }

@@ -18,9 +18,9 @@ import Foundation
 enum XMLGuard {
     /// Returns the bytes for the parser, with spaces in place of the XML declaration.
     ///
-    /// - Throws: `ModelFileError.unsupportedEncoding`, `documentType`, `processingInstruction` or
-    ///   `tooManyElementAttributes`. The XML parser reports all other errors.
-    static func checked(_ data: Data, file: String) throws(ModelFileError) -> Data {
+    /// - Throws: `ModelFile.Failure.unsupportedEncoding`, `documentType`, `processingInstruction`
+    ///   or `tooManyElementAttributes`. The XML parser reports all other errors.
+    static func checked(_ data: Data, file: String) throws(ModelFile.Failure) -> Data {
         guard !data.contains(0), String(data: data, encoding: .utf8) != nil else {
             throw .unsupportedEncoding(file: file)
         }

@@ -36,7 +36,7 @@ extension HTTPAPI {
 
     /// Contentful's delivery API: items, with a number of objects to skip.
     public static let contentful = HTTPAPI(
-        pages: .offset(parameter: "skip", size: HTTPPages.Size(parameter: "limit", count: 1000))
+        pages: .offset(parameter: "skip", size: HTTPAPI.Pages.Size(parameter: "limit", count: 1000))
             .ending(.total(keyPath: "total")),
         keyPath: "items"
     ).named("contentful")
@@ -44,7 +44,7 @@ extension HTTPAPI {
     /// CouchDB's `_changes`, starting after the last sequence.
     public static let couchdb = HTTPAPI(
         pages: .single,
-        delta: HTTPDelta(
+        delta: HTTPAPI.Delta(
             cursor: .document(keyPath: "last_seq"), parameter: "since", tombstones: .flag(keyPath: "deleted")),
         keyPath: "results"
     ).named("couchdb")
@@ -64,12 +64,13 @@ extension HTTPAPI {
     public static let drf = HTTPAPI(pages: .linkField(keyPath: "next"), keyPath: "results", totalKeyPath: "count")
         .named("drf")
 
-    /// Django REST framework with `CursorPagination`, whose pages follow a key that does not change.
+    /// Django REST framework with `CursorPagination`, whose pages follow a key that does not
+    /// change.
     public static let drfCursor = snapshot(
         HTTPAPI(pages: .linkField(keyPath: "next"), keyPath: "results").named("drfcursor"))
 
-    /// FHIR: the entries of a bundle, with a link to the next page. The key paths of attributes begin
-    /// with `resource`.
+    /// FHIR: the entries of a bundle, with a link to the next page. The key paths of attributes
+    /// begin with `resource`.
     public static let fhir = HTTPAPI(
         pages: .links(keyPath: "link", relation: "relation", address: "url"), keyPath: "entry",
         headers: ["Accept": "application/fhir+json"]
@@ -93,7 +94,7 @@ extension HTTPAPI {
     public static let google: HTTPAPI = {
         var api = HTTPAPI(
             pages: .cursor(keyPath: "nextPageToken", parameter: "pageToken").omittingLastPointer(),
-            delta: HTTPDelta(
+            delta: HTTPAPI.Delta(
                 cursor: .document(keyPath: "nextSyncToken"), parameter: "syncToken",
                 tombstones: .field(keyPath: "status", equals: "cancelled")
             ) { error in
@@ -126,10 +127,11 @@ extension HTTPAPI {
         headers: ["Accept": "application/vnd.api+json"]
     ).named("jsonapi")
 
-    /// Kinto: data, with the address of the next page in `Next-Page`, and changes since a timestamp.
+    /// Kinto: data, with the address of the next page in `Next-Page`, and changes since a
+    /// timestamp.
     public static let kinto = HTTPAPI(
         pages: .link(header: "Next-Page"),
-        delta: HTTPDelta(
+        delta: HTTPAPI.Delta(
             cursor: .element(keyPath: "last_modified"), parameter: "_since", tombstones: .flag(keyPath: "deleted")),
         keyPath: "data"
     ).named("kinto")
@@ -167,14 +169,14 @@ extension HTTPAPI {
     /// OData and Microsoft Graph: values, with links to the next page and to the next changes.
     public static let odata = HTTPAPI(
         pages: .linkField(keyPath: #"@odata\.nextLink"#).omittingLastPointer(),
-        delta: HTTPDelta(
+        delta: HTTPAPI.Delta(
             cursor: .address(keyPath: #"@odata\.deltaLink"#), tombstones: .flag(keyPath: "@removed")),
         keyPath: "value"
     ).named("odata")
 
     /// PostgREST and Supabase: an array, with the number of all rows in `Content-Range`.
     public static let postgrest = HTTPAPI(
-        pages: .offset(parameter: "offset", size: HTTPPages.Size(parameter: "limit", count: 1000))
+        pages: .offset(parameter: "offset", size: HTTPAPI.Pages.Size(parameter: "limit", count: 1000))
             .ending(.status([416])),
         headers: ["Prefer": "count=exact"]
     ).named("postgrest")
@@ -201,7 +203,7 @@ extension HTTPAPI {
     /// Strapi: data, with numbered pages.
     public static let strapi = HTTPAPI(
         pages: .page(
-            parameter: "pagination[page]", size: HTTPPages.Size(parameter: "pagination[pageSize]", count: 100)
+            parameter: "pagination[page]", size: HTTPAPI.Pages.Size(parameter: "pagination[pageSize]", count: 100)
         ).ending(.total(keyPath: "meta.pagination.total")),
         keyPath: "data"
     ).named("strapi")
@@ -221,7 +223,7 @@ extension HTTPAPI {
 
     /// WordPress: numbered pages, with the number of pages in `X-WP-TotalPages`.
     public static let wordpress = HTTPAPI(
-        pages: .page(parameter: "page", size: HTTPPages.Size(parameter: "per_page", count: 100))
+        pages: .page(parameter: "page", size: HTTPAPI.Pages.Size(parameter: "per_page", count: 100))
             .ending(.pageCount(header: "X-WP-TotalPages"), .status([400, 404]))
     ).named("wordpress")
 

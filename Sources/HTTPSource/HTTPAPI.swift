@@ -6,14 +6,15 @@ public import JSONMapper
 /// Common APIs are static members; other ones are described by the initializer:
 ///
 ///     let issues = HTTPJSONSource(url, api: .github) { ["Authorization": "Bearer \(token)"] }
-///     let orders = HTTPJSONSource(url, api: HTTPAPI(pages: .linkField(keyPath: "next"), keyPath: "data"))
+///     let orders = HTTPJSONSource(url, api: HTTPAPI(pages: .linkField(keyPath: "next"), keyPath:
+///     "data"))
 public struct HTTPAPI: Sendable {
     /// The name of a common API on a command line, in lowercase; empty for other ones.
     public internal(set) var name = ""
     /// How the server divides the list into pages; a single response by default.
-    public var pages: HTTPPages
+    public var pages: HTTPAPI.Pages
     /// How to request changes only; nil, the default, if the server cannot report them.
-    public var delta: HTTPDelta?
+    public var delta: HTTPAPI.Delta?
     /// The key path of the objects in each page, unless the options of a sync specify one.
     ///
     /// Empty, the default, if the page is the array, or if the key path depends on the list.
@@ -65,7 +66,7 @@ public struct HTTPAPI: Sendable {
     ///   - body: A body that each request sends with POST; nil, the default, for GET requests.
     ///   - headers: Header fields of each request; none by default.
     public init(
-        pages: HTTPPages = .single, delta: HTTPDelta? = nil, keyPath: String = "", format: Format = .array,
+        pages: HTTPAPI.Pages = .single, delta: HTTPAPI.Delta? = nil, keyPath: String = "", format: Format = .array,
         check: ReplyCheck? = nil, totalKeyPath: String? = nil, body: JSONValue? = nil,
         headers: HTTPHeaders = HTTPHeaders()
     ) {

@@ -16,7 +16,7 @@ extension RemoteSource where Self == HTTPJSONSource {
     ///   - headers: The header fields of each request, such as an access token; none by default.
     ///     For fields that change, such as a token that expires, create an ``HTTPJSONSource``.
     public static func url(
-        _ url: URL, pages: HTTPPages = .single, keyPath: String = "", client: HTTPClient = HTTPClient(),
+        _ url: URL, pages: HTTPAPI.Pages = .single, keyPath: String = "", client: HTTPClient = HTTPClient(),
         headers: HTTPHeaders = HTTPHeaders()
     ) -> HTTPJSONSource {
         .url(url, api: HTTPAPI(pages: pages, keyPath: keyPath), client: client, headers: headers)

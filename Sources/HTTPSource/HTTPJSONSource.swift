@@ -5,7 +5,7 @@ import SyncBase
 
 /// A list of JSON objects on an HTTP server, as a source of a store.
 ///
-///     let changes = HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since")
+///     let changes = HTTPAPI.Delta(cursor: .element(keyPath: "updated_at"), parameter: "since")
 ///     let users = HTTPJSONSource(url, api: HTTPAPI(pages: .link, delta: changes))
 ///     let result = try await store.sync(User.self, from: users)
 ///
@@ -32,8 +32,8 @@ public struct HTTPJSONSource: RemoteSource {
     public var bookmarkHeaders: [String] = []
     /// The header fields of each request, such as an access token.
     ///
-    /// They are sent only to the origin of the address, in addition to those of ``api``, and are never
-    /// logged.
+    /// They are sent only to the origin of the address, in addition to those of ``api``, and are
+    /// never logged.
     public var headers: @Sendable () async throws -> HTTPHeaders
     /// The client that sends requests.
     public let client: HTTPClient

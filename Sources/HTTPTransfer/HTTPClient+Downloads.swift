@@ -7,7 +7,8 @@ extension HTTPClient {
     ///
     /// The status must be 200, or 206 for a range. The request declines compression. If the body is
     /// compressed nevertheless, as some object stores do, it is decompressed. This is an error if
-    /// the transport cannot detect a truncated compressed body, as with ``URLSessionTransport``.
+    /// the transport cannot detect a truncated compressed body, as with
+    /// ``HTTPClient/URLSessionTransport``.
     ///
     /// A range ends with the body if it reaches beyond the body's end: `500..<Int.max` is
     /// everything from byte 500. A range that begins at or behind the end is an error with the
@@ -78,7 +79,8 @@ extension HTTPClient {
     ///
     /// The status must be 200. The request declines compression. If the body is compressed
     /// nevertheless, as some object stores do, it is decompressed. This is an error if the
-    /// transport cannot detect a truncated compressed body, as with ``URLSessionTransport``.
+    /// transport cannot detect a truncated compressed body, as with
+    /// ``HTTPClient/URLSessionTransport``.
     ///
     /// An interrupted download continues where it ended (RFC 9110, section 14) if the server
     /// identified the body with a strong entity tag and did not compress it. The continuation must

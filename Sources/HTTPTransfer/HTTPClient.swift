@@ -48,7 +48,7 @@ public final class HTTPClient: Sendable {
     public let retry: RetryPolicy
     /// Where requests may go.
     public let destinations: Destinations
-    let transport: any HTTPTransport
+    let transport: any HTTPClient.Transport
     let sign: (@Sendable (inout HTTPRequest) async throws -> Void)?
     package let pacer: RequestPacer
     package let clock: SyncClock
@@ -73,7 +73,7 @@ public final class HTTPClient: Sendable {
     ///     signature; none by default. It is called for each request to the origin of the address
     ///     that the caller gave, also after redirects. Errors do not show the fields that it adds.
     public convenience init(
-        transport: any HTTPTransport = HTTPClient.systemTransport(), limits: Limits = Limits(),
+        transport: any HTTPClient.Transport = HTTPClient.systemTransport(), limits: Limits = Limits(),
         retry: RetryPolicy = RetryPolicy(maxAttempts: 5), destinations: Destinations = .anywhere,
         requestsPerSecond: Double? = nil, connectionCount: Int = 4,
         sign: (@Sendable (inout HTTPRequest) async throws -> Void)? = nil
@@ -91,7 +91,7 @@ public final class HTTPClient: Sendable {
     ///   - date: Returns the time of day.
     ///   - random: Returns a number in 0 ..< 1 that chooses waits within their bounds.
     package init(
-        transport: any HTTPTransport = HTTPClient.systemTransport(), limits: Limits = Limits(),
+        transport: any HTTPClient.Transport = HTTPClient.systemTransport(), limits: Limits = Limits(),
         retry: RetryPolicy = RetryPolicy(maxAttempts: 5), destinations: Destinations = .anywhere,
         requestsPerSecond: Double? = nil, connectionCount: Int = 4,
         sign: (@Sendable (inout HTTPRequest) async throws -> Void)? = nil,
@@ -110,16 +110,16 @@ public final class HTTPClient: Sendable {
             connectionCount: connectionCount, requestsPerSecond: requestsPerSecond, clock: self.clock)
     }
 
-    /// Creates the network transport for this system: `CurlTransport` on Linux if libcurl is
-    /// available, otherwise ``URLSessionTransport``.
+    /// Creates the network transport for this system: `HTTPClient.CurlTransport` on Linux if
+    /// libcurl is available, otherwise ``HTTPClient/URLSessionTransport``.
     ///
     /// - Parameter options: How the transport connects; by default as the system says.
     public static func systemTransport(
         _ options: HTTPConnectionOptions = HTTPConnectionOptions()
-    ) -> any HTTPTransport {
+    ) -> any HTTPClient.Transport {
         #if os(Linux)
-        if let transport = CurlTransport(options) { return transport }
+        if let transport = HTTPClient.CurlTransport(options) { return transport }
         #endif
-        return URLSessionTransport(options)
+        return HTTPClient.URLSessionTransport(options)
     }
 }

@@ -43,9 +43,9 @@ extension DataModel {
     ///   - layout: The location of the elements; the document itself by default.
     ///   - options: The accepted syntax, and size limits.
     /// - Throws: `JSONError` if the sample is not JSON or does not match the layout;
-    ///   `ModelInferenceError` if a model cannot be inferred from it.
+    ///   `InferredModel.Failure` if a model cannot be inferred from it.
     public static func inferred(
-        from json: [UInt8], entity: String, layout: JSONLayout = .array(acceptsSingleObject: true),
+        from json: [UInt8], entity: String, layout: JSONReader.Layout = .array(acceptsSingleObject: true),
         options: JSONOptions = JSONOptions()
     ) throws -> DataModel {
         try inferred(from: JSONReader(bytes: json, layout: layout, options: options), entity: entity)
@@ -55,7 +55,7 @@ extension DataModel {
     ///
     /// - Throws: The errors of ``inferred(from:entity:layout:options:)``.
     public static func inferred(
-        from json: String, entity: String, layout: JSONLayout = .array(acceptsSingleObject: true)
+        from json: String, entity: String, layout: JSONReader.Layout = .array(acceptsSingleObject: true)
     ) throws -> DataModel {
         try inferred(from: Array(json.utf8), entity: entity, layout: layout)
     }
@@ -87,7 +87,7 @@ extension InferredModel {
     ///   - entity: The name of the elements' entity.
     ///   - options: The key of the elements, and limits.
     /// - Throws: `JSONError` if the sample is not JSON or does not match the reader's layout;
-    ///   `ModelInferenceError` if a model cannot be inferred from it; errors of the reader's
+    ///   `InferredModel.Failure` if a model cannot be inferred from it; errors of the reader's
     ///   source.
     public init(
         from reader: JSONReader, entity: String, options: InferredModel.Options = InferredModel.Options()
@@ -105,7 +105,7 @@ extension InferredModel {
     ) throws -> ExaminedSample {
         var shapes = ShapeSampler(entity: entity, key: key)
         while let isObject = try reader.next(isWhole: true, { cursor in try shapes.examine(&cursor) }) {
-            guard isObject else { throw ModelInferenceError.notAnObject(index: reader.elementCount - 1) }
+            guard isObject else { throw InferredModel.Failure.notAnObject(index: reader.elementCount - 1) }
             if let limit, shapes.elementCount >= limit {
                 let isPartial = try reader.next { cursor in try cursor.skipValue() } != nil
                 return ExaminedSample(shapes: shapes, isPartial: isPartial)

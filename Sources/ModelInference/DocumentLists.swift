@@ -29,7 +29,7 @@ package struct DocumentLists: Hashable, Sendable {
         let sample: ExaminedSample
         do {
             sample = try InferredModel.sampler(of: reader, entity: entity, key: [], limit: 1)
-        } catch is ModelInferenceError {
+        } catch is InferredModel.Failure {
             return
         }
         guard !sample.isPartial, sample.shapes.elementCount == 1 else { return }

@@ -1,24 +1,26 @@
 public import Foundation
 
-/// A failure to infer a model from a sample.
-public enum ModelInferenceError: Error, Hashable, Sendable {
-    /// The sample has no elements.
-    case emptySample
-    /// An element is not an object; the index counts from 0.
-    case notAnObject(index: Int)
-    /// No element has a key.
-    case noKeys(entity: String)
-    /// An element lacks a value under a requested key.
-    case incompleteKey(entity: String, key: [String])
-    /// Two elements have the same values under the requested keys.
-    case repeatedKey(entity: String, key: [String])
-    /// The name is reserved for entities that record the progress of syncs.
-    case reservedName(entity: String)
-    /// The values of a requested key are not all integers, all texts, all UUIDs or all dates.
-    case unsuitableKey(entity: String, key: String)
+extension InferredModel {
+    /// A failure to infer a model from a sample.
+    public enum Failure: Error, Hashable, Sendable {
+        /// The sample has no elements.
+        case emptySample
+        /// An element is not an object; the index counts from 0.
+        case notAnObject(index: Int)
+        /// No element has a key.
+        case noKeys(entity: String)
+        /// An element lacks a value under a requested key.
+        case incompleteKey(entity: String, key: [String])
+        /// Two elements have the same values under the requested keys.
+        case repeatedKey(entity: String, key: [String])
+        /// The name is reserved for entities that record the progress of syncs.
+        case reservedName(entity: String)
+        /// The values of a requested key are not all integers, all texts, all UUIDs or all dates.
+        case unsuitableKey(entity: String, key: String)
+    }
 }
 
-extension ModelInferenceError: CustomStringConvertible {
+extension InferredModel.Failure: CustomStringConvertible {
     /// The error as a readable sentence.
     public var description: String {
         switch self {
@@ -38,7 +40,7 @@ extension ModelInferenceError: CustomStringConvertible {
     }
 }
 
-extension ModelInferenceError: LocalizedError {
+extension InferredModel.Failure: LocalizedError {
     /// The same text as `description`.
     public var errorDescription: String? {
         description

@@ -184,7 +184,7 @@ package struct JSONStore: Sendable {
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``; `StoreError.identityTaken` if
     ///   the JSON contains the key of another object.
     @discardableResult
-    package func update(_ key: RecordKey, in entity: String, with json: JSONValue) async throws -> StoreSyncResult? {
+    package func update(_ key: Record.Key, in entity: String, with json: JSONValue) async throws -> StoreSyncResult? {
         let request = SyncRequest(mapper: mapper, entity: entity)
         return try await change { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return nil }
@@ -197,7 +197,7 @@ package struct JSONStore: Sendable {
     /// - Returns: Whether the object existed.
     /// - Throws: `StoreError.deletionDenied`, and errors of the store.
     @discardableResult
-    package func delete(_ key: RecordKey, in entity: String) async throws -> Bool {
+    package func delete(_ key: Record.Key, in entity: String) async throws -> Bool {
         try await change { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return false }
             try await transaction.remove(StoreQuery(entity, objects: .only([stored.object])))

@@ -134,7 +134,7 @@ extension Store {
     /// - Throws: The errors of `sync(_:_:childrenOf:options:)`;
     ///   `StoreError.identityTaken` if the JSON contains the key of another object.
     @discardableResult
-    public func update(_ entity: String, key: RecordKey, with json: JSONValue) async throws -> StoreSyncResult? {
+    public func update(_ entity: String, key: Record.Key, with json: JSONValue) async throws -> StoreSyncResult? {
         try await syncing.update(key, in: entity, with: json)
     }
 
@@ -143,7 +143,7 @@ extension Store {
     /// - Returns: Whether the object existed.
     /// - Throws: `StoreError.deletionDenied`, and errors of the store.
     @discardableResult
-    public func delete(_ entity: String, key: RecordKey) async throws -> Bool {
+    public func delete(_ entity: String, key: Record.Key) async throws -> Bool {
         try await syncing.delete(key, in: entity)
     }
 
@@ -185,7 +185,7 @@ extension Store {
     @discardableResult
     public func sync(
         _ entity: String, from source: some RemoteSource, options: StoreSyncOptions = StoreSyncOptions(),
-        usesBookmark: Bool = true, progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
+        usesBookmark: Bool = true, progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void = { _ in }
     ) async throws -> StoreSyncResult {
         try await syncing.sync(
             from: source, into: entity, options: options, usesBookmark: usesBookmark, progress: progress)
@@ -198,7 +198,7 @@ extension Store {
     ///   `sync(_:from:options:usesBookmark:progress:)`.
     public func plan(
         _ entity: String, from source: some RemoteSource, options: StoreSyncOptions = StoreSyncOptions(),
-        usesBookmark: Bool = true, progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
+        usesBookmark: Bool = true, progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void = { _ in }
     ) async throws -> StoreSyncResult {
         try await syncing.plan(
             from: source, into: entity, options: options, usesBookmark: usesBookmark, progress: progress)

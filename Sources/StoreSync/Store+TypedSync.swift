@@ -79,7 +79,7 @@ extension Store {
     /// `update(_:key:with:)`.
     @discardableResult
     public func update(
-        _ type: (some SyncObject).Type, key: RecordKey, with json: JSONValue
+        _ type: (some SyncObject).Type, key: Record.Key, with json: JSONValue
     ) async throws -> StoreSyncResult? {
         try await update(type.entityName, key: key, with: json)
     }
@@ -89,7 +89,7 @@ extension Store {
     /// - Returns: Whether the object existed.
     /// - Throws: As `delete(_:key:)`.
     @discardableResult
-    public func delete(_ type: (some SyncObject).Type, key: RecordKey) async throws -> Bool {
+    public func delete(_ type: (some SyncObject).Type, key: Record.Key) async throws -> Bool {
         try await delete(type.entityName, key: key)
     }
 
@@ -113,7 +113,7 @@ extension Store {
     public func sync(
         _ type: (some SyncObject).Type, from source: some RemoteSource,
         options: StoreSyncOptions = StoreSyncOptions(), usesBookmark: Bool = true,
-        progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
+        progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void = { _ in }
     ) async throws -> StoreSyncResult {
         try await sync(
             type.entityName, from: source, options: options, usesBookmark: usesBookmark, progress: progress)
@@ -125,7 +125,7 @@ extension Store {
     public func plan(
         _ type: (some SyncObject).Type, from source: some RemoteSource,
         options: StoreSyncOptions = StoreSyncOptions(), usesBookmark: Bool = true,
-        progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
+        progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void = { _ in }
     ) async throws -> StoreSyncResult {
         try await plan(
             type.entityName, from: source, options: options, usesBookmark: usesBookmark, progress: progress)

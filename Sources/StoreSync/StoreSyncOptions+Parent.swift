@@ -41,7 +41,7 @@ extension StoreSyncOptions {
         }
 
         /// Looks up the relationship to the children.
-        func relationship(to child: EntityLayout, in model: DataModel) throws -> RelationshipLayout {
+        func relationship(to child: EntityLayout, in model: DataModel) throws -> EntityLayout.Relationship {
             let layout = try model.layout(of: entity)
             let suitable = layout.relationships.filter { candidate in
                 let destination = model.layouts[candidate.destination]

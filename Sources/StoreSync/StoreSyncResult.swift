@@ -50,14 +50,14 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
     /// The keys of the synced entity's objects, including its sub-entities.
     public struct Keys: Hashable, Sendable, Codable {
         /// Keys of inserted objects.
-        public var inserted: [RecordKey] = []
+        public var inserted: [Record.Key] = []
         /// Keys of updated objects.
-        public var updated: [RecordKey] = []
+        public var updated: [Record.Key] = []
         /// Keys of deleted objects, including those deleted by a delete rule.
-        public var deleted: [RecordKey] = []
+        public var deleted: [Record.Key] = []
 
         /// Creates lists of keys, empty by default.
-        public init(inserted: [RecordKey] = [], updated: [RecordKey] = [], deleted: [RecordKey] = []) {
+        public init(inserted: [Record.Key] = [], updated: [Record.Key] = [], deleted: [Record.Key] = []) {
             self.inserted = inserted
             self.updated = updated
             self.deleted = deleted
@@ -71,7 +71,7 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
     /// The first 1,000 rejected objects, in the order of the payload.
     ///
     /// The index of each is the index of the payload's element that is or contains the object.
-    public var rejected: [MappingProblem] = []
+    public var rejected: [MappingError.Problem] = []
     /// The number of rejected objects.
     public var rejectedCount = 0
     /// The number of values that were cleared or ignored because they did not fit.
@@ -85,7 +85,7 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
     /// How the pages proved that no object is missing; nil if they did not.
     ///
     /// Proof is sought only if objects are absent, or if the next sync would ask for changes only.
-    public var proof: ListProof?
+    public var proof: RemoteEnd.Proof?
     /// The number of pages that were read, including pages that were read again.
     public var pageCount = 0
     /// The size of these pages in bytes, decompressed.

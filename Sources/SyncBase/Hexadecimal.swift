@@ -5,7 +5,8 @@ package enum Hexadecimal {
         String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 0x0F)] }, as: UTF8.self)
     }
 
-    /// Returns the bytes that digits of either case state, or nil unless the text is pairs of digits.
+    /// Returns the bytes that digits of either case state, or nil unless the text is pairs of
+    /// digits.
     package static func bytes(of text: some StringProtocol) -> [UInt8]? {
         let digits = text.utf8.map(value(of:))
         guard digits.count.isMultiple(of: 2) else { return nil }

@@ -126,7 +126,7 @@ public final class FolderMirror: SyncProcessor {
     ///     signature; none by default.
     public static func client(
         limits: HTTPClient.Limits = HTTPClient.Limits(bodyByteCount: 64 << 30, slowestByteRate: 16 << 10),
-        requestsPerSecond: Double? = nil, transport: any HTTPTransport = HTTPClient.systemTransport(),
+        requestsPerSecond: Double? = nil, transport: any HTTPClient.Transport = HTTPClient.systemTransport(),
         sign: (@Sendable (inout HTTPRequest) async throws -> Void)? = nil
     ) -> HTTPClient {
         HTTPClient(

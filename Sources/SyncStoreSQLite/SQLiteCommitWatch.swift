@@ -20,7 +20,7 @@ final class SQLiteCommitWatch: Sendable {
     /// Reports a commit of the store itself, which does not change the data version of its own
     /// connection.
     func report(_ roots: Set<Int>) {
-        broadcaster.send(CommitSignal(roots: roots))
+        broadcaster.send(CommitSignals.Signal(roots: roots))
     }
 
     /// Begins to observe.
@@ -58,7 +58,7 @@ final class SQLiteCommitWatch: Sendable {
             defer { version = current }
             return version != current
         }
-        if hasChanged { broadcaster.send(CommitSignal(roots: nil)) }
+        if hasChanged { broadcaster.send(CommitSignals.Signal(roots: nil)) }
         return true
     }
 }

@@ -16,12 +16,12 @@ extension SQLiteStore {
     /// - Returns: The result of the body.
     /// - Throws: The body's error, and `SQLiteError`.
     public func sql<Result: Sendable>(
-        _ body: @Sendable (SQLiteReader) async throws -> Result
+        _ body: @Sendable (SQLiteStore.Reader) async throws -> Result
     ) async throws -> Result {
         let cancellation = SQLiteCancellation()
         return try await withTaskCancellationHandler {
             try await sessions.reading(begin: { try await $0.beginReading(cancellation) }) { worker in
-                let reader = SQLiteReader(worker)
+                let reader = SQLiteStore.Reader(worker)
                 defer { reader.end() }
                 return try await body(reader)
             }

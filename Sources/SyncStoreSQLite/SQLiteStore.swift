@@ -33,7 +33,7 @@ public import SyncStoreSQL
 /// keeps a row from being written, or that deletes further objects, makes the transaction fail.
 ///
 /// NaN is stored as null.
-public final class SQLiteStore: CommitObservable {
+public final class SQLiteStore: CommitSignals.Source {
     /// The location of the data.
     public enum Location: Hashable, Sendable {
         /// A file, created if it does not exist. While it is open, it has a `-wal` and a `-shm`
@@ -61,7 +61,7 @@ public final class SQLiteStore: CommitObservable {
         /// file.
         public var naming = SQLNaming()
         /// The stored form of dates; ISO 8601 text by default. Must not change for a file.
-        public var dates = DateStorage.iso8601
+        public var dates = SQLNaming.DateStorage.iso8601
         /// The time that a transaction waits for other processes before it fails with
         /// ``SQLiteError/Code/busy``; 10 seconds by default.
         public var busyTimeout: Duration = .seconds(10)
@@ -209,7 +209,7 @@ public final class SQLiteStore: CommitObservable {
         }
     }
 
-    /// Begins to observe commits, including those of other processes; see `CommitObservable`.
+    /// Begins to observe commits, including those of other processes; see `CommitSignals.Source`.
     ///
     /// Commits of other processes are noticed after ``Options/commitPollInterval``.
     public func commits() async throws -> CommitSignals {

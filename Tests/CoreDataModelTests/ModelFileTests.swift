@@ -195,9 +195,10 @@ import Testing
         // A to-one relationship always has an index, and one index of an attribute is enough.
         #expect(
             file.model["E"]?.entity.indexes == [
-                SyncIndex(["a"]), SyncIndex(["b"]), SyncIndex(["b", "a"]), SyncIndex(["a", "b"]),
+                SyncEntity.Index(["a"]), SyncEntity.Index(["b"]), SyncEntity.Index(["b", "a"]),
+                SyncEntity.Index(["a", "b"]),
             ])
-        #expect(file.model["F"]?.entity.indexes == [SyncIndex(["c", "a"])])
+        #expect(file.model["F"]?.entity.indexes == [SyncEntity.Index(["c", "a"])])
         #expect(file.warnings.isEmpty)
     }
 
@@ -226,7 +227,7 @@ import Testing
                 .unknownAttribute(element: "fetchIndexElement", attribute: "collation"),
             ])
         #expect(file.warnings.map(\.line) == [5, 6, 7, 8, 9, 10, 11, 12])
-        #expect(file.model["E"]?.entity.indexes == [SyncIndex(["a"])])
+        #expect(file.model["E"]?.entity.indexes == [SyncEntity.Index(["a"])])
     }
 
     @Test func anIndexInMixedOrdersIsReadWithAWarning() throws {
@@ -237,21 +238,21 @@ import Testing
             <fetchIndexElement property="b" order="descending"/></fetchIndex>
             """)
         #expect(reasons(file) == [.unsupported(what: "the descending order of a part of an index")])
-        #expect(file.model["E"]?.entity.indexes == [SyncIndex(["a", "b"])])
+        #expect(file.model["E"]?.entity.indexes == [SyncEntity.Index(["a", "b"])])
     }
 
     // MARK: What is refused
 
     @Test func whatContradictsItselfIsRefusedWithItsLine() throws {
         #expect(
-            throws: ModelFileError.invalid(
+            throws: ModelFile.Failure.invalid(
                 file: "contents", line: 4, error: .duplicateProperty(entity: "E", property: "r"))
         ) {
             try entity(
                 "<attribute name=\"r\" attributeType=\"String\"/>\n<relationship name=\"r\" destinationEntity=\"E\"/>")
         }
         #expect(
-            throws: ModelFileError.invalid(
+            throws: ModelFile.Failure.invalid(
                 file: "contents", line: 3, error: .unknownParent(entity: "B", parent: "C"))
         ) { try read("<entity name=\"A\"/>\n<entity name=\"B\" parentEntity=\"C\"/>") }
     }
@@ -262,7 +263,8 @@ import Testing
     ])
     func whatLacksItsNameIsRefused(xml: String, element: String, attribute: String) {
         #expect(
-            throws: ModelFileError.missingAttribute(file: "contents", line: 2, element: element, attribute: attribute)
+            throws: ModelFile.Failure.missingAttribute(
+                file: "contents", line: 2, element: element, attribute: attribute)
         ) { try read(xml) }
     }
 
@@ -274,13 +276,13 @@ import Testing
         #expect {
             try ModelFile(xml: Data(xml.utf8), named: "odd")
         } throws: { error in
-            guard case ModelFileError.malformed("odd", let line, let column, _) = error else { return false }
+            guard case ModelFile.Failure.malformed("odd", let line, let column, _) = error else { return false }
             return line >= 1 && column >= 1
         }
     }
 
     @Test func anotherRootIsRefused() {
-        #expect(throws: ModelFileError.unexpectedRoot(file: "contents", line: 2, element: "html")) {
+        #expect(throws: ModelFile.Failure.unexpectedRoot(file: "contents", line: 2, element: "html")) {
             try ModelFile(xml: Data("<!-- a page -->\n<html/>".utf8))
         }
     }
@@ -291,7 +293,7 @@ import Testing
         "<?xml version='1.0'?><!-- <model> --><!DOCTYPE model><model/>",
     ])
     func aDocumentTypeIsRefused(xml: String) {
-        #expect(throws: ModelFileError.documentType(file: "contents", line: 1)) {
+        #expect(throws: ModelFile.Failure.documentType(file: "contents", line: 1)) {
             try ModelFile(xml: Data(xml.utf8))
         }
     }
@@ -303,7 +305,7 @@ import Testing
     ])
     func aProcessingInstructionIsRefused(xml: String) {
         let line = xml.hasPrefix("<?xml-") ? 1 : 2
-        #expect(throws: ModelFileError.processingInstruction(file: "contents", line: line)) {
+        #expect(throws: ModelFile.Failure.processingInstruction(file: "contents", line: line)) {
             try ModelFile(xml: Data(xml.utf8))
         }
     }
@@ -314,7 +316,7 @@ import Testing
         Data("<?xml version='1.0' encoding = \"ISO-8859-1\"?><model/>".utf8),
     ])
     func anythingButUTF8IsRefused(xml: Data) {
-        #expect(throws: ModelFileError.unsupportedEncoding(file: "contents")) { try ModelFile(xml: xml) }
+        #expect(throws: ModelFile.Failure.unsupportedEncoding(file: "contents")) { try ModelFile(xml: xml) }
     }
 
     @Test func aByteOrderMarkIsPassedOver() throws {
@@ -326,9 +328,9 @@ import Testing
         let depth = ModelFile.maximumDepth + 1
         let deep =
             "<model>" + String(repeating: "<x>", count: depth) + String(repeating: "</x>", count: depth) + "</model>"
-        #expect(throws: ModelFileError.tooDeep(file: "contents", line: 1)) { try ModelFile(xml: Data(deep.utf8)) }
+        #expect(throws: ModelFile.Failure.tooDeep(file: "contents", line: 1)) { try ModelFile(xml: Data(deep.utf8)) }
         let large = Data(repeating: UInt8(ascii: " "), count: ModelFile.maximumByteCount + 1)
-        #expect(throws: ModelFileError.tooLarge(file: "contents")) { try ModelFile(xml: large) }
+        #expect(throws: ModelFile.Failure.tooLarge(file: "contents")) { try ModelFile(xml: large) }
     }
 
     @Test func everyPrefixAndEveryFlippedBitGivesAModelOrAnError() throws {

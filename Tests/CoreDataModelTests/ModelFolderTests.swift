@@ -67,7 +67,9 @@ import Testing
         try withFolder(files) { folder throws in
             for path in ["A.momd", "A.momd/A.mom", "B.mom"] {
                 let url = folder.appendingPathComponent(path)
-                let error = #expect(throws: ModelFileError.compiled(file: url.path)) { try ModelFile(contentsOf: url) }
+                let error = #expect(throws: ModelFile.Failure.compiled(file: url.path)) {
+                    try ModelFile(contentsOf: url)
+                }
                 #expect(error?.description.contains("use the .xcdatamodeld") == true)
             }
         }
@@ -78,17 +80,19 @@ import Testing
         try withFolder(files) { folder throws in
             let model = folder.appendingPathComponent("A.xcdatamodel")
             for url in [folder, model] {
-                #expect(throws: ModelFileError.outdatedFormat(file: model.path)) { try ModelFile(contentsOf: url) }
+                #expect(throws: ModelFile.Failure.outdatedFormat(file: model.path)) { try ModelFile(contentsOf: url) }
             }
             let elements = model.appendingPathComponent("elements")
-            #expect(throws: ModelFileError.outdatedFormat(file: elements.path)) { try ModelFile(contentsOf: elements) }
+            #expect(throws: ModelFile.Failure.outdatedFormat(file: elements.path)) {
+                try ModelFile(contentsOf: elements)
+            }
         }
     }
 
     @Test(arguments: ["B.xcdatamodel", "../A.xcdatamodel", "", "A.xcdatamodel/../A.xcdatamodel"])
     func aMarkMustNameAVersionThatIsThere(version: String) throws {
         try withFolder(["A.xcdatamodel/contents": one, ".xccurrentversion": marker(version)]) { folder throws in
-            #expect(throws: ModelFileError.unknownCurrentVersion(file: folder.path)) {
+            #expect(throws: ModelFile.Failure.unknownCurrentVersion(file: folder.path)) {
                 try ModelFile(contentsOf: folder)
             }
         }
@@ -96,7 +100,7 @@ import Testing
 
     @Test func aMarkThatIsNoPropertyListIsRefused() throws {
         try withFolder(["A.xcdatamodel/contents": one, ".xccurrentversion": "A.xcdatamodel"]) { folder throws in
-            #expect(throws: ModelFileError.unknownCurrentVersion(file: folder.path)) {
+            #expect(throws: ModelFile.Failure.unknownCurrentVersion(file: folder.path)) {
                 try ModelFile(contentsOf: folder)
             }
         }
@@ -105,14 +109,14 @@ import Testing
     @Test func whatIsNoModelIsRefused() throws {
         try withFolder(["A.xcdatamodel/layout": "", "other/readme": ""]) { folder throws in
             let version = folder.appendingPathComponent("A.xcdatamodel")
-            #expect(throws: ModelFileError.notAModel(file: version.path)) { try ModelFile(contentsOf: version) }
+            #expect(throws: ModelFile.Failure.notAModel(file: version.path)) { try ModelFile(contentsOf: version) }
             let other = folder.appendingPathComponent("other")
-            #expect(throws: ModelFileError.notAModel(file: other.path)) { try ModelFile(contentsOf: other) }
+            #expect(throws: ModelFile.Failure.notAModel(file: other.path)) { try ModelFile(contentsOf: other) }
             let missing = folder.appendingPathComponent("missing")
             #expect {
                 try ModelFile(contentsOf: missing)
             } throws: { error in
-                guard case ModelFileError.unreadable(missing.path, _) = error else { return false }
+                guard case ModelFile.Failure.unreadable(missing.path, _) = error else { return false }
                 return true
             }
         }

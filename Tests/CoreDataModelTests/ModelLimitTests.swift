@@ -6,7 +6,7 @@ import Testing
 
 /// Files of others, whose size is the only bound of the time that they take.
 @Suite(.endsInTime) struct ModelLimitTests {
-    private func read(_ entities: String) throws(ModelFileError) -> ModelFile {
+    private func read(_ entities: String) throws(ModelFile.Failure) -> ModelFile {
         try ModelFile(xml: Data("<model>\n\(entities)\n</model>".utf8))
     }
 
@@ -28,7 +28,7 @@ import Testing
     @Test func ancestorsAreBounded() throws {
         #expect(try read(chain(101)).model["E0"]?.attributes.count == 101)
         for count in [102, 4_000, 40_000] {
-            let error = #expect(throws: ModelFileError.self) { try read(chain(count)) }
+            let error = #expect(throws: ModelFile.Failure.self) { try read(chain(count)) }
             guard case .invalid(_, _, .tooManyAncestors(_, limit: 100)) = error else {
                 Issue.record("\(String(describing: error))")
                 continue
@@ -38,7 +38,7 @@ import Testing
 
     @Test(arguments: [2, 4_000, 40_000]) func aLongCycleIsAnError(count: Int) throws {
         let entities = (0..<count).map { entity("E\($0)", parent: "E\(($0 + 1) % count)") }
-        let error = #expect(throws: ModelFileError.self) { try read(entities.joined() + entity("F", parent: "E0")) }
+        let error = #expect(throws: ModelFile.Failure.self) { try read(entities.joined() + entity("F", parent: "E0")) }
         guard case .invalid(_, _, .inheritanceCycle("E0", let through)) = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -49,7 +49,7 @@ import Testing
 
     @Test func manyEntitiesOnTheWayToACycleAreAnError() throws {
         let way = (0..<20_000).map { entity("W\($0)", parent: $0 == 0 ? "E0" : "W\($0 - 1)") }.joined()
-        #expect(throws: ModelFileError.self) {
+        #expect(throws: ModelFile.Failure.self) {
             try read(way + entity("E0", parent: "E1") + entity("E1", parent: "E0"))
         }
     }
@@ -58,7 +58,7 @@ import Testing
         let names = { (count: Int) in (0..<count).map { "x\($0)=\"\"" }.joined(separator: " ") }
         #expect(try read("<entity name=\"E\" \(names(999))/>").warnings.count == 999)
         for count in [1_000, 200_000] {
-            #expect(throws: ModelFileError.tooManyElementAttributes(file: "contents", line: 2)) {
+            #expect(throws: ModelFile.Failure.tooManyElementAttributes(file: "contents", line: 2)) {
                 try read("<entity name=\"E\" \(names(count))/>")
             }
         }
@@ -70,7 +70,7 @@ import Testing
             entity("P", attributes) + (0..<count).map { entity("C\($0)", parent: "P", attribute("b")) }.joined()
         }
         #expect(try read(children(198)).model.layouts.count == 199)
-        let error = #expect(throws: ModelFileError.self) { try read(children(200)) }
+        let error = #expect(throws: ModelFile.Failure.self) { try read(children(200)) }
         guard case .invalid(_, _, .tooManyProperties("C198", limit: 200_000)) = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -40,24 +40,24 @@ import Testing
 
     @Test func whatTheFormatCannotExpressIsRefused() throws {
         let control = try DataModel { SyncEntity("E", userInfo: ["k": "\u{1}"]) {} }
-        #expect(throws: ModelFileError.unwritable(entity: "E", property: nil, reason: "XML has no U+0001")) {
+        #expect(throws: ModelFile.Failure.unwritable(entity: "E", property: nil, reason: "XML has no U+0001")) {
             try control.coreDataXML()
         }
         let bytes = try DataModel { SyncEntity("E") { SyncAttribute("a", .binary, default: .binary(Data([1]))) } }
-        #expect(throws: ModelFileError.unwritable(entity: "E", property: "a", reason: "bytes cannot be a default")) {
+        #expect(throws: ModelFile.Failure.unwritable(entity: "E", property: "a", reason: "bytes cannot be a default")) {
             try bytes.coreDataXML()
         }
     }
 
     @Test(arguments: [
-        SyncIndex(["a"], unique: true), SyncIndex(["a"], where: PropertyPath("a") > 1),
+        SyncEntity.Index(["a"], unique: true), SyncEntity.Index(["a"], where: PropertyPath("a") > 1),
     ])
-    func anIndexThatTheFormatCannotExpressIsRefused(index: SyncIndex) throws {
+    func anIndexThatTheFormatCannotExpressIsRefused(index: SyncEntity.Index) throws {
         var entity = SyncEntity("E") { SyncAttribute("a", .int64) }
         entity.indexes = [index]
         let model = try DataModel([entity])
         #expect(
-            throws: ModelFileError.unwritable(
+            throws: ModelFile.Failure.unwritable(
                 entity: "E", property: nil, reason: "an index that is unique or partial has no counterpart")
         ) { try model.coreDataXML() }
     }
@@ -97,7 +97,7 @@ private struct RandomModel {
             let suitable = entity.attributes.filter { $0.type != .transformable && $0.type != .json }.map(\.name)
             entity.identity = chance(2) ? Array(suitable.shuffled(using: &random).prefix(2)) : []
             if chance(3), !suitable.isEmpty {
-                entity.indexes = [SyncIndex(Array(suitable.shuffled(using: &random).prefix(3)))]
+                entity.indexes = [SyncEntity.Index(Array(suitable.shuffled(using: &random).prefix(3)))]
             }
             entities.append(entity)
         }

@@ -72,16 +72,16 @@ import Testing
         "last:id:p", "parameters:continue", "page:p", "offset:p",
     ])
     func waysOfPagesAreRead(text: String) {
-        #expect(HTTPPages(argument: text) != nil)
-        #expect(HTTPPages(argument: text + ":") == nil)
+        #expect(HTTPAPI.Pages(argument: text) != nil)
+        #expect(HTTPAPI.Pages(argument: text + ":") == nil)
     }
 
     @Test func signsOfTheLastPageAreRead() {
-        #expect(HTTPPages.End(argument: "short") == .shortPage)
-        #expect(HTTPPages.End(argument: "unset:has_more") == .unset(keyPath: "has_more"))
-        #expect(HTTPPages.End(argument: "set:done") == .set(keyPath: "done"))
-        #expect(HTTPPages.End(argument: "total:meta.total") == .total(keyPath: "meta.total"))
-        for text in ["", "short:x", "set", "set:", "done"] { #expect(HTTPPages.End(argument: text) == nil) }
+        #expect(HTTPAPI.Pages.End(argument: "short") == .shortPage)
+        #expect(HTTPAPI.Pages.End(argument: "unset:has_more") == .unset(keyPath: "has_more"))
+        #expect(HTTPAPI.Pages.End(argument: "set:done") == .set(keyPath: "done"))
+        #expect(HTTPAPI.Pages.End(argument: "total:meta.total") == .total(keyPath: "meta.total"))
+        for text in ["", "short:x", "set", "set:", "done"] { #expect(HTTPAPI.Pages.End(argument: text) == nil) }
     }
 
     @Test func aHeaderIsNeverRepeated() {

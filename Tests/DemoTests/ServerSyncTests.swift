@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func progressTellsTheRateAndTheTimeLeft() {
-        var progress = RemoteSyncProgress()
+        var progress = StoreSyncOptions.Progress()
         progress.pageCount = 3
         progress.elementCount = 1_500
         progress.byteCount = 340_000

@@ -44,7 +44,7 @@ struct Bucket {
         return report
     }
 
-    func show(_ progress: SyncProgress) {
+    func show(_ progress: SyncStatus.Progress) {
         let total = max(progress.total ?? 0, progress.done, 1)
         let width = 40 * progress.done / total
         let bar = String(repeating: "#", count: width) + String(repeating: ".", count: 40 - width)

@@ -45,7 +45,7 @@ import Testing
     }
 
     private func sync(
-        _ limits: HTTPClient.Limits = HTTPClient.Limits(), pages: HTTPPages = .single,
+        _ limits: HTTPClient.Limits = HTTPClient.Limits(), pages: HTTPAPI.Pages = .single,
         _ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) async throws -> HTTPError.Problem? {
         let url = try #require(URL(string: "https://api.test/issues"))
@@ -125,7 +125,7 @@ import Testing
 }
 
 /// A server that answers by a function.
-struct Answering: HTTPTransport {
+struct Answering: HTTPClient.Transport {
     let answer: @Sendable (HTTPRequest) -> HTTPResponse
 
     init(_ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) {

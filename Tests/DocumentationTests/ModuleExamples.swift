@@ -34,7 +34,7 @@ import Testing
         let model = try Self.model()
         let mapper = try RecordMapper(model)
         let users = try mapper.records(of: "User", bytes: bytes)
-        let json = try RecordExporter(model).bytes(ofRecords: users)
+        let json = try RecordMapper.Exporter(model).bytes(ofRecords: users)
         #expect(String(decoding: json, as: UTF8.self).contains("ada@example.com"))
     }
 

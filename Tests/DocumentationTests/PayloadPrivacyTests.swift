@@ -211,8 +211,8 @@ import Testing
         run.cancel()
         _ = await run.result
         watch.look(at: SyncLeaseError.lost(name: "lease", underlying: underlying), "lease")
-        watch.look(at: RemoteFeedEvent.gap(underlying), "feed")
-        watch.look(at: RemoteFeedEvent.interrupted(underlying), "feed")
+        watch.look(at: RemoteChange.Event.gap(underlying), "feed")
+        watch.look(at: RemoteChange.Event.interrupted(underlying), "feed")
     }
 
     // MARK: Tests
@@ -243,7 +243,7 @@ import Testing
         let watch = Watch()
         let store = try await store(nil)
         let url = try #require(URL(string: "https://api.test/people"))
-        var sources: [HTTPPages] = [
+        var sources: [HTTPAPI.Pages] = [
             .single, .link, .linkField(keyPath: "next"), .linkField(keyPath: "data"),
             .cursor(keyPath: "error", parameter: "after"),
             .page(parameter: "page"),
@@ -331,7 +331,7 @@ import Testing
                 SyncAttribute("id", .int64)
                 SyncAttribute("name", .string)
             }
-            let _ = person.indexes = [SyncIndex(["name"], unique: true)]
+            let _ = person.indexes = [SyncEntity.Index(["name"], unique: true)]
             person
         }
         let people = "[{\"id\": 1, \"name\": \(Self.text)}, {\"id\": 2, \"name\": \(Self.text)}]"
@@ -360,7 +360,8 @@ import Testing
                     let inferred = try InferredModel(
                         from: JSONReader(bytes: Array(body.utf8)), entity: "Person", options: options)
                     for finding in inferred.findings { watch.look(at: finding, body) }
-                    let evolved = try EvolvedModel(earlier, with: JSONReader(bytes: Array(body.utf8)), entity: "Person")
+                    let evolved = try InferredModel.Evolution(
+                        earlier, with: JSONReader(bytes: Array(body.utf8)), entity: "Person")
                     for change in evolved.changes { watch.look(at: change, body) }
                     for obstacle in evolved.obstacles { watch.look(at: obstacle, body) }
                     return ""
@@ -380,7 +381,7 @@ import Testing
             HTTPError(url: url, problem: .refused("ok is false", text: quoted)),
             HTTPError(url: url, problem: .unsuitableJSON("no list", firstLine: quoted)),
             HTTPError(url: url, problem: .forbiddenAddress("is less secure", target: quoted)),
-            MappingError.unfit(MappingProblem(entity: "Person", index: 0, reason: .refused(by: "code", quoted))),
+            MappingError.unfit(MappingError.Problem(entity: "Person", index: 0, reason: .refused(by: "code", quoted))),
             MappingError.irreversible(entity: "Person", attribute: "code", by: "code", quoted),
             SQLiteError(code: 1811, message: quoted),
         ]

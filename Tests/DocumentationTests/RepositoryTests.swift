@@ -77,7 +77,8 @@ import Testing
             let parts = name.split(separator: "(")[0].split(separator: ".").map(String.init)
             guard let first = parts.first else { return false }
             let isType = first.first?.isUppercase == true
-            return (isType ? declared : members).contains(first) && parts.dropFirst().allSatisfy(members.contains)
+            return (isType ? declared : members).contains(first)
+                && parts.dropFirst().allSatisfy { members.contains($0) || declared.contains($0) }
         }
 
         let names = try Self.text("Sources/README.md").split(separator: "\n").flatMap { line in

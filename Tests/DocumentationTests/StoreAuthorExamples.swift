@@ -6,9 +6,9 @@ import Testing
 
 /// Receives the keys of deleted objects.
 actor Journal {
-    private(set) var keys: [String: [StoredKey]] = [:]
+    private(set) var keys: [String: [StoredRecord.Key]] = [:]
 
-    func add(_ deleted: [String: [StoredKey]]) {
+    func add(_ deleted: [String: [StoredRecord.Key]]) {
         keys.merge(deleted) { $0 + $1 }
     }
 }
@@ -56,7 +56,7 @@ struct JournaledTransaction: StoreTransaction {
         try await base.count(query)
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+    func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link] {
         try await base.links(relationship, of: sources)
     }
 
@@ -65,11 +65,11 @@ struct JournaledTransaction: StoreTransaction {
         try await base.find(records)
     }
 
-    func merge(_ request: MergeRequest) async throws -> MergeResult {
+    func merge(_ request: MergeRequest) async throws -> MergeRequest.Result {
         try await base.merge(request)
     }
 
-    func link(_ batch: LinkBatch) async throws -> LinkResult {
+    func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         try await base.link(batch)
     }
 

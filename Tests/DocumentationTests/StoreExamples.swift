@@ -88,14 +88,14 @@ struct Issue: SyncObject {
 
     @Test func pagesOfAllKinds() {
         let pages = [
-            HTTPPages.link,  // Link: <…>; rel="next"
-            HTTPPages.linkField(keyPath: "links.next"),  // an address in the body
-            HTTPPages.cursor(keyPath: "meta.next", parameter: "after"),
-            HTTPPages.links(keyPath: "links"),  // [{"rel": "next", "href": …}]
-            HTTPPages.cursor(header: "x-token", parameter: "token"),
-            HTTPPages.page(parameter: "page").ending(.shortPage),
-            HTTPPages.offset(parameter: "skip").ending(.total(keyPath: "total")),
-            HTTPPages.lastElement(keyPath: "id", parameter: "after_id"),
+            HTTPAPI.Pages.link,  // Link: <…>; rel="next"
+            HTTPAPI.Pages.linkField(keyPath: "links.next"),  // an address in the body
+            HTTPAPI.Pages.cursor(keyPath: "meta.next", parameter: "after"),
+            HTTPAPI.Pages.links(keyPath: "links"),  // [{"rel": "next", "href": …}]
+            HTTPAPI.Pages.cursor(header: "x-token", parameter: "token"),
+            HTTPAPI.Pages.page(parameter: "page").ending(.shortPage),
+            HTTPAPI.Pages.offset(parameter: "skip").ending(.total(keyPath: "total")),
+            HTTPAPI.Pages.lastElement(keyPath: "id", parameter: "after_id"),
         ]
         #expect(pages.count == 8)
     }

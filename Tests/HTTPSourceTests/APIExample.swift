@@ -14,7 +14,7 @@ struct APIExample {
             url,
             api: HTTPAPI(
                 pages: .link,
-                delta: HTTPDelta(
+                delta: HTTPAPI.Delta(
                     cursor: .element(keyPath: "updated_at"), parameter: "since", tombstones: .flag(keyPath: "deleted"))),
             client: HTTPClient(requestsPerSecond: 10)
         ) {

@@ -342,7 +342,7 @@ import Testing
     func aLinkStaysOnHTTPSIfItMay(link: String, followed: String?) async throws {
         for mayUpgrade in [true, false] {
             let world = try await SourceWorld()
-            let pages = HTTPPages.linkField(keyPath: "next")
+            let pages = HTTPAPI.Pages.linkField(keyPath: "next")
             let api = HTTPAPI(pages: mayUpgrade ? pages.upgradingLinks() : pages, keyPath: "results")
             let (source, server) = try source(
                 Imitation(api) { request in

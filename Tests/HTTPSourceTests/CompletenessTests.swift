@@ -45,11 +45,11 @@ import Testing
         body.replacing("USERS", with: usersJSON([1, 2]))
     }
 
-    private static func list(_ pages: HTTPPages) -> HTTPAPI {
+    private static func list(_ pages: HTTPAPI.Pages) -> HTTPAPI {
         HTTPAPI(pages: pages, keyPath: "data")
     }
 
-    private static let numbered = HTTPPages.page(parameter: "page")
+    private static let numbered = HTTPAPI.Pages.page(parameter: "page")
     private static let fourPages: HTTPHeaders = ["X-WP-TotalPages": "4"]
     private static let nextLink: HTTPHeaders = ["Link": "</users?page=2>; rel=\"next\""]
 

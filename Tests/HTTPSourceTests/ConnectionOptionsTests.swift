@@ -9,7 +9,7 @@ import Testing
 /// Trusted authorities, certificates and proxies of the transport on Linux.
 @Suite(.endsInTime) struct ConnectionOptionsTests {
     private func error(_ options: HTTPConnectionOptions, _ address: String) async throws -> HTTPError {
-        let client = HTTPClient(transport: try #require(CurlTransport(options)))
+        let client = HTTPClient(transport: try #require(HTTPClient.CurlTransport(options)))
         let url = try #require(URL(string: address))
         return try await #require(throws: HTTPError.self) { _ = try await client.data(from: url) }
     }
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func aSessionRefusesWhatItDoesNotHave() async throws {
-        let transport = URLSessionTransport(HTTPConnectionOptions(authorities: URL(filePath: "/ca.pem")))
+        let transport = HTTPClient.URLSessionTransport(HTTPConnectionOptions(authorities: URL(filePath: "/ca.pem")))
         let url = try #require(URL(string: "https://host.invalid/"))
         let error = await #expect(throws: HTTPError.self) {
             _ = try await HTTPClient(transport: transport).data(from: url)

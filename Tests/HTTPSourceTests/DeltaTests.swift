@@ -14,10 +14,10 @@ import Testing
     private let now = Watched(testDate)
 
     private func source(
-        _ api: any HTTPTransport, tombstones: RemoteTombstones? = nil, overlap: Duration = .zero,
-        cursor: HTTPDelta.Cursor = .element(keyPath: "updated_at"), interval: Duration? = .seconds(86_400)
+        _ api: any HTTPClient.Transport, tombstones: RemotePage.Tombstones? = nil, overlap: Duration = .zero,
+        cursor: HTTPAPI.Delta.Cursor = .element(keyPath: "updated_at"), interval: Duration? = .seconds(86_400)
     ) throws -> HTTPJSONSource {
-        let delta = HTTPDelta(
+        let delta = HTTPAPI.Delta(
             cursor: cursor, parameter: "since", overlap: overlap, tombstones: tombstones, fullPassInterval: interval)
         return try .users(api, delta: delta, date: { now.value })
     }
@@ -93,7 +93,7 @@ import Testing
 
     @Test(arguments: [true, false]) func objectsThatAreNamedAsGoneAreDeleted(isList: Bool) async throws {
         let api = FakeAPI(isList ? .list : .flag)
-        let tombstones: RemoteTombstones = isList ? .list(keyPath: "gone") : .flag(keyPath: "deleted")
+        let tombstones: RemotePage.Tombstones = isList ? .list(keyPath: "gone") : .flag(keyPath: "deleted")
         api.change { state in for id in 1...5 { state.users[id] = .init(name: "u\(id)", changed: -100) } }
         let world = try await SourceWorld()
         try await sync(world, source(api, tombstones: tombstones))
@@ -122,7 +122,7 @@ import Testing
         let world = try await SourceWorld()
         let flagged = try HTTPJSONSource.users(
             server,
-            delta: HTTPDelta(
+            delta: HTTPAPI.Delta(
                 cursor: .element(keyPath: "x"), parameter: "since", tombstones: .flag(keyPath: "deleted_at")))
         try await sync(world, flagged)
         try await sync(world, flagged)
@@ -273,7 +273,7 @@ import Testing
             return .json(#"{"data":[\#(second)]}"#, headers: next)
         }
         let world = try await SourceWorld()
-        let delta = HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since", overlap: .zero)
+        let delta = HTTPAPI.Delta(cursor: .element(keyPath: "updated_at"), parameter: "since", overlap: .zero)
         let source = try HTTPJSONSource.users(server, pages: .link, delta: delta)
         try await sync(world, source)
         guard status == 410 else {

@@ -14,16 +14,16 @@ import Testing
     private static let refusal = "no request may go to "
 
     private func client(
-        _ destinations: HTTPClient.Destinations, _ transport: any HTTPTransport = HTTPClient.systemTransport()
+        _ destinations: HTTPClient.Destinations, _ transport: any HTTPClient.Transport = HTTPClient.systemTransport()
     ) -> HTTPClient {
         HTTPClient(transport: transport, retry: RetryPolicy(maxAttempts: 1), destinations: destinations)
     }
 
-    private static func transports() -> [any HTTPTransport] {
+    private static func transports() -> [any HTTPClient.Transport] {
         #if os(Linux)
-        return [HTTPClient.systemTransport(), URLSessionTransport()]
+        return [HTTPClient.systemTransport(), HTTPClient.URLSessionTransport()]
         #else
-        return [URLSessionTransport()]
+        return [HTTPClient.URLSessionTransport()]
         #endif
     }
 
@@ -107,7 +107,7 @@ import Testing
     /// its own.
     @Test func anAllowedAddressIsConnectedTo() async throws {
         try await withServer { port, count in
-            let transport = try #require(CurlTransport { "\($0)" == "127.0.0.1" })
+            let transport = try #require(HTTPClient.CurlTransport { "\($0)" == "127.0.0.1" })
             var request = HTTPRequest(try #require(URL(string: "http://127.0.0.1:\(port)/")))
             request.requiresPublicAddress = true
             for _ in 0..<2 {

@@ -6,7 +6,7 @@ import OneWayTestSupport
 
 /// An API of users that remembers when each was changed or deleted, and can tell what has changed
 /// since then.
-final class FakeAPI: HTTPTransport {
+final class FakeAPI: HTTPClient.Transport {
     struct User {
         var name: String
         /// Seconds after `testDate`.

@@ -34,11 +34,11 @@ import Testing
         Case(method: "", says: "the method \"\""),
     ]
 
-    private static let transports: [any HTTPTransport] = {
+    private static let transports: [any HTTPClient.Transport] = {
         #if os(Linux)
-        return [HTTPClient.systemTransport(), URLSessionTransport()]
+        return [HTTPClient.systemTransport(), HTTPClient.URLSessionTransport()]
         #else
-        return [URLSessionTransport()]
+        return [HTTPClient.URLSessionTransport()]
         #endif
     }()
 

@@ -245,11 +245,11 @@ import Testing
             (
                 "gone",
                 {
-                    $0.delta = HTTPDelta(
+                    $0.delta = HTTPAPI.Delta(
                         cursor: .element(keyPath: "id"), parameter: "since", tombstones: .list(keyPath: "gone"))
                 }
             ),
-            ("seq", { $0.delta = HTTPDelta(cursor: .document(keyPath: "seq"), parameter: "since") }),
+            ("seq", { $0.delta = HTTPAPI.Delta(cursor: .document(keyPath: "seq"), parameter: "since") }),
         ]
         for (keyPath, change) in changes {
             let (result, users, requests) = try await sync("", as: format, change)

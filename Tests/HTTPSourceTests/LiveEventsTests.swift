@@ -97,7 +97,7 @@ private struct ReportingFeed: RemoteFeed {
     let feed: HTTPEventStream
     let log = EventLog<String>()
 
-    func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws {
+    func run(_ receive: @escaping @Sendable (RemoteChange.Event) async throws -> Void) async throws {
         try await feed.run { event in
             try await receive(event)
             switch event {

@@ -13,7 +13,7 @@ import Testing
     private let now = Watched(testDate)
 
     private func source(_ server: MovingList) throws -> HTTPJSONSource {
-        let delta = HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since", overlap: .zero)
+        let delta = HTTPAPI.Delta(cursor: .element(keyPath: "updated_at"), parameter: "since", overlap: .zero)
         return try .users(server, pages: .page(parameter: "page"), delta: delta, date: { now.value })
     }
 
@@ -82,7 +82,7 @@ import Testing
 }
 
 /// A list of users in pages of two, that changes while it is read.
-private final class MovingList: HTTPTransport {
+private final class MovingList: HTTPClient.Transport {
     struct State {
         var users: [Int: FakeAPI.User] = [9: .init(name: "first", changed: -1000)]
         /// What happens to the users after each answer with a first page.

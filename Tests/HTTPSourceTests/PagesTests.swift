@@ -12,7 +12,7 @@ import Testing
 @Suite(.endsInTime) struct PagesTests {
     /// A server with 25 users, ten to a page, and what it was asked.
     private func read(
-        _ pages: HTTPPages, keyPath: String = "data", _ respond: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+        _ pages: HTTPAPI.Pages, keyPath: String = "data", _ respond: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) async throws -> [String] {
         let server = ScriptedServer { request, _ in respond(request) }
         let world = try await SourceWorld()
@@ -60,7 +60,8 @@ import Testing
     }
 
     @Test func numberedPagesEndWithAnEmptyOne() async throws {
-        let pages = HTTPPages.page(parameter: "page", first: 1, size: HTTPPages.Size(parameter: "per", count: 10))
+        let pages = HTTPAPI.Pages.page(
+            parameter: "page", first: 1, size: HTTPAPI.Pages.Size(parameter: "per", count: 10))
         let paths = try await read(pages, keyPath: "") { request in
             .json(usersJSON(Self.ids(min((Int(request.query("page") ?? "") ?? 0) - 1, 3))))
         }
@@ -70,7 +71,7 @@ import Testing
 
     @Test func anOffsetGoesOnWhereTheServerStopped() async throws {
         // Ten are asked for, seven are given: none may be skipped.
-        let pages = HTTPPages.offset(parameter: "skip", size: HTTPPages.Size(parameter: "limit", count: 10))
+        let pages = HTTPAPI.Pages.offset(parameter: "skip", size: HTTPAPI.Pages.Size(parameter: "limit", count: 10))
         let paths = try await read(pages, keyPath: "") { request in
             let skip = Int(request.query("skip") ?? "") ?? 0
             return .json(usersJSON(skip..<max(skip, min(skip + 7, 25))))
@@ -79,7 +80,7 @@ import Testing
     }
 
     @Test func aFunctionSaysWhereTheNextPageIs() async throws {
-        let pages = HTTPPages.custom(capturing: ["more", "at"]) { info in
+        let pages = HTTPAPI.Pages.custom(capturing: ["more", "at"]) { info in
             guard info.captured["more"] == .bool(true), case .integer(let at) = info.captured["at"] else { return nil }
             return URL(string: "/users/\(info.index)/\(info.elementCount)/\(at)", relativeTo: info.url)
         }
@@ -100,7 +101,7 @@ import Testing
         let world = try await SourceWorld()
         var source = try HTTPJSONSource.users(server, pages: .linkField(keyPath: "meta.next"))
         if !isHeader { source.api.totalKeyPath = "meta.count" }
-        let seen = Watched<[RemoteSyncProgress]>([])
+        let seen = Watched<[StoreSyncOptions.Progress]>([])
         try await world.json.sync(
             from: source, into: "User", options: StoreSyncOptions(keyPath: "data"),
             progress: { progress in seen.update { $0.append(progress) } })

@@ -178,7 +178,7 @@ import Testing
             if request.headers["If-None-Match"] == tag { return HTTPResponse(status: 304, headers: ["ETag": tag]) }
             return .json(usersJSON([page]), headers: ["ETag": tag, "X-Pages": "\(pageCount.value)"])
         }
-        let custom = HTTPPages.custom { info in
+        let custom = HTTPAPI.Pages.custom { info in
             guard let count = info.headers["X-Pages"].flatMap({ Int($0) }), info.index + 1 < count else { return nil }
             return URL(string: "https://api.test/users?p=\(info.index + 2)")
         }
@@ -241,7 +241,7 @@ import Testing
             default: .json(#"{"data":[]}"#)
             }
         }
-        let delta = HTTPDelta(
+        let delta = HTTPAPI.Delta(
             cursor: .element(keyPath: "at"), parameter: "since", tombstones: .list(keyPath: "gone"))
         let source = try HTTPJSONSource.users(server, pages: .page(parameter: "page"), delta: delta)
         try await world.sync(source, Self.data)
@@ -262,7 +262,7 @@ import Testing
     }
 
     /// Servers whose pages never end, and have the same objects again and again.
-    static let circles: [(pages: HTTPPages, body: @Sendable (_ index: Int) -> String)] = [
+    static let circles: [(pages: HTTPAPI.Pages, body: @Sendable (_ index: Int) -> String)] = [
         (.page(parameter: "page"), { #"{"data":[{"id":1,"name":"a","now":\#($0)}]}"# }),
         (.page(parameter: "page"), { #"{"data":\#(usersJSON($0 % 2 == 0 ? [1, 2] : [3, 4]))}"# }),
         (.cursor(keyPath: "next", parameter: "after"), { #"{"data":\#(usersJSON([1])),"next":\#($0)}"# }),

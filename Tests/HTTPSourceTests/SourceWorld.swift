@@ -69,7 +69,7 @@ struct SourceWorld {
 }
 
 /// A server without sockets: answers what a function says, and remembers what it was asked.
-final class ScriptedServer: HTTPTransport {
+final class ScriptedServer: HTTPClient.Transport {
     typealias Handler = @Sendable (_ request: HTTPRequest, _ index: Int) async throws -> HTTPResponse
 
     private let log = Locked<[HTTPRequest]>([])
@@ -114,7 +114,7 @@ func usersJSON(_ ids: some Sequence<Int>, suffix: String = "") -> String {
 extension HTTPJSONSource {
     /// The users of a scripted server.
     static func users(
-        _ server: any HTTPTransport, pages: HTTPPages = .single, delta: HTTPDelta? = nil,
+        _ server: any HTTPClient.Transport, pages: HTTPAPI.Pages = .single, delta: HTTPAPI.Delta? = nil,
         retry: RetryPolicy = RetryPolicy(maxAttempts: 1), limits: HTTPClient.Limits = HTTPClient.Limits(),
         clock: some Clock<Duration> = ManualClock(), date: @escaping @Sendable () -> Date = { testDate },
         timeout: Duration? = nil, query: String = "",

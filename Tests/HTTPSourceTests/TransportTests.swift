@@ -137,10 +137,10 @@ import Testing
     enum Kind: String, CaseIterable, Sendable {
         case system, session
 
-        var transport: any HTTPTransport {
+        var transport: any HTTPClient.Transport {
             switch self {
             case .system: HTTPClient.systemTransport()
-            case .session: URLSessionTransport()
+            case .session: HTTPClient.URLSessionTransport()
             }
         }
 

@@ -37,8 +37,8 @@ import Testing
         }
     }
 
-    private static func delta(cursor: HTTPDelta.Cursor = .element(keyPath: "at")) -> HTTPDelta {
-        HTTPDelta(cursor: cursor, parameter: "since", overlap: .zero, fullPassInterval: nil)
+    private static func delta(cursor: HTTPAPI.Delta.Cursor = .element(keyPath: "at")) -> HTTPAPI.Delta {
+        HTTPAPI.Delta(cursor: cursor, parameter: "since", overlap: .zero, fullPassInterval: nil)
     }
 
     @Test func aCursorIsKeptOnlyAfterEqualReadings() async throws {

@@ -12,7 +12,7 @@ import Testing
     /// Maps objects and all that is nested in them.
     private func expectFit(_ json: [UInt8], of entity: String, _ mapper: RecordMapper) throws {
         let reader = try mapper.reader(
-            of: entity, bytes: json, options: RecordReader.Options(keepsRelationships: true))
+            of: entity, bytes: json, options: RecordMapper.Reader.Options(keepsRelationships: true))
         while let batch = try reader.next() { expectFit(batch) }
     }
 
@@ -51,7 +51,7 @@ import Testing
         let json = String(decoding: writer.bytes, as: UTF8.self)
         do {
             try expectFit(json)
-        } catch ModelInferenceError.noKeys {
+        } catch InferredModel.Failure.noKeys {
             return
         }
     }

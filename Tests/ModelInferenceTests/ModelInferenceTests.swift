@@ -258,15 +258,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[]", ModelInferenceError.emptySample), ("[1]", .notAnObject(index: 0)),
+        ("[]", InferredModel.Failure.emptySample), ("[1]", .notAnObject(index: 0)),
         (#"[{"a": 1}, null]"#, .notAnObject(index: 1)), ("[{}]", .noKeys(entity: "Root")),
     ])
-    func aSampleThatTellsNothingIsAnError(json: String, error: ModelInferenceError) {
+    func aSampleThatTellsNothingIsAnError(json: String, error: InferredModel.Failure) {
         #expect(throws: error) { try DataModel.inferred(from: json, entity: "Root") }
     }
 
     @Test(arguments: ["SyncPass", "syncmodel"]) func aReservedNameIsAnError(entity: String) {
-        #expect(throws: ModelInferenceError.reservedName(entity: entity)) {
+        #expect(throws: InferredModel.Failure.reservedName(entity: entity)) {
             try DataModel.inferred(from: #"[{"id": 1}]"#, entity: entity)
         }
     }

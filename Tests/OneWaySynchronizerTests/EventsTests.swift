@@ -201,7 +201,7 @@ import Testing
             processor: processor, options: SyncOptions(concurrency: 8, stopOnError: false), clock: ManualClock())
         let events = synchronizer.events(bufferSize: 100_000)
         _ = try? await synchronizer.sync()
-        var last = SyncProgress?.none
+        var last = SyncStatus.Progress?.none
         var count = 0
         for await event in events {
             if case .progress(let progress) = event, progress.stage == .content {
@@ -211,7 +211,7 @@ import Testing
             }
             if case .statusChanged(let status) = event, !status.isSyncing { break }
         }
-        #expect(last == SyncProgress(stage: .content, done: 4500, failed: 500, total: 5000))
+        #expect(last == SyncStatus.Progress(stage: .content, done: 4500, failed: 500, total: 5000))
         #expect(count <= 102)
     }
 

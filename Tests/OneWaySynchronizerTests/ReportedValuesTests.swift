@@ -66,7 +66,7 @@ import Testing
         var report = SyncReport()
         report.listed = 3
         report.setKeys([1, 2], of: .removed)
-        let activity = SyncActivity(
+        let activity = SyncStatus.Activity(
             kind: .standingBy, since: Date(timeIntervalSince1970: 5), leaseName: "data.sqlite",
             leaseHolder: SyncLeaseHolder(
                 host: "web-1", program: "Demo", processID: 7, since: Date(timeIntervalSince1970: 1)))
@@ -81,7 +81,7 @@ import Testing
         #expect(decoded.lastReport?.keys(.removed, as: String.self) == ["1", "2"])
         #expect(decoded.activity == activity && decoded.isStandingBy && decoded.leaseHolder?.host == "web-1")
         #expect((decoded.lastError as? SyncError.Recorded)?.message == "no")
-        let progress = SyncProgress(stage: .content, done: 3, failed: 1, total: 9)
+        let progress = SyncStatus.Progress(stage: .content, done: 3, failed: 1, total: 9)
         #expect(try roundTrip(progress) == progress)
         #expect(try roundTrip(SyncStatus(isSyncing: true)).isSyncing)
     }
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func anActivityAsksForNoStopUnlessSaid() {
-        #expect(!SyncActivity(kind: .waiting, since: Date()).isStopRequested)
+        #expect(!SyncStatus.Activity(kind: .waiting, since: Date()).isStopRequested)
     }
 
     @Test func aFailureCanBeRetriedIfEachOfItsErrorsCan() {

@@ -189,19 +189,19 @@ import Testing
     }
 
     @Test func aCallLearnsAboutItsAttempt() async throws {
-        let seen = EventLog<SyncAttempt?>()
+        let seen = EventLog<RetryPolicy.Attempt?>()
         let clock = clock
         let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b", revision: 2)], local: ["b": 1]) {
             call in
             switch call {
             case .content:
-                let isRetry = seen.events.contains { $0?.isNew == SyncAttempt.current?.isNew }
-                seen.append(SyncAttempt.current)
+                let isRetry = seen.events.contains { $0?.isNew == RetryPolicy.Attempt.current?.isNew }
+                seen.append(RetryPolicy.Attempt.current)
                 if !isRetry {
                     clock.advance(by: .seconds(1))
                     throw RetryableTestError(retryAfter: .zero)
                 }
-            case .shouldUpdate, .list, .end: #expect(SyncAttempt.current == nil)
+            case .shouldUpdate, .list, .end: #expect(RetryPolicy.Attempt.current == nil)
             default: break
             }
         }
@@ -211,10 +211,10 @@ import Testing
         try await Synchronizer(processor: processor, options: options, clock: clock).sync()
         #expect(
             seen.events == [
-                SyncAttempt(isNew: true, number: 1, timeLeft: .seconds(30)),
-                SyncAttempt(isNew: true, number: 2, timeLeft: .seconds(30)),
-                SyncAttempt(isNew: false, number: 1, timeLeft: .seconds(30)),
-                SyncAttempt(isNew: false, number: 2, timeLeft: .seconds(29)),
+                RetryPolicy.Attempt(isNew: true, number: 1, timeLeft: .seconds(30)),
+                RetryPolicy.Attempt(isNew: true, number: 2, timeLeft: .seconds(30)),
+                RetryPolicy.Attempt(isNew: false, number: 1, timeLeft: .seconds(30)),
+                RetryPolicy.Attempt(isNew: false, number: 2, timeLeft: .seconds(29)),
             ])
     }
 

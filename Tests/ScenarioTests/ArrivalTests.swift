@@ -109,7 +109,7 @@ import Testing
     private struct Reading: Equatable {
         /// The objects by element index, with those nested in them.
         var objects: [[String]] = []
-        var rejected: [MappingProblem] = []
+        var rejected: [MappingError.Problem] = []
         var toleratedCount = 0
         var drift = DriftReport()
         /// The counts of the batches, if the reader asks for its bytes.
@@ -169,7 +169,7 @@ import Testing
             return lines
         }
 
-        mutating func drain(_ records: RecordReader, _ json: JSONReader) {
+        mutating func drain(_ records: RecordMapper.Reader, _ json: JSONReader) {
             do {
                 while let batch = try records.next() { add(batch) }
             } catch {
@@ -181,8 +181,8 @@ import Testing
         }
     }
 
-    private static func options(_ rowCount: Int) -> RecordReader.Options {
-        var options = RecordReader.Options(batchRowCount: rowCount, keepsRelationships: true)
+    private static func options(_ rowCount: Int) -> RecordMapper.Reader.Options {
+        var options = RecordMapper.Reader.Options(batchRowCount: rowCount, keepsRelationships: true)
         options.keepsJSON = true
         return options
     }
@@ -192,7 +192,7 @@ import Testing
         _ json: JSONReader, by mapper: RecordMapper, rowCount: Int, feeding pieces: [[UInt8]] = []
     ) throws -> Reading {
         var reading = Reading()
-        let records = try RecordReader(
+        let records = try RecordMapper.Reader(
             mapper, entity: RoundTrip.entity, reader: json, options: options(rowCount))
         for piece in pieces {
             do { try json.append(piece) } catch { reading.error = String(reflecting: error) }
@@ -204,7 +204,7 @@ import Testing
         return reading
     }
 
-    private static let layout = JSONLayout.array(acceptsSingleObject: true)
+    private static let layout = JSONReader.Layout.array(acceptsSingleObject: true)
 
     private static func read(
         _ bytes: [UInt8], arriving arrival: Arrival, by mapper: RecordMapper, rowCount: Int

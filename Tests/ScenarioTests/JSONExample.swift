@@ -57,7 +57,7 @@ import Testing
         try Data(#"{"data": {"users": [{"id": 1}, {"id": [1]}]}}"#.utf8).write(to: URL(filePath: file))
         let model = try Self.model()
         var printed: [String] = []
-        func print(_ problem: MappingProblem) { printed.append("\(problem)") }
+        func print(_ problem: MappingError.Problem) { printed.append("\(problem)") }
         func print(_ value: AttributeValue) { #expect(value.isNull) }
         let strict = try RecordMapper(model, JSONMapping(contract: ValueContract(wrongType: .reject)))
         let reader = try strict.reader(of: "User", file: file, layout: .array(at: "data.users"))
@@ -72,10 +72,10 @@ import Testing
     @Test func recordsBecomeJSON() throws {
         let model = try Self.model()
         let users = try RecordMapper(model).records(of: "User", bytes: json)
-        var options = RecordExporter.Options()
+        var options = RecordMapper.Exporter.Options()
         options.keyStyle = .camelCase
         options.dateFormat = .pattern("yyyy-MM-dd")
-        let exporter = try RecordExporter(model, options: options)
+        let exporter = try RecordMapper.Exporter(model, options: options)
         let bytes = try exporter.bytes(ofRecords: users)
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.contains(#""firstName":"Ada""#))
@@ -135,8 +135,8 @@ import Testing
         let model = try Self.model()
         let bytes = Array(#"[{"id": 1}]"#.utf8)
         let printed = Task {
-            var printed: [Set<RecordKey>] = []
-            func print(_ keys: Set<RecordKey>...) {
+            var printed: [Set<Record.Key>] = []
+            func print(_ keys: Set<Record.Key>...) {
                 printed += keys
                 // The loop is done.
                 withUnsafeCurrentTask { $0?.cancel() }

@@ -84,9 +84,9 @@ final class FaultyStore: Store, StoreHook, @unchecked Sendable {
         try mayFail()
     }
 
-    func policy(_ policy: MergePolicy, of entity: String?) -> MergePolicy {
+    func policy(_ policy: MergeRequest.Policy, of entity: String?) -> MergeRequest.Policy {
         guard defect == .losesBatches, entity == "User", chance(0.1) else { return policy }
-        return MergePolicy(inserts: false, updates: false)
+        return MergeRequest.Policy(inserts: false, updates: false)
     }
 
     func leaving<Value>(_ call: () async throws -> Value) async rethrows -> Value {

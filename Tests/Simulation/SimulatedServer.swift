@@ -4,7 +4,7 @@ import HTTPTransfer
 import OneWayTestSupport
 
 /// A server without sockets, whose data changes while it is read, and that lies and fails.
-final class SimulatedServer: HTTPTransport, @unchecked Sendable {
+final class SimulatedServer: HTTPClient.Transport, @unchecked Sendable {
     // Sendable because all tasks of a simulation run on one thread.
     let plan: SimulationPlan
     private(set) var source = SimulatedSource()

@@ -87,7 +87,7 @@ struct SimulationPlan {
     /// Where the objects are in a document.
     var keyPath: String { isWrapped ? "items" : "" }
 
-    var pages: HTTPPages {
+    var pages: HTTPAPI.Pages {
         switch paging {
         case .single: .single
         case .link: .link
@@ -98,15 +98,15 @@ struct SimulationPlan {
         }
     }
 
-    var delta: HTTPDelta? {
+    var delta: HTTPAPI.Delta? {
         guard hasDelta else { return nil }
-        var tombstones: RemoteTombstones?
+        var tombstones: RemotePage.Tombstones?
         switch removals {
         case .unsaid: tombstones = nil
         case .list: tombstones = .list(keyPath: "gone")
         case .flag: tombstones = .flag(keyPath: "is_gone")
         }
-        return HTTPDelta(
+        return HTTPAPI.Delta(
             cursor: cursorIsInDocument ? .document(keyPath: "until") : .element(keyPath: "changed"),
             parameter: "since", overlap: .seconds(lag + 10), tombstones: tombstones, fullPassInterval: .seconds(3600))
     }

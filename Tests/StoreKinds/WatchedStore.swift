@@ -46,7 +46,7 @@ package struct WatchedStore: Store {
         let result = try await base.transaction { transaction in
             let watched = WatchedTransaction(base: transaction, writes: own)
             // A store without the refinement is watched as one without it.
-            return try await body(transaction is any InitialLinkingTransaction ? watched : watched.plain)
+            return try await body(transaction is any InitialLinks.Transaction ? watched : watched.plain)
         }
         // What was rolled back was not written.
         writes.withLock { $0 += own.withLock(\.self) }
@@ -60,7 +60,7 @@ package struct WatchedStore: Store {
     }
 }
 
-private struct WatchedTransaction: InitialLinkingTransaction {
+private struct WatchedTransaction: InitialLinks.Transaction {
     let base: any StoreTransaction
     let writes: Locked<[String]>
 
@@ -76,21 +76,21 @@ private struct WatchedTransaction: InitialLinkingTransaction {
 
     func count(_ query: StoreQuery) async throws -> Int { try await base.count(query) }
 
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+    func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link] {
         try await base.links(relationship, of: sources)
     }
 
     func find(_ records: RecordBatch) async throws -> [ObjectID?] { try await base.find(records) }
 
-    func merge(_ request: MergeRequest) async throws -> MergeResult {
+    func merge(_ request: MergeRequest) async throws -> MergeRequest.Result {
         noted(try await base.merge(request), request)
     }
 
-    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
+    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
         noted(try await base.merge(request, linking: links), request)
     }
 
-    private func noted(_ result: MergeResult, _ request: MergeRequest) -> MergeResult {
+    private func noted(_ result: MergeRequest.Result, _ request: MergeRequest) -> MergeRequest.Result {
         let previews = request.policy.previewsUpdates
         let count = result.rows.count { row in
             row.map { $0.change == .inserted || $0.change == .updated && !previews } ?? false
@@ -99,7 +99,7 @@ private struct WatchedTransaction: InitialLinkingTransaction {
         return result
     }
 
-    func link(_ batch: LinkBatch) async throws -> LinkResult {
+    func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         let result = try await base.link(batch)
         if !result.changed.isEmpty, !batch.isPreview { note("\(result.changed.count) by \(batch.relationship.name)") }
         return result

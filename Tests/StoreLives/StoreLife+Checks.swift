@@ -19,7 +19,7 @@ extension StoreLife {
 
     private struct Content: Equatable {
         var values: Values
-        var targets: [String: [RecordKey]]
+        var targets: [String: [Record.Key]]
     }
 
     private func content(of entity: String, in store: JSONStore) async throws -> [Int64: Content] {
@@ -32,7 +32,7 @@ extension StoreLife {
             for attribute in layout.attributes where attribute.name != "id" {
                 values[attribute.name] = stored.record[attribute.name]
             }
-            var targets: [String: [RecordKey]] = [:]
+            var targets: [String: [Record.Key]] = [:]
             for relationship in layout.relationships {
                 let keys = stored.record[related: relationship.name]?.keys ?? []
                 targets[relationship.name] = relationship.isOrdered ? keys : keys.sorted { "\($0)" < "\($1)" }
@@ -48,11 +48,11 @@ extension StoreLife {
             ("One", "partner", "One", "partner"), ("Two", "partner", "Two", "partner"),
             ("One", "children", "Two", "parent"),
         ] {
-            var pairs: Set<[RecordKey]> = []
+            var pairs: Set<[Record.Key]> = []
             for stored in try await store.store.records(StoreQuery(entity), with: [name]) {
                 for key in stored.record[related: name]?.keys ?? [] { pairs.insert([stored.key, key]) }
             }
-            var back: Set<[RecordKey]> = []
+            var back: Set<[Record.Key]> = []
             for stored in try await store.store.records(StoreQuery(destination), with: [inverse]) {
                 for key in stored.record[related: inverse]?.keys ?? [] { back.insert([key, stored.key]) }
             }

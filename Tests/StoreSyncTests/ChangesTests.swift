@@ -16,7 +16,8 @@ import Testing
         return world
     }
 
-    private func objects(_ json: String, at keyPath: String = "", _ tombstones: RemoteTombstones? = nil) -> RemoteChange
+    private func objects(_ json: String, at keyPath: String = "", _ tombstones: RemotePage.Tombstones? = nil)
+        -> RemoteChange
     {
         .objects(.bytes(Array(json.utf8)), keyPath: keyPath, tombstones: tombstones)
     }

@@ -263,7 +263,7 @@ import Testing
                 """#
             try await world.store.sync(.bytes(Array(json.utf8)), into: "Vehicle")
             let moves = stated.contains("9")
-            func ids(_ name: String, _ garage: Int64) async throws -> [RecordKey]? {
+            func ids(_ name: String, _ garage: Int64) async throws -> [Record.Key]? {
                 let query = StoreQuery("Garage", where: PropertyPath("id") == garage)
                 return try await world.store.store.records(query, with: [name]).first?.record[related: name]?.keys
             }

@@ -112,7 +112,7 @@ import Testing
         let batchRowCount: Int?
         let count = Locked(0)
 
-        func policy(_ policy: MergePolicy, of entity: String?) -> MergePolicy {
+        func policy(_ policy: MergeRequest.Policy, of entity: String?) -> MergeRequest.Policy {
             if entity == "Trip" { count.withLock { $0 += 1 } }
             return policy
         }

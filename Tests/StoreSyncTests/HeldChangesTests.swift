@@ -12,7 +12,7 @@ import Testing
         try SyncWorld(model: model) { HookedStore($0, SmallBatches(rowCount)) }
     }
 
-    private func related(_ name: String, of id: Int64, _ world: SyncWorld) async throws -> [RecordKey]? {
+    private func related(_ name: String, of id: Int64, _ world: SyncWorld) async throws -> [Record.Key]? {
         let query = StoreQuery("User", where: PropertyPath("id") == id)
         return try await world.store.records(query, with: [name]).first?.record[related: name]?.keys
     }

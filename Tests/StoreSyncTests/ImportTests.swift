@@ -87,7 +87,7 @@ import Testing
     @Test func aMandatoryAttributeIsDemandedOfNewObjects() async throws {
         func missing(_ index: Int) -> MappingError {
             .unfit(
-                MappingProblem(
+                MappingError.Problem(
                     entity: "Book", attribute: "title", keyPath: "info.title", index: index, reason: .missingMandatory))
         }
         let store = try store()

@@ -23,7 +23,8 @@ import Testing
         #expect(result.counts.all == [2, 0, 0, 0])
         #expect(
             result.rejected == [
-                MappingProblem(entity: "User", attribute: "id", keyPath: "id", index: 1, reason: .missingMandatory)
+                MappingError.Problem(
+                    entity: "User", attribute: "id", keyPath: "id", index: 1, reason: .missingMandatory)
             ])
     }
 
@@ -61,9 +62,9 @@ import Testing
             #expect(result.countsByEntity["Line"]?.all == counts)
             #expect(
                 result.rejected == [
-                    MappingProblem(
+                    MappingError.Problem(
                         entity: "Line", attribute: "order", keyPath: "order", index: 0, reason: .missingMandatory),
-                    MappingProblem(
+                    MappingError.Problem(
                         entity: "Line", attribute: "number", keyPath: "number", index: 1, reason: .missingMandatory),
                 ])
         }
@@ -73,7 +74,7 @@ import Testing
         let related = lines.map { line in
             ["order", "sheet"].map { line.record[related: $0]?.keys.first.map { "\($0)" } ?? "-" }
         }
-        let keys = ([5, 6, 1, 2] as [Int64]).map { "\(RecordKey.identity($0))" }
+        let keys = ([5, 6, 1, 2] as [Int64]).map { "\(Record.Key.identity($0))" }
         #expect(related == [[keys[0], "-"], [keys[0], keys[2]], [keys[1], keys[3]]])
     }
 

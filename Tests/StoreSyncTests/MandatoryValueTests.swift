@@ -36,8 +36,8 @@ import Testing
 
     private static func problem(
         _ attribute: String, of entity: String = "User", _ index: Int
-    ) -> MappingProblem {
-        MappingProblem(
+    ) -> MappingError.Problem {
+        MappingError.Problem(
             entity: entity, attribute: attribute, keyPath: attribute, index: index, reason: .missingMandatory)
     }
 

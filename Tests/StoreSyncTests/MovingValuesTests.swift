@@ -60,7 +60,9 @@ import Testing
                 SyncAttribute("number", .int64), SyncAttribute("name", .string),
             ], relationships: [])
         if isUnique {
-            user.indexes = [SyncIndex(["email"], unique: true), SyncIndex(["team", "number"], unique: true)]
+            user.indexes = [
+                SyncEntity.Index(["email"], unique: true), SyncEntity.Index(["team", "number"], unique: true),
+            ]
         }
         return try DataModel([user])
     }

@@ -93,7 +93,7 @@ import Testing
                         let customers = try await reader.records(StoreQuery("Customer"), with: ["city"])
                         return customers.flatMap { $0.record.targets.flatMap { $0?.keys ?? [] } }
                     }
-                    #expect(names == (later.map { [RecordKey.identity($0)] } ?? []), "\(json)")
+                    #expect(names == (later.map { [Record.Key.identity($0)] } ?? []), "\(json)")
                     #expect(count == 1 || result.isUnchanged, "\(json)")
                 }
             }

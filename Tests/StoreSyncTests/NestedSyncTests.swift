@@ -115,7 +115,7 @@ private final class MergeCounter: StoreHook {
 
     var batchRowCount: Int? { 1 }
 
-    func policy(_ policy: MergePolicy, of entity: String?) -> MergePolicy {
+    func policy(_ policy: MergeRequest.Policy, of entity: String?) -> MergeRequest.Policy {
         merged.withLock { $0.append(entity ?? "") }
         return policy
     }

@@ -99,9 +99,9 @@ import Testing
     }
 
     /// The elements of each page count in full, null too.
-    @Test(arguments: [(1, [1, 2, 3]), (2, [2, 3]), (1000, [3])], [nil, RemoteTombstones.flag(keyPath: "gone")])
+    @Test(arguments: [(1, [1, 2, 3]), (2, [2, 3]), (1000, [3])], [nil, RemotePage.Tombstones.flag(keyPath: "gone")])
     func theProgressIsThatOfEachBatchAndPage(
-        row: (rowCount: Int, batches: [Int]), tombstones: RemoteTombstones?
+        row: (rowCount: Int, batches: [Int]), tombstones: RemotePage.Tombstones?
     ) async throws {
         let world = try SyncWorld { HookedStore($0, SmallBatches(row.rowCount)) }
         let pages = [#"[{"id":1},{"id":2},{"id":3}]"#, "[null]", #"[{"id":4}]"#]

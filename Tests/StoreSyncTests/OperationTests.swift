@@ -172,8 +172,8 @@ import Testing
         #expect(try await world.column("balance", of: "Account") == stored)
     }
 
-    private func keys(_ world: SyncWorld) async throws -> [String: Set<RecordKey>] {
-        var keys: [String: Set<RecordKey>] = [:]
+    private func keys(_ world: SyncWorld) async throws -> [String: Set<Record.Key>] {
+        var keys: [String: Set<Record.Key>] = [:]
         for entity in ["User", "Note", "Tag", "Company"] {
             keys[entity] = Set(try await world.store.records(StoreQuery(entity)).map(\.key))
         }

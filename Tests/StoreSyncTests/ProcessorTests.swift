@@ -33,7 +33,7 @@ import Testing
     func onlyWhatIsNewOrChangedIsDownloaded(kind: StoreKind, batchCount: Int) async throws {
         let mapper = try RecordMapper(try Self.model.get())
         let list = Locked("[]")
-        let asked = Locked<[RecordKey]>([])
+        let asked = Locked<[Record.Key]>([])
         try await kind.use { makeStore in
             let store = try await makeStore(mapper.model)
             let processor = try StoreProcessor(

@@ -184,7 +184,7 @@ import Testing
                         HookedStore(store, LinkedBatches(batchRowCount: batch)), mapper: try RecordMapper(store.model))
                     _ = try await json.sync(.bytes(Array(before.utf8)), into: "Parent")
                     _ = try await json.sync(.bytes(Array(item.after.utf8)), into: "Parent")
-                    let lines = item.left.map { "\($0.0) of \([RecordKey.identity($0.1)])" }
+                    let lines = item.left.map { "\($0.0) of \([Record.Key.identity($0.1)])" }
                     #expect(try await Self.children(store) == lines, "\(item.after), batches of \(batch)")
                     let again = try await json.sync(.bytes(Array(item.after.utf8)), into: "Parent")
                     #expect(again.countsByEntity.values.allSatisfy { $0.inserted + $0.updated + $0.deleted == 0 })

@@ -168,7 +168,7 @@ import Testing
     }
 
     /// Whether an object with a mark is deleted.
-    private func isGone(_ value: String, _ tombstones: RemoteTombstones) async throws -> Bool {
+    private func isGone(_ value: String, _ tombstones: RemotePage.Tombstones) async throws -> Bool {
         let world = try SyncWorld.users()
         try await world.sync(usersJSON(1...2))
         let json = #"[{"id":2,"name":"marked","mark":\#(value)},{"id":3,"name":"other"}]"#

@@ -31,9 +31,9 @@ import Testing
         arguments: [
             .unknownKey, .wrongType(.int16), .outOfRange(.decimal), .unreadableDate, .missingMandatory,
             .refused(by: "upper", ""), .notAnObject, .noIdentity,
-        ] as [MappingProblem.Reason])
-    func everyProblemSurvives(reason: MappingProblem.Reason) throws {
-        let problem = MappingProblem(entity: "User", attribute: "age", keyPath: "a.b", index: 3, reason: reason)
+        ] as [MappingError.Problem.Reason])
+    func everyProblemSurvives(reason: MappingError.Problem.Reason) throws {
+        let problem = MappingError.Problem(entity: "User", attribute: "age", keyPath: "a.b", index: 3, reason: reason)
         #expect(try copy(problem) == problem)
     }
 
@@ -45,7 +45,7 @@ import Testing
         #expect(passes.count == 1)
         #expect(try copy(passes) == passes)
 
-        var progress = RemoteSyncProgress()
+        var progress = StoreSyncOptions.Progress()
         progress.totalElementCount = 7
         #expect(try copy(progress) == progress)
     }

@@ -3,8 +3,8 @@ import StoreSync
 
 /// A feed of a test: hands over its events one by one.
 final class ScriptedFeed: RemoteFeed {
-    private let stream: AsyncStream<RemoteFeedEvent>
-    private let continuation: AsyncStream<RemoteFeedEvent>.Continuation
+    private let stream: AsyncStream<RemoteChange.Event>
+    private let continuation: AsyncStream<RemoteChange.Event>.Continuation
     private let failure: (any Error)?
     /// How many events have been received in full, and how often the feed was begun.
     let receivedCount = Watched(0)
@@ -16,12 +16,12 @@ final class ScriptedFeed: RemoteFeed {
         self.failure = failure
     }
 
-    func send(_ event: RemoteFeedEvent) { continuation.yield(event) }
+    func send(_ event: RemoteChange.Event) { continuation.yield(event) }
 
     /// Ends the feed for good.
     func finish() { continuation.finish() }
 
-    func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws {
+    func run(_ receive: @escaping @Sendable (RemoteChange.Event) async throws -> Void) async throws {
         let count = runCount.update { count in
             count += 1
             return count

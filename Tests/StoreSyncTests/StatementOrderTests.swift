@@ -23,7 +23,7 @@ import Testing
         result.drift.entries.map { "\($0.kind) \($0.entity).\($0.keyPath) \($0.count) \($0.firstIndex)" }
     }
 
-    private func tags(_ world: SyncWorld, of id: Int64) async throws -> [RecordKey]? {
+    private func tags(_ world: SyncWorld, of id: Int64) async throws -> [Record.Key]? {
         let users = try await world.store.records(StoreQuery("User", where: PropertyPath("id") == id), with: ["tags"])
         return users.first?.record[related: "tags"]?.keys
     }
@@ -185,7 +185,7 @@ import Testing
         // The next notice is that of the next change.
         try await world.sync(#"[{"name":"new"}]"#, into: "Tag")
         let tag = try world.store.model.layout(of: "Tag").root
-        #expect(await commits?.next() == CommitSignal(roots: [tag]))
+        #expect(await commits?.next() == CommitSignals.Signal(roots: [tag]))
     }
 
     /// An import writes at once. The report is taken from one manager, who then takes it back.
@@ -198,7 +198,7 @@ import Testing
         #expect(try await world.column("id", where: "manager.id = 1") == [2])
         try await world.sync(#"[{"name":"new"}]"#, into: "Tag")
         let tag = try world.store.model.layout(of: "Tag").root
-        #expect(await commits?.next() == CommitSignal(roots: [tag]))
+        #expect(await commits?.next() == CommitSignals.Signal(roots: [tag]))
     }
 
     private struct CountedReads: StoreHook {

@@ -23,7 +23,7 @@ import Testing
             .bytes(Array("[\(ages.map { #"{"id":\#($0.key),"age":\#($0.value)}"# }.joined(separator: ","))]".utf8))
         }
 
-        func details(_ key: RecordKey) throws -> JSONSource {
+        func details(_ key: Record.Key) throws -> JSONSource {
             guard case .identity(let values) = key, case .int(let number)? = values.first else { throw NoSuchObject() }
             let id = Int(number)
             fetched.append(id)

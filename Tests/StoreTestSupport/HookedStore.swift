@@ -68,14 +68,16 @@ package struct HookedReader<Hook: StoreHook>: StoreReader {
         return try await hook.leaving { try await base.count(query) }
     }
 
-    package func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+    package func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch
+        .Link]
+    {
         try hook.willMake(.links)
         return try await hook.leaving { try await base.links(relationship, of: sources) }
     }
 }
 
 /// A transaction whose calls go through a hook.
-package struct HookedTransaction<Hook: StoreHook>: InitialLinkingTransaction {
+package struct HookedTransaction<Hook: StoreHook>: InitialLinks.Transaction {
     private let base: any StoreTransaction
     private let hook: Hook
 
@@ -98,7 +100,9 @@ package struct HookedTransaction<Hook: StoreHook>: InitialLinkingTransaction {
         try await reader.count(query)
     }
 
-    package func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+    package func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch
+        .Link]
+    {
         try await reader.links(relationship, of: sources)
     }
 
@@ -107,22 +111,22 @@ package struct HookedTransaction<Hook: StoreHook>: InitialLinkingTransaction {
         return try await hook.leaving { try await base.find(records) }
     }
 
-    package func merge(_ request: MergeRequest) async throws -> MergeResult {
+    package func merge(_ request: MergeRequest) async throws -> MergeRequest.Result {
         try await merge(request, links: [])
     }
 
-    package func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
+    package func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
         try await merge(request, links: links)
     }
 
-    private func merge(_ request: MergeRequest, links: [InitialLinks]) async throws -> MergeResult {
+    private func merge(_ request: MergeRequest, links: [InitialLinks]) async throws -> MergeRequest.Result {
         try hook.willMake(.merge)
         var request = request
         request.policy = hook.policy(request.policy, of: request.records.layout?.name)
         return try await hook.leaving { [request] in try await base.merge(request, linking: links) }
     }
 
-    package func link(_ batch: LinkBatch) async throws -> LinkResult {
+    package func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         try hook.willMake(.link)
         return try await hook.leaving { try await base.link(batch) }
     }
@@ -132,5 +136,7 @@ package struct HookedTransaction<Hook: StoreHook>: InitialLinkingTransaction {
         return try await hook.leaving { try await base.remove(query, reportsKeys: reportsKeys) }
     }
 
-    package func settleValues() async throws -> [StoreRefusal] { try await base.settleValues() }
+    package func settleValues() async throws -> [StoreRefusal] {
+        try await hook.leaving { try await base.settleValues() }
+    }
 }

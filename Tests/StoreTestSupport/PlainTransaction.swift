@@ -1,7 +1,7 @@
 package import SyncModel
 package import SyncStore
 
-/// A transaction without the refinement `InitialLinkingTransaction`, as many stores have it.
+/// A transaction without the refinement `InitialLinks.Transaction`, as many stores have it.
 package struct PlainTransaction: StoreTransaction {
     private let base: any StoreTransaction
 
@@ -20,15 +20,17 @@ package struct PlainTransaction: StoreTransaction {
 
     package func count(_ query: StoreQuery) async throws -> Int { try await base.count(query) }
 
-    package func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+    package func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch
+        .Link]
+    {
         try await base.links(relationship, of: sources)
     }
 
     package func find(_ records: RecordBatch) async throws -> [ObjectID?] { try await base.find(records) }
 
-    package func merge(_ request: MergeRequest) async throws -> MergeResult { try await base.merge(request) }
+    package func merge(_ request: MergeRequest) async throws -> MergeRequest.Result { try await base.merge(request) }
 
-    package func link(_ batch: LinkBatch) async throws -> LinkResult { try await base.link(batch) }
+    package func link(_ batch: LinkBatch) async throws -> LinkBatch.Result { try await base.link(batch) }
 
     package func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         try await base.remove(query, reportsKeys: reportsKeys)

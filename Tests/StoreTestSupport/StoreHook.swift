@@ -12,14 +12,14 @@ package protocol StoreHook: Sendable {
     /// The size of batches that the store asks for; nil for that of the store behind it.
     var batchRowCount: Int? { get }
 
-    /// Whether its transactions have the refinement `InitialLinkingTransaction`; true by default.
+    /// Whether its transactions have the refinement `InitialLinks.Transaction`; true by default.
     var linksInitially: Bool { get }
 
     /// Called before each call; the call fails with the error that this throws.
     func willMake(_ call: StoreCall) throws
 
     /// The policy of a merge into an entity, in place of the one that the caller chose.
-    func policy(_ policy: MergePolicy, of entity: String?) -> MergePolicy
+    func policy(_ policy: MergeRequest.Policy, of entity: String?) -> MergeRequest.Policy
 
     /// Makes a call of the store behind.
     func leaving<Value>(_ call: () async throws -> Value) async rethrows -> Value
@@ -35,7 +35,7 @@ extension StoreHook {
 
     package func willMake(_ call: StoreCall) throws {}
 
-    package func policy(_ policy: MergePolicy, of entity: String?) -> MergePolicy { policy }
+    package func policy(_ policy: MergeRequest.Policy, of entity: String?) -> MergeRequest.Policy { policy }
 
     package func leaving<Value>(_ call: () async throws -> Value) async rethrows -> Value {
         try await call()

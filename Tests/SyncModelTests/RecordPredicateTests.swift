@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.endsInTime) struct RecordPredicateTests {
     /// A record whose related objects stand beside it.
-    private final class Subject: PredicateSubject {
+    private final class Subject: PropertyPath.Subject {
         let record: Record
         let related: [String: Subject]
         let counts: [String: Int]
@@ -16,7 +16,7 @@ import Testing
             self.counts = counts
         }
 
-        func value(at key: BoundKey) -> AttributeValue {
+        func value(at key: PropertyPath.Bound) -> AttributeValue {
             var place: Subject? = self
             for step in key.steps {
                 place = place?.related[step.name]
@@ -29,7 +29,7 @@ import Testing
             }
         }
 
-        func countRelated(at key: BoundKey, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+        func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
             guard case .target(let index) = key.leaf, let target = related[name(index, self)] else { return (0, 0) }
             return (predicate.selects(target) ? 1 : 0, 1)
         }

@@ -29,9 +29,9 @@ import Testing
             SyncAttribute("Date", .date)
         }
         shape.indexes = [
-            SyncIndex(
+            SyncEntity.Index(
                 ["madeAt"], unique: true, where: PropertyPath("madeAt").isNotNull && PropertyPath("tag") == Self.tag),
-            SyncIndex(["price", "class"], where: PropertyPath("madeAt") >= Self.moment),
+            SyncEntity.Index(["price", "class"], where: PropertyPath("madeAt") >= Self.moment),
         ]
         return try DataModel([
             shape,

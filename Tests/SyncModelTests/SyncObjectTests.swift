@@ -78,7 +78,8 @@ import Testing
             }
             let _ =
                 user.indexes = [
-                    SyncIndex(["name"]), SyncIndex(["token"], unique: true, where: PropertyPath("isActive") == true),
+                    SyncEntity.Index(["name"]),
+                    SyncEntity.Index(["token"], unique: true, where: PropertyPath("isActive") == true),
                 ]
             user
             SyncEntity("Firm", identity: "id") {

@@ -20,8 +20,8 @@ import Testing
     }
 
     @Test func keysSurviveAndAreShort() throws {
-        let keys: [RecordKey] = [.identity(5), .identity(["a", .uuid(UUID())]), .object(7)]
-        #expect(try JSONDecoder().decode([RecordKey].self, from: JSONEncoder().encode(keys)) == keys)
+        let keys: [Record.Key] = [.identity(5), .identity(["a", .uuid(UUID())]), .object(7)]
+        #expect(try JSONDecoder().decode([Record.Key].self, from: JSONEncoder().encode(keys)) == keys)
         #expect(
             String(decoding: try JSONEncoder().encode([keys[0], keys[2]]), as: UTF8.self) == #"[[5],{"object":7}]"#)
     }

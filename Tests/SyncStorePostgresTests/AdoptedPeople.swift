@@ -39,7 +39,7 @@ enum AdoptedPeople {
     }
 
     @discardableResult
-    static func put(_ ids: [Int64], name: String = "a", into store: PostgresStore) async throws -> MergeResult {
+    static func put(_ ids: [Int64], name: String = "a", into store: PostgresStore) async throws -> MergeRequest.Result {
         var batch = RecordBatch(of: try store.model.layout(of: "Person"))
         for id in ids {
             batch.beginRecord()

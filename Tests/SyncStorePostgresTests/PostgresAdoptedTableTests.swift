@@ -156,7 +156,7 @@ struct PostgresAdoptedTableTests {
             batch.setValue(value, at: 2)
             batch.endRecord()
             let records = batch
-            for change in [MergeResult.Change.inserted, .unchanged] {
+            for change in [MergeRequest.Result.Change.inserted, .unchanged] {
                 let result = try await store.transaction { try await $0.merge(MergeRequest(records)) }
                 #expect(result.rows.map { $0?.change } == [change])
             }

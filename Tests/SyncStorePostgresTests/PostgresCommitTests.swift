@@ -109,7 +109,7 @@ struct PostgresCommitTests {
             let signals = try await one.commits()
             #expect(try await endListeners(of: database) == 1)
             // Commits may have been missed.
-            #expect(await signals.next() == CommitSignal(roots: nil))
+            #expect(await signals.next() == CommitSignals.Signal(roots: nil))
             try await other.insert(Person(id: 1, name: "Ada"))
             #expect(await signals.next()?.roots == (try roots(["Person"], in: one)))
         }

@@ -21,7 +21,7 @@ struct PostgresFillingTests {
             SyncRelationship("boss", toOne: "Person", inverse: "staff")
             SyncRelationship("staff", toMany: "Person", inverse: "boss")
         }
-        person.indexes = [SyncIndex(["email"], unique: true)]
+        person.indexes = [SyncEntity.Index(["email"], unique: true)]
         return try DataModel([person])
     }
 
@@ -41,9 +41,10 @@ struct PostgresFillingTests {
     /// Merges batches in one transaction.
     ///
     /// - Returns: What changed in each row.
-    private func merge(_ batches: [RecordBatch], into store: some Store) async throws -> [[MergeResult.Change?]] {
+    private func merge(_ batches: [RecordBatch], into store: some Store) async throws -> [[MergeRequest.Result.Change?]]
+    {
         try await store.transaction { transaction in
-            var changes: [[MergeResult.Change?]] = []
+            var changes: [[MergeRequest.Result.Change?]] = []
             for batch in batches {
                 let result = try await transaction.merge(MergeRequest(batch))
                 changes.append(result.rows.map { $0?.change })

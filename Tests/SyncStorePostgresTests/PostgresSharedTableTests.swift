@@ -196,7 +196,7 @@ struct PostgresSharedTableTests {
     @Test func valuesThatAreTakenAreToldWhateverTheIndexIsCalled() async throws {
         try await SharedPostgres.withDatabase { database in
             var entity = user(SyncAttribute("mail", .string), named: "A\"B")
-            entity.indexes = [SyncIndex(["mail"], unique: true)]
+            entity.indexes = [SyncEntity.Index(["mail"], unique: true)]
             let store = try await open(database, entity)
             try await insert("A\"B", into: store, ["id": 1, "mail": "m"])
             await #expect {

@@ -153,7 +153,9 @@ struct PostgresStoreTests {
                 if let name { batch.setValue(.string(name), at: 1) }
                 batch.endRecord()
             }
-            for policy in [MergePolicy(updates: false), MergePolicy(), MergePolicy(inserts: false)] {
+            for policy in [
+                MergeRequest.Policy(updates: false), MergeRequest.Policy(), MergeRequest.Policy(inserts: false),
+            ] {
                 let records = batch
                 let merge = { @Sendable (transaction: any StoreTransaction) in
                     try await transaction.merge(MergeRequest(records, policy: policy))

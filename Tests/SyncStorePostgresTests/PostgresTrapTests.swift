@@ -104,10 +104,10 @@ struct PostgresTrapTests {
                 SyncRelationship("former", toMany: column.entity, inverse: "next", deleteRule: .nullify),
                 SyncRelationship("peers", toOrdered: column.entity, deleteRule: .cascade),
             ])
-        if isIdentity { entity.indexes = [SyncIndex(["value", "id"])] }
+        if isIdentity { entity.indexes = [SyncEntity.Index(["value", "id"])] }
         if [.string, .int16, .int32, .int64].contains(column.type) {
             entity.indexes.append(
-                SyncIndex(["value"], where: .comparison(PropertyPath("value"), .equal, sample)))
+                SyncEntity.Index(["value"], where: .comparison(PropertyPath("value"), .equal, sample)))
         }
         return entity
     }

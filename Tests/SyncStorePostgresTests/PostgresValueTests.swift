@@ -83,7 +83,7 @@ struct PostgresValueTests {
                 batch.endRecord()
             }
             let records = batch
-            for change in [MergeResult.Change.inserted, .unchanged] {
+            for change in [MergeRequest.Result.Change.inserted, .unchanged] {
                 for store in [stored, memory] as [any Store] {
                     let result = try await store.transaction { try await $0.merge(MergeRequest(records)) }
                     #expect(result.rows.allSatisfy { $0?.change == change })

@@ -40,7 +40,7 @@ enum PostgresWorld {
 extension Store {
     /// Merges users in a transaction of their own.
     @discardableResult
-    func put(_ ids: some Sequence<Int>, name: String = "a") async throws -> MergeResult {
+    func put(_ ids: some Sequence<Int>, name: String = "a") async throws -> MergeRequest.Result {
         let batch = try PostgresWorld.batch(ids, name: name)
         return try await transaction {
             try await $0.merge(MergeRequest(batch))

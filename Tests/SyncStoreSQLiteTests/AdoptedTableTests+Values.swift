@@ -11,8 +11,8 @@ import Testing
 // The values that columns of others hold.
 extension AdoptedTableTests {
     /// The refusal names the option that would help.
-    @Test(arguments: [(DateStorage.iso8601, "1.5"), (.secondsSince1970, "'2014-02-14T10:00:00.000000Z'")])
-    func datesOfAnotherFormAreRefusedWithAnAdvice(dates: DateStorage, value: String) async throws {
+    @Test(arguments: [(SQLNaming.DateStorage.iso8601, "1.5"), (.secondsSince1970, "'2014-02-14T10:00:00.000000Z'")])
+    func datesOfAnotherFormAreRefusedWithAnAdvice(dates: SQLNaming.DateStorage, value: String) async throws {
         try await SQLiteShell.run(
             "CREATE TABLE people (id INTEGER PRIMARY KEY, born); INSERT INTO people VALUES (1, \(value))", at: path)
         let model = try DataModel {
@@ -21,14 +21,14 @@ extension AdoptedTableTests {
                 SyncAttribute("born", .date)
             }
         }
-        func open(_ dates: DateStorage) async throws {
+        func open(_ dates: SQLNaming.DateStorage) async throws {
             var options = SQLiteStore.Options()
             options.naming = SQLNaming(tables: ["Person": "people"], rowColumn: "rowid")
             options.dates = dates
             _ = try await SQLiteStore(exactly: model, at: .file(path), options: options)
         }
         let error = await #expect(throws: SQLSchemaError.self) { try await open(dates) }
-        let other: DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601
+        let other: SQLNaming.DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601
         #expect(error?.description.contains("Options.dates = .\(other.rawValue)") == true)
         try await open(other)
     }
@@ -72,9 +72,9 @@ extension AdoptedTableTests {
     }
 
     @Test(arguments: [
-        ("TEXT", DateStorage.iso8601), ("DATETIME", .iso8601), ("", .iso8601), ("REAL", .secondsSince1970),
+        ("TEXT", SQLNaming.DateStorage.iso8601), ("DATETIME", .iso8601), ("", .iso8601), ("REAL", .secondsSince1970),
     ])
-    func datesOfEveryYearAreReadBack(type: String, dates: DateStorage) async throws {
+    func datesOfEveryYearAreReadBack(type: String, dates: SQLNaming.DateStorage) async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, at \(type))", at: path)
         let model = try DataModel.people(attributes: [SyncAttribute("at", .date)])
         let moments = [Int64.min, -70_000_000_000_000_000, 0, 300_000_000_000_000_000, .max]
@@ -225,8 +225,8 @@ extension AdoptedTableTests {
         #expect(try await dump("people") == ["1|A", "2|B", "3|A", "4|b"])
     }
 
-    @Test(arguments: [DateStorage.iso8601, .secondsSince1970])
-    func strictTablesGetColumnsOfTheirTypes(dates: DateStorage) async throws {
+    @Test(arguments: [SQLNaming.DateStorage.iso8601, .secondsSince1970])
+    func strictTablesGetColumnsOfTheirTypes(dates: SQLNaming.DateStorage) async throws {
         try await SQLiteShell.run(
             "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT; INSERT INTO people VALUES (3, 'a')",
             at: path)

@@ -347,7 +347,7 @@ struct AdoptedTableTests {
     @discardableResult
     func open(
         _ model: DataModel, tables: [String: String] = ["Person": "people"], columns: [String: String] = [:],
-        rowColumn: String = "_id", entityColumn: String = "_entity", dates: DateStorage = .iso8601
+        rowColumn: String = "_id", entityColumn: String = "_entity", dates: SQLNaming.DateStorage = .iso8601
     ) async throws -> JSONStore {
         var options = SQLiteStore.Options()
         options.dates = dates

@@ -40,7 +40,7 @@ import Testing
         // Nothing else is noticed meanwhile, however often the file is looked at.
         for id in 0..<100 {
             try await insert(Int64(id), into: store)
-            #expect(await signals.next() == CommitSignal(roots: [1]))
+            #expect(await signals.next() == CommitSignals.Signal(roots: [1]))
         }
     }
 
@@ -49,7 +49,7 @@ import Testing
         let signals = try await store.commits()
         for id in 0..<3 {
             try await insert(Int64(id), into: other)
-            #expect(await signals.next() == CommitSignal(roots: nil))
+            #expect(await signals.next() == CommitSignals.Signal(roots: nil))
             #expect(try await store.count(StoreQuery("User")) == id + 1)
         }
     }
@@ -60,8 +60,8 @@ import Testing
             let signals = try await store.commits()
             let also = try await store.commits()
             try await insert(Int64(id), into: other)
-            #expect(await signals.next() == CommitSignal(roots: nil))
-            #expect(await also.next() == CommitSignal(roots: nil))
+            #expect(await signals.next() == CommitSignals.Signal(roots: nil))
+            #expect(await also.next() == CommitSignals.Signal(roots: nil))
         }
     }
 }

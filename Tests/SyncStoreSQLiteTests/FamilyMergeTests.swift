@@ -24,8 +24,8 @@ import Testing
     /// Merges objects with names, and returns what became of each.
     @discardableResult
     private func merge(
-        _ entity: String, _ rows: [(id: Int64, name: String?)], policy: MergePolicy = MergePolicy()
-    ) async throws -> [MergeResult.Row?] {
+        _ entity: String, _ rows: [(id: Int64, name: String?)], policy: MergeRequest.Policy = MergeRequest.Policy()
+    ) async throws -> [MergeRequest.Result.Row?] {
         var batch = RecordBatch(of: try store.model.layout(of: entity))
         for row in rows {
             batch.beginRecord()
@@ -61,7 +61,7 @@ import Testing
         try await merge("Visitor", [(1, "v"), (2, "w")])
         try await merge("Guest", [(1, "g"), (2, "h")])
         let rows = try await merge("Person", [(1, "A"), (2, "w")])
-        #expect(rows == [MergeResult.Row(1, .updated), MergeResult.Row(2, .unchanged)])
+        #expect(rows == [MergeRequest.Result.Row(1, .updated), MergeRequest.Result.Row(2, .unchanged)])
         #expect(try await names() == ["Guest g", "Guest h", "Visitor A", "Visitor w"])
     }
 
@@ -76,7 +76,7 @@ import Testing
 
     @Test func aPreviewChangesNothing() async throws {
         try await merge("Person", [(1, "a")])
-        var policy = MergePolicy()
+        var policy = MergeRequest.Policy()
         policy.previewsUpdates = true
         let rows = try await merge("Person", [(1, "b"), (1, "c")], policy: policy)
         #expect(rows.map { $0?.change } == [.updated, .updated])
@@ -85,7 +85,8 @@ import Testing
 
     @Test func objectsThatAreNamedAreMerged() async throws {
         try await merge("Person", [(1, "a"), (2, "b"), (3, "c")])
-        func mergeNamed(_ rows: [(match: MergeRequest.Match, id: Int64?, name: String)]) async throws -> [MergeResult
+        func mergeNamed(_ rows: [(match: MergeRequest.Match, id: Int64?, name: String)]) async throws -> [MergeRequest
+            .Result
             .Row?]
         {
             var batch = RecordBatch(of: try store.model.layout(of: "Person"))

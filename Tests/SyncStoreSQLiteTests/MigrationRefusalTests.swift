@@ -39,7 +39,7 @@ import Testing
         try await world.fill(.people(), #"[{"id":1,"name":"a"},{"id":2,"name":"a"}]"#)
         func unique() throws -> DataModel {
             var person = try DataModel.people().layouts[0].entity
-            person.indexes = [SyncIndex(["name"], unique: true)]
+            person.indexes = [SyncEntity.Index(["name"], unique: true)]
             return try DataModel([person])
         }
         try await world.expectRefusal(.equalValues(table: "Person", index: #"Person_by_name ("name")"#), unique)

@@ -82,7 +82,7 @@ import Testing
         }
         let store = try await SQLiteStore(exactly: model, at: .memory)
         let items = model.layouts[0].relationships[0]
-        func link(_ relationship: RelationshipLayout, _ source: ObjectID, to targets: [ObjectID]) async throws {
+        func link(_ relationship: EntityLayout.Relationship, _ source: ObjectID, to targets: [ObjectID]) async throws {
             var batch = LinkBatch(relationship, mode: .replace)
             batch.append(source, to: targets)
             let links = batch

@@ -39,7 +39,7 @@ import Testing
         let selection = StoreSelection(query, columns: [.value(PropertyPath("a_\(type.rawValue)"))])
         return try await store.read { reader in
             let values = Locked<[AttributeValue?]>([])
-            try await (reader as? any SelectingReader)?.selectRows(selection, batchRowCount: 2) { batch in
+            try await (reader as? any StoreSelection.Reader)?.selectRows(selection, batchRowCount: 2) { batch in
                 values.withLock { $0 += (0..<batch.count).map { batch.value(row: $0, slot: 0) } }
             }
             return values.withLock(\.self)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func whatIsNoNumberIsNull() async throws {
-        func merge(_ values: [AttributeValue]) async throws -> [MergeResult.Change?] {
+        func merge(_ values: [AttributeValue]) async throws -> [MergeRequest.Result.Change?] {
             var batch = RecordBatch(of: store.model.layouts[0])
             for (id, value) in values.enumerated() {
                 batch.beginRecord()
@@ -128,7 +128,7 @@ import Testing
         func ids(upTo limit: Int) async throws -> [AttributeValue?] {
             let values = Locked<[AttributeValue?]>([])
             try? await store.read { reader in
-                try await (reader as? any SelectingReader)?.selectRows(selection, batchRowCount: 1) { batch in
+                try await (reader as? any StoreSelection.Reader)?.selectRows(selection, batchRowCount: 1) { batch in
                     let count = values.withLock { values in
                         values.append(batch.value(row: 0, slot: 0))
                         return values.count
@@ -167,7 +167,7 @@ import Testing
         let selection = StoreSelection(StoreQuery("Item"), columns: columns)
         let values = try await store.read { reader in
             let values = Locked<[AttributeValue?]>([])
-            try await (reader as? any SelectingReader)?.selectRows(selection, batchRowCount: 9) { batch in
+            try await (reader as? any StoreSelection.Reader)?.selectRows(selection, batchRowCount: 9) { batch in
                 values.withLock { $0 += (0..<columns.count).map { batch.value(row: 0, slot: $0) } }
             }
             return values.withLock(\.self)

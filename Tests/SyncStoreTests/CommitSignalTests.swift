@@ -56,29 +56,29 @@ import Testing
         let (owners, things, marks) = (try root("Owner"), try root("Thing"), try root("Mark"))
         let signals = store.commits()
         let owner = try await insert("Owner", 1)[0]
-        #expect(await signals.next() == CommitSignal(roots: [owners]))
+        #expect(await signals.next() == CommitSignals.Signal(roots: [owners]))
         let tools = try await insert("Tool", 1, 2)
-        #expect(await signals.next() == CommitSignal(roots: [things]))
+        #expect(await signals.next() == CommitSignals.Signal(roots: [things]))
         let mark = try await insert("Mark", 1)[0]
-        #expect(await signals.next() == CommitSignal(roots: [marks]))
+        #expect(await signals.next() == CommitSignals.Signal(roots: [marks]))
         // What is the same causes no notice: the next one is the next change's.
         _ = try await insert("Owner", 1)
         try await link(owner, "Owner", "things", to: [])
         try await link(mark, "Mark", "place", to: [])
         try await store.transaction { _ = try await $0.count(StoreQuery("Owner")) }
         try await link(owner, "Owner", "things", to: tools)
-        #expect(await signals.next() == CommitSignal(roots: [owners, things]))
+        #expect(await signals.next() == CommitSignals.Signal(roots: [owners, things]))
         _ = try await insert("Tool", 1, 2)
         try await link(tools[0], "Tool", "owner", to: [owner])
         try await link(mark, "Mark", "place", to: [tools[1]])
-        #expect(await signals.next() == CommitSignal(roots: [marks, things]))
+        #expect(await signals.next() == CommitSignals.Signal(roots: [marks, things]))
         try await link(tools[0], "Tool", "owner", to: [])
-        #expect(await signals.next() == CommitSignal(roots: [owners, things]))
+        #expect(await signals.next() == CommitSignals.Signal(roots: [owners, things]))
         try await store.transaction { transaction in
             try await transaction.remove(StoreQuery("Mark", where: PropertyPath("id") == 9))
             try await transaction.remove(StoreQuery("Owner"))
         }
-        #expect(await signals.next() == CommitSignal(roots: [owners, things]))
+        #expect(await signals.next() == CommitSignals.Signal(roots: [owners, things]))
     }
 
     @Test func objectsInsertedWithALinkChangeTheOtherEndAsWell() async throws {
@@ -90,7 +90,7 @@ import Testing
             try await $0.merge(request, linking: [InitialLinks(relationship, targets: [owner, nil, nil])])
         }
         #expect(result.rows.map { $0?.change } == [.inserted, .inserted, .unchanged])
-        #expect(await signals.next() == CommitSignal(roots: [try root("Owner"), try root("Thing")]))
+        #expect(await signals.next() == CommitSignals.Signal(roots: [try root("Owner"), try root("Thing")]))
         let tools = try await store.records(StoreQuery("Tool", where: PropertyPath("owner.id") == 1))
         #expect(tools.map(\.object) == [result.rows[0]?.object])
     }
@@ -100,19 +100,19 @@ import Testing
         let signals = store.commits()
         let request = MergeRequest(
             try batch("Owner", [1, 2, 3]), matches: [.identity, .skipped, .identity],
-            policy: MergePolicy(inserts: false))
+            policy: MergeRequest.Policy(inserts: false))
         let rows = try await store.transaction { try await $0.merge(request).rows }
         #expect(rows.map { $0?.change } == [.unchanged, nil, nil])
         _ = try await insert("Mark", 1)
-        #expect(await signals.next() == CommitSignal(roots: [try root("Mark")]))
+        #expect(await signals.next() == CommitSignals.Signal(roots: [try root("Mark")]))
     }
 
     @Test func noticesThatWaitAreMerged() async throws {
         let signals = store.commits()
         for id in 1...3 { _ = try await insert("Owner", Int64(id)) }
         _ = try await insert("Mark", 1)
-        #expect(await signals.next() == CommitSignal(roots: [try root("Owner"), try root("Mark")]))
+        #expect(await signals.next() == CommitSignals.Signal(roots: [try root("Owner"), try root("Mark")]))
         _ = try await insert("Tool", 1)
-        #expect(await signals.next() == CommitSignal(roots: [try root("Thing")]))
+        #expect(await signals.next() == CommitSignals.Signal(roots: [try root("Thing")]))
     }
 }

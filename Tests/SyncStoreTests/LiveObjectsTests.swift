@@ -74,7 +74,7 @@ import Testing
     }
 
     /// A store in memory whose reads stop at a gate.
-    private struct GatedStore: CommitObservable {
+    private struct GatedStore: CommitSignals.Source {
         let base: MemoryStore
         let gate: Gate
 
@@ -147,7 +147,7 @@ import Testing
     }
 
     /// A store that reads through another one once it is told so.
-    private struct SwitchedStore: CommitObservable {
+    private struct SwitchedStore: CommitSignals.Source {
         let open: GatedStore
         let closed: GatedStore
         let isClosed = Locked(false)

@@ -17,7 +17,7 @@ import Testing
             SyncRelationship("queue", toOrdered: "Person", inverse: "waitsFor")
             SyncRelationship("friends", toMany: "Team")
         }
-        team.indexes = [SyncIndex(["code"], unique: true)]
+        team.indexes = [SyncEntity.Index(["code"], unique: true)]
         let person = SyncEntity("Person", identity: "id") {
             SyncAttribute("id", .int64)
             SyncRelationship("team", toOne: "Team", inverse: "members")
@@ -43,13 +43,13 @@ import Testing
         return try await store.transaction { [record] in try await $0.insert(record) }
     }
 
-    private func relationship(_ entity: String, _ name: String) throws -> RelationshipLayout {
+    private func relationship(_ entity: String, _ name: String) throws -> EntityLayout.Relationship {
         try #require(try store.model.layout(of: entity).relationship(name))
     }
 
     @discardableResult
     private func link(_ source: ObjectID, _ entity: String, _ name: String, to targets: [ObjectID]) async throws
-        -> LinkResult
+        -> LinkBatch.Result
     {
         var batch = LinkBatch(try relationship(entity, name), mode: .replace)
         batch.append(source, to: targets)

@@ -176,7 +176,7 @@ import Testing
         of query: ObjectQuery<Person>, in store: any Store, afterEach body: (Int) async throws -> Void = { _ in }
     ) async throws -> [Int] {
         var seen: [Int] = []
-        var key: ObjectPageKey?
+        var key: StoreQuery.PageKey?
         repeat {
             let page = try await store.page(query, after: key)
             seen += page.objects.map(\.id)

@@ -182,8 +182,8 @@ import Testing
             let byName = try await store.counts(of: User.self, by: \.company.name, where: \.id > 1)
             #expect(
                 byName == [
-                    GroupCount(value: nil, count: 1), GroupCount(value: "Apple", count: 1),
-                    GroupCount(value: "IBM", count: 1),
+                    StoreQuery.GroupCount(value: nil, count: 1), StoreQuery.GroupCount(value: "Apple", count: 1),
+                    StoreQuery.GroupCount(value: "IBM", count: 1),
                 ])
             #expect(try await store.minimum(User.self, of: \.age) == 20)
             #expect(try await store.maximum(User.self, of: \.name) == "Cyd")
@@ -214,13 +214,13 @@ import Testing
         try await withUsers(kind) { store in
             func ids(_ query: ObjectQuery<PlainUser>) async throws -> [[Int]] {
                 var pages: [[Int]] = []
-                var key: ObjectPageKey?
+                var key: StoreQuery.PageKey?
                 repeat {
                     let page = try await store.page(query, after: key)
                     pages.append(page.objects.map(\.id))
                     // As a server passes it on.
                     key = try page.next.map {
-                        try JSONDecoder().decode(ObjectPageKey.self, from: try JSONEncoder().encode($0))
+                        try JSONDecoder().decode(StoreQuery.PageKey.self, from: try JSONEncoder().encode($0))
                     }
                 } while key != nil
                 return pages

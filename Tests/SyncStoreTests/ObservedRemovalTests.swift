@@ -76,7 +76,7 @@ import Testing
         try await transaction.remove(StoreQuery(entity, where: PropertyPath("id") == id))
     }
 
-    private func keys(_ ids: Int64...) -> Set<RecordKey> { Set(ids.map { .identity($0) }) }
+    private func keys(_ ids: Int64...) -> Set<Record.Key> { Set(ids.map { .identity($0) }) }
 
     @Test func objectsThatLoseATargetByAnInverseAreUpdated() async throws {
         try await put("Team", 1, 2)
@@ -183,7 +183,8 @@ import Testing
             records.setValue("new", at: try #require(layout.slot(of: "name")))
             records.endRecord()
             let merged = try await transaction.merge(
-                MergeRequest(records, policy: MergePolicy(inserts: false, updates: true, previewsUpdates: true)))
+                MergeRequest(records, policy: MergeRequest.Policy(inserts: false, updates: true, previewsUpdates: true))
+            )
             #expect(merged.rows.map { $0?.change } == [.updated])
             var batch = LinkBatch(try #require(layout.relationship("team")), mode: .replace)
             let team = try #require(try await transaction.record("Team", key: .identity(1))).object

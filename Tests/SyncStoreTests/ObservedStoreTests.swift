@@ -143,7 +143,7 @@ import Testing
     }
 
     /// Names by key.
-    private func state() async throws -> [RecordKey: AttributeValue] {
+    private func state() async throws -> [Record.Key: AttributeValue] {
         let records = try await store.records(StoreQuery("Thing"))
         return Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0.record["name"]) })
     }
@@ -196,10 +196,10 @@ import Testing
 /// A store that keeps what observes it.
 private struct Kept: Store {
     let base: ObservedStore
-    let changes: ChangeSets
+    let changes: ChangeSet.Stream
     var model: DataModel { base.model }
 
-    init(_ base: ObservedStore, _ changes: ChangeSets) {
+    init(_ base: ObservedStore, _ changes: ChangeSet.Stream) {
         self.base = base
         self.changes = changes
     }

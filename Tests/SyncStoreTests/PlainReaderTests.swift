@@ -20,7 +20,7 @@ import Testing
 
         func count(_ query: StoreQuery) async throws -> Int { try await base.count(query) }
 
-        func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+        func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link] {
             try await base.links(relationship, of: sources)
         }
     }

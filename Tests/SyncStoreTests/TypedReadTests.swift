@@ -80,7 +80,7 @@ import Testing
     func pagesAfterAKeyAreTheWholeInOrder(limit: Int) async throws {
         let store = try await store()
         let query = ObjectQuery<Book>(orderedBy: \.title, \.pages.descending, limit: limit)
-        var (ids, key, sizes) = ([Int](), ObjectPageKey?.none, [Int]())
+        var (ids, key, sizes) = ([Int](), StoreQuery.PageKey?.none, [Int]())
         repeat {
             let page = try await store.page(query, after: key)
             ids += page.objects.map(\.id)
@@ -96,7 +96,10 @@ import Testing
         let titles = Dictionary(grouping: Self.books, by: \.title)
         #expect(try await store.distinct(Book.self, \.title) == titles.keys.sorted())
         let counts = try await store.counts(of: Book.self, by: \.title)
-        #expect(counts == titles.sorted { $0.key < $1.key }.map { GroupCount(value: $0.key, count: $0.value.count) })
+        #expect(
+            counts
+                == titles.sorted { $0.key < $1.key }.map { StoreQuery.GroupCount(value: $0.key, count: $0.value.count) }
+        )
         let pages = Self.books.compactMap(\.pages)
         #expect(try await store.minimum(Book.self, of: \.pages) == pages.min())
         #expect(try await store.maximum(Book.self, of: \.pages) == pages.max())

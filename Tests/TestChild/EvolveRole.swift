@@ -51,7 +51,7 @@ package enum Evolution {
         let found = try await store.records(StoreQuery("Person", orderedBy: [Ordering("id")]), with: ["boss"])
         return found.count == ids.count
             && zip(ids, found).allSatisfy { id, stored in
-                let boss = id == ids.lowerBound ? nil : RecordKey.identity(id - 1)
+                let boss = id == ids.lowerBound ? nil : Record.Key.identity(id - 1)
                 return stored.key == .identity(id) && stored.record["name\(version)"] == .string(name(of: id))
                     && stored.record[related: "boss"] == .one(boss)
             }

@@ -3,8 +3,8 @@ package import Testing
 /// Ends the process when a test hangs, and names the tests that had begun and not ended.
 ///
 /// Every suite has it. The time of each case is counted from its beginning, without its turn in the
-/// queue. It needs nothing of the tests' threads and tasks, so also a deadlock ends. The environment
-/// can set:
+/// queue. It needs nothing of the tests' threads and tasks, so also a deadlock ends. The
+/// environment can set:
 ///
 /// - `TEST_LIMIT`: the limit of a case in seconds, 900 by default. For slow runs, as under a
 ///   sanitizer.

@@ -34,7 +34,7 @@ extension HTTPEventStream {
         /// - Returns: A function that returns the change in an event; nil if there is none.
         public static func objects(
             types: Set<String>? = nil, removals: Set<String> = [], keyPath: String = "",
-            tombstones: RemoteTombstones? = nil
+            tombstones: RemotePage.Tombstones? = nil
         ) -> @Sendable (HTTPEventStream.Event) throws -> RemoteChange? {
             { event in
                 if removals.contains(event.type) { return .removals(.bytes(event.data), keyPath: keyPath) }

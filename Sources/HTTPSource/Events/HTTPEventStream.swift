@@ -61,7 +61,7 @@ public struct HTTPEventStream: RemoteFeed {
     ///
     /// - Throws: `HTTPError` if another connection cannot help; the errors of `receive` and of
     ///   ``headers``; `CancellationError` if the task is cancelled.
-    public func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws {
+    public func run(_ receive: @escaping @Sendable (RemoteChange.Event) async throws -> Void) async throws {
         var pause = ConnectionPause(pause, client: client)
         var lastID: String?
         while true {
@@ -81,7 +81,7 @@ public struct HTTPEventStream: RemoteFeed {
     /// - Returns: Whether the server ended the feed permanently.
     private func connect(
         _ lastID: inout String?, _ pause: inout ConnectionPause,
-        _ receive: (RemoteFeedEvent) async throws -> Void
+        _ receive: (RemoteChange.Event) async throws -> Void
     ) async throws -> Bool {
         guard url.isHTTP else {
             throw HTTPError(
@@ -118,7 +118,7 @@ public struct HTTPEventStream: RemoteFeed {
 
     private func deliver(
         _ items: [EventParser.Item], _ pause: inout ConnectionPause, _ fetch: HTTPFetch<NoInspector>,
-        _ receive: (RemoteFeedEvent) async throws -> Void
+        _ receive: (RemoteChange.Event) async throws -> Void
     ) async throws {
         var changes: [RemoteChange] = []
         func flush() async throws {

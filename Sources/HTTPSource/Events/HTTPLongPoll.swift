@@ -26,7 +26,7 @@ public struct HTTPLongPoll: RemoteFeed {
     /// array.
     public var keyPath: String
     /// How a response reports deleted objects; nil, the default, if it does not.
-    public var tombstones: RemoteTombstones?
+    public var tombstones: RemotePage.Tombstones?
     /// The longest time that the server may wait for a change; 120 s by default.
     public var silence: Duration = .seconds(120)
     /// The maximum size of a response in bytes, decompressed; 16 MiB by default.
@@ -42,7 +42,7 @@ public struct HTTPLongPoll: RemoteFeed {
     /// Creates a feed. The parameters correspond to the properties.
     public init(
         _ url: URL, cursorKeyPath: String, parameter: String, initialCursor: String? = nil, keyPath: String = "",
-        tombstones: RemoteTombstones? = nil, client: HTTPClient = HTTPClient(),
+        tombstones: RemotePage.Tombstones? = nil, client: HTTPClient = HTTPClient(),
         headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
     ) {
         self.url = url
@@ -59,7 +59,7 @@ public struct HTTPLongPoll: RemoteFeed {
     ///
     /// - Throws: `HTTPError` if another request cannot help; the errors of `receive` and of
     ///   ``headers``; `CancellationError` if the task is cancelled.
-    public func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws {
+    public func run(_ receive: @escaping @Sendable (RemoteChange.Event) async throws -> Void) async throws {
         var pause = ConnectionPause(pause, client: client)
         var cursor: String?
         var isConnected = false

@@ -3,243 +3,249 @@ import JSONMapper
 import StoreSync
 import HTTPTransfer
 
-/// How a server divides a list into pages.
-///
-///     .link                                                  // Link: <…>; rel="next"
-///     .cursor(keyPath: "meta.next", parameter: "after")
-///     .page(parameter: "page").ending(.shortPage)
-///
-/// The order of the pages does not matter, and an object may be on several pages. A key path
-/// consists of keys separated by dots. A backslash escapes a dot within a key, as in
-/// `@odata\.nextLink`.
-///
-/// The pages end at a sign of the last page, or where nothing leads to a next page. If a value such
-/// as `has_more` indicates that more pages follow, and nothing leads there, the sync fails. In the
-/// case of other contradictions, absent objects are kept and the result states the reason: fewer
-/// objects were read than the server counts, the pointer to the next page was on no page, or the
-/// `Link` field of the last page leads to a next page.
-public struct HTTPPages: Sendable {
-    /// The value that leads to the next page.
-    enum Pointer: Sendable {
-        case none
-        /// The `Link` field of the head.
-        case linkHeader
-        /// A header field.
-        case header(name: String)
-        /// A value outside the objects.
-        case field(keyPath: String)
-        /// The address in that link of a list of links whose relation is `next`.
-        case linkList(keyPath: String, relation: String, address: String)
-        /// A value of the last object.
-        case lastElement(keyPath: String)
-        /// The number of the page.
-        case number(first: Int)
-        /// The number of objects before the page.
-        case offset
-        case custom(capturing: [String], next: @Sendable (Page) throws -> URL?)
-    }
-
-    /// The place of the value in the request for the next page.
-    enum Place: Hashable, Sendable {
-        /// The value is the address itself.
-        case address
-        case query(parameter: String)
-        /// The value is an object, whose members are parameters.
-        case parameters
-        case body(keyPath: String)
-    }
-
-    /// A query parameter that sets the number of objects per page.
-    public struct Size: Hashable, Sendable {
-        /// The name of the parameter.
-        public var parameter: String
-        /// The number of objects.
-        public var count: Int
-
-        /// Creates a size.
-        public init(parameter: String, count: Int) {
-            self.parameter = parameter
-            self.count = count
+extension HTTPAPI {
+    /// How a server divides a list into pages.
+    ///
+    ///     .link                                                  // Link: <…>; rel="next"
+    ///     .cursor(keyPath: "meta.next", parameter: "after")
+    ///     .page(parameter: "page").ending(.shortPage)
+    ///
+    /// The order of the pages does not matter, and an object may be on several pages. A key path
+    /// consists of keys separated by dots. A backslash escapes a dot within a key, as in
+    /// `@odata\.nextLink`.
+    ///
+    /// The pages end at a sign of the last page, or where nothing leads to a next page. If a value
+    /// such as `has_more` indicates that more pages follow, and nothing leads there, the sync
+    /// fails. In the case of other contradictions, absent objects are kept and the result states
+    /// the reason: fewer objects were read than the server counts, the pointer to the next page was
+    /// on no page, or the `Link` field of the last page leads to a next page.
+    public struct Pages: Sendable {
+        /// The value that leads to the next page.
+        enum Pointer: Sendable {
+            case none
+            /// The `Link` field of the head.
+            case linkHeader
+            /// A header field.
+            case header(name: String)
+            /// A value outside the objects.
+            case field(keyPath: String)
+            /// The address in that link of a list of links whose relation is `next`.
+            case linkList(keyPath: String, relation: String, address: String)
+            /// A value of the last object.
+            case lastElement(keyPath: String)
+            /// The number of the page.
+            case number(first: Int)
+            /// The number of objects before the page.
+            case offset
+            case custom(capturing: [String], next: @Sendable (Page) throws -> URL?)
         }
-    }
 
-    /// A sign that a page is the last one.
-    public enum End: Hashable, Sendable {
-        /// The page has fewer objects than the previous page, and nothing indicates that more pages
-        /// follow.
-        case shortPage
-        /// A value outside the objects is false or absent, such as `has_more`. If it is true, more
-        /// pages follow.
-        case unset(keyPath: String)
-        /// A value outside the objects is true, such as `done`. If it is false, more pages follow.
-        case set(keyPath: String)
-        /// The page's number has reached the number of pages in a header field, such as
-        /// `X-WP-TotalPages`. Until then, more pages follow.
-        case pageCount(header: String)
-        /// The number of objects read has reached the number in a value outside the objects.
-        case total(keyPath: String)
-        /// The request for the next page fails with one of these statuses, and nothing indicates
-        /// that more pages follow.
-        case status(Set<Int>)
-    }
+        /// The place of the value in the request for the next page.
+        enum Place: Hashable, Sendable {
+            /// The value is the address itself.
+            case address
+            case query(parameter: String)
+            /// The value is an object, whose members are parameters.
+            case parameters
+            case body(keyPath: String)
+        }
 
-    let pointer: Pointer
-    let place: Place
-    private(set) var size: Size?
-    private(set) var ends: [End] = []
-    /// Whether the last page may lack the pointer, so that its absence is not reported.
-    private(set) var mayLackPointer = false
-    /// Whether an http link to the origin's host is followed by https.
-    private(set) var upgradesLinks = false
+        /// A query parameter that sets the number of objects per page.
+        public struct Size: Hashable, Sendable {
+            /// The name of the parameter.
+            public var parameter: String
+            /// The number of objects.
+            public var count: Int
 
-    private init(_ pointer: Pointer, at place: Place = .address, size: Size? = nil) {
-        self.pointer = pointer
-        self.place = place
-        self.size = size
-    }
+            /// Creates a size.
+            public init(parameter: String, count: Int) {
+                self.parameter = parameter
+                self.count = count
+            }
+        }
 
-    /// A single response with all objects.
-    public static let single = HTTPPages(.none)
-    /// A list whose `Link` field leads to the next page with `rel="next"` (RFC 8288).
-    public static let link = HTTPPages(.linkHeader)
+        /// A sign that a page is the last one.
+        public enum End: Hashable, Sendable {
+            /// The page has fewer objects than the previous page, and nothing indicates that more
+            /// pages follow.
+            case shortPage
+            /// A value outside the objects is false or absent, such as `has_more`. If it is true,
+            /// more pages follow.
+            case unset(keyPath: String)
+            /// A value outside the objects is true, such as `done`. If it is false, more pages
+            /// follow.
+            case set(keyPath: String)
+            /// The page's number has reached the number of pages in a header field, such as
+            /// `X-WP-TotalPages`. Until then, more pages follow.
+            case pageCount(header: String)
+            /// The number of objects read has reached the number in a value outside the objects.
+            case total(keyPath: String)
+            /// The request for the next page fails with one of these statuses, and nothing
+            /// indicates that more pages follow.
+            case status(Set<Int>)
+        }
 
-    /// A list whose pages contain the address of the next page.
-    ///
-    /// The value may also be an object with an `href`, as in JSON:API. Null, false, an empty text
-    /// and absence mean the last page. Any other value is an error.
-    public static func linkField(keyPath: String) -> HTTPPages {
-        HTTPPages(.field(keyPath: keyPath))
-    }
+        let pointer: Pointer
+        let place: Place
+        private(set) var size: Size?
+        private(set) var ends: [End] = []
+        /// Whether the last page may lack the pointer, so that its absence is not reported.
+        private(set) var mayLackPointer = false
+        /// Whether an http link to the origin's host is followed by https.
+        private(set) var upgradesLinks = false
 
-    /// A list whose pages contain links by relation, as in FHIR, STAC and OGC APIs.
-    ///
-    ///     [{"rel": "self", "href": "…"}, {"rel": "next", "href": "…"}]
-    ///
-    /// The link with the relation `next` leads to the next page. Without it, the page is the last.
-    ///
-    /// - Parameters:
-    ///   - keyPath: The key path of the list of links.
-    ///   - relation: The key of a link's relation; `rel` by default.
-    ///   - address: The key of a link's address; `href` by default.
-    public static func links(keyPath: String, relation: String = "rel", address: String = "href") -> HTTPPages {
-        HTTPPages(.linkList(keyPath: keyPath, relation: relation, address: address))
-    }
+        private init(_ pointer: Pointer, at place: Place = .address, size: Size? = nil) {
+            self.pointer = pointer
+            self.place = place
+            self.size = size
+        }
 
-    /// A list where a header field has the address of the next page, as in Kinto.
-    ///
-    /// Without the field, the page is the last.
-    public static func link(header: String) -> HTTPPages {
-        HTTPPages(.header(name: header))
-    }
+        /// A single response with all objects.
+        public static let single = HTTPAPI.Pages(.none)
+        /// A list whose `Link` field leads to the next page with `rel="next"` (RFC 8288).
+        public static let link = HTTPAPI.Pages(.linkHeader)
 
-    /// A list where a header field becomes a query parameter of the next request, as in Azure
-    /// DevOps.
-    ///
-    /// Without the field, or if it is empty, the page is the last.
-    public static func cursor(header: String, parameter: String) -> HTTPPages {
-        HTTPPages(.header(name: header), at: .query(parameter: parameter))
-    }
+        /// A list whose pages contain the address of the next page.
+        ///
+        /// The value may also be an object with an `href`, as in JSON:API. Null, false, an empty
+        /// text and absence mean the last page. Any other value is an error.
+        public static func linkField(keyPath: String) -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.field(keyPath: keyPath))
+        }
 
-    /// A list whose pages contain an object, the members of which become query parameters of the
-    /// next request, as in MediaWiki.
-    ///
-    /// The members are texts or numbers. Without the object, the page is the last.
-    public static func parameters(keyPath: String) -> HTTPPages {
-        HTTPPages(.field(keyPath: keyPath), at: .parameters)
-    }
+        /// A list whose pages contain links by relation, as in FHIR, STAC and OGC APIs.
+        ///
+        ///     [{"rel": "self", "href": "…"}, {"rel": "next", "href": "…"}]
+        ///
+        /// The link with the relation `next` leads to the next page. Without it, the page is the
+        /// last.
+        ///
+        /// - Parameters:
+        ///   - keyPath: The key path of the list of links.
+        ///   - relation: The key of a link's relation; `rel` by default.
+        ///   - address: The key of a link's address; `href` by default.
+        public static func links(keyPath: String, relation: String = "rel", address: String = "href") -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.linkList(keyPath: keyPath, relation: relation, address: address))
+        }
 
-    /// A list whose pages contain a value that becomes a query parameter of the next request.
-    ///
-    /// The value is a text or a number. Null, false, an empty text and absence mean the last page.
-    /// Any other value is an error.
-    public static func cursor(keyPath: String, parameter: String) -> HTTPPages {
-        HTTPPages(.field(keyPath: keyPath), at: .query(parameter: parameter))
-    }
+        /// A list where a header field has the address of the next page, as in Kinto.
+        ///
+        /// Without the field, the page is the last.
+        public static func link(header: String) -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.header(name: header))
+        }
 
-    /// A list whose pages contain a value that becomes a value in the next request's body.
-    ///
-    /// Examples are GraphQL, and DynamoDB, whose cursor is an object.
-    public static func cursor(keyPath: String, bodyKeyPath: String) -> HTTPPages {
-        HTTPPages(.field(keyPath: keyPath), at: .body(keyPath: bodyKeyPath))
-    }
+        /// A list where a header field becomes a query parameter of the next request, as in Azure
+        /// DevOps.
+        ///
+        /// Without the field, or if it is empty, the page is the last.
+        public static func cursor(header: String, parameter: String) -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.header(name: header), at: .query(parameter: parameter))
+        }
 
-    /// A list where a value of each page's last object becomes a query parameter of the next
-    /// request.
-    ///
-    /// An empty page is the last.
-    public static func lastElement(keyPath: String, parameter: String, size: Size? = nil) -> HTTPPages {
-        HTTPPages(.lastElement(keyPath: keyPath), at: .query(parameter: parameter), size: size)
-    }
+        /// A list whose pages contain an object, the members of which become query parameters of
+        /// the next request, as in MediaWiki.
+        ///
+        /// The members are texts or numbers. Without the object, the page is the last.
+        public static func parameters(keyPath: String) -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.field(keyPath: keyPath), at: .parameters)
+        }
 
-    /// A list where a value of each page's last object becomes a value in the next request's body.
-    ///
-    /// An example is Elasticsearch's `search_after`. An empty page is the last.
-    public static func lastElement(keyPath: String, bodyKeyPath: String) -> HTTPPages {
-        HTTPPages(.lastElement(keyPath: keyPath), at: .body(keyPath: bodyKeyPath))
-    }
+        /// A list whose pages contain a value that becomes a query parameter of the next request.
+        ///
+        /// The value is a text or a number. Null, false, an empty text and absence mean the last
+        /// page. Any other value is an error.
+        public static func cursor(keyPath: String, parameter: String) -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.field(keyPath: keyPath), at: .query(parameter: parameter))
+        }
 
-    /// A list of numbered pages, where an empty page is the last.
-    public static func page(parameter: String, first: Int = 1, size: Size? = nil) -> HTTPPages {
-        HTTPPages(.number(first: first), at: .query(parameter: parameter), size: size)
-    }
+        /// A list whose pages contain a value that becomes a value in the next request's body.
+        ///
+        /// Examples are GraphQL, and DynamoDB, whose cursor is an object.
+        public static func cursor(keyPath: String, bodyKeyPath: String) -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.field(keyPath: keyPath), at: .body(keyPath: bodyKeyPath))
+        }
 
-    /// A list whose pages are requested by the number of objects before them.
-    ///
-    /// An empty page is the last. Each page begins where the previous page ended, regardless of the
-    /// number of objects that the server returned.
-    public static func offset(parameter: String, size: Size? = nil) -> HTTPPages {
-        HTTPPages(.offset, at: .query(parameter: parameter), size: size)
-    }
+        /// A list where a value of each page's last object becomes a query parameter of the next
+        /// request.
+        ///
+        /// An empty page is the last.
+        public static func lastElement(keyPath: String, parameter: String, size: Size? = nil) -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.lastElement(keyPath: keyPath), at: .query(parameter: parameter), size: size)
+        }
 
-    /// A list whose next address a function returns; nil after the last page.
-    ///
-    /// The function receives the values at some key paths outside the objects of the previous page.
-    public static func custom(
-        capturing: [String] = [], next: @escaping @Sendable (Page) throws -> URL?
-    ) -> HTTPPages {
-        HTTPPages(.custom(capturing: capturing, next: next))
-    }
+        /// A list where a value of each page's last object becomes a value in the next request's
+        /// body.
+        ///
+        /// An example is Elasticsearch's `search_after`. An empty page is the last.
+        public static func lastElement(keyPath: String, bodyKeyPath: String) -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.lastElement(keyPath: keyPath), at: .body(keyPath: bodyKeyPath))
+        }
 
-    /// Returns the same pages with additional signs of the last page.
-    public func ending(_ ends: End...) -> HTTPPages {
-        var pages = self
-        pages.ends += ends
-        return pages
-    }
+        /// A list of numbered pages, where an empty page is the last.
+        public static func page(parameter: String, first: Int = 1, size: Size? = nil) -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.number(first: first), at: .query(parameter: parameter), size: size)
+        }
 
-    /// Returns the same pages with a number of objects that each page is requested with.
-    ///
-    /// The server may return fewer objects. More objects per page need fewer requests.
-    public func requesting(_ count: Int, by parameter: String) -> HTTPPages {
-        var pages = self
-        pages.size = Size(parameter: parameter, count: count)
-        return pages
-    }
+        /// A list whose pages are requested by the number of objects before them.
+        ///
+        /// An empty page is the last. Each page begins where the previous page ended, regardless of
+        /// the number of objects that the server returned.
+        public static func offset(parameter: String, size: Size? = nil) -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.offset, at: .query(parameter: parameter), size: size)
+        }
 
-    /// Returns the same pages, for a server behind a proxy that ends TLS, whose links begin with
-    /// `http:`.
-    ///
-    /// A link to the host of the page that contains it is then followed by https, at the port of
-    /// that page. By default, a link that leaves https is an error.
-    public func upgradingLinks() -> HTTPPages {
-        var pages = self
-        pages.upgradesLinks = true
-        return pages
-    }
+        /// A list whose next address a function returns; nil after the last page.
+        ///
+        /// The function receives the values at some key paths outside the objects of the previous
+        /// page.
+        public static func custom(
+            capturing: [String] = [], next: @escaping @Sendable (Page) throws -> URL?
+        ) -> HTTPAPI.Pages {
+            HTTPAPI.Pages(.custom(capturing: capturing, next: next))
+        }
 
-    /// Returns the same pages, for a server whose last page omits the pointer or an
-    /// ``End/unset(keyPath:)`` value.
-    ///
-    /// Otherwise, if such a value is on no page of a full pass, this is reported and absent objects
-    /// are kept, because the key path may be misspelled.
-    public func omittingLastPointer() -> HTTPPages {
-        var pages = self
-        pages.mayLackPointer = true
-        return pages
+        /// Returns the same pages with additional signs of the last page.
+        public func ending(_ ends: End...) -> HTTPAPI.Pages {
+            var pages = self
+            pages.ends += ends
+            return pages
+        }
+
+        /// Returns the same pages with a number of objects that each page is requested with.
+        ///
+        /// The server may return fewer objects. More objects per page need fewer requests.
+        public func requesting(_ count: Int, by parameter: String) -> HTTPAPI.Pages {
+            var pages = self
+            pages.size = Size(parameter: parameter, count: count)
+            return pages
+        }
+
+        /// Returns the same pages, for a server behind a proxy that ends TLS, whose links begin
+        /// with `http:`.
+        ///
+        /// A link to the host of the page that contains it is then followed by https, at the port
+        /// of that page. By default, a link that leaves https is an error.
+        public func upgradingLinks() -> HTTPAPI.Pages {
+            var pages = self
+            pages.upgradesLinks = true
+            return pages
+        }
+
+        /// Returns the same pages, for a server whose last page omits the pointer or an
+        /// ``End/unset(keyPath:)`` value.
+        ///
+        /// Otherwise, if such a value is on no page of a full pass, this is reported and absent
+        /// objects are kept, because the key path may be misspelled.
+        public func omittingLastPointer() -> HTTPAPI.Pages {
+            var pages = self
+            pages.mayLackPointer = true
+            return pages
+        }
     }
 }
 
-extension HTTPPages {
+extension HTTPAPI.Pages {
     /// The part of a source's fingerprint that depends on the pages.
     var fingerprint: String {
         let pointer =

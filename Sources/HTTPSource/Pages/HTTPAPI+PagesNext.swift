@@ -3,7 +3,7 @@ import HTTPTransfer
 import JSONMapper
 import StoreSync
 
-extension HTTPPages {
+extension HTTPAPI.Pages {
     /// The token of the next page; nil after the last.
     ///
     /// - Throws: `HTTPError.Problem` if the pointer has an unsuitable value, or if more pages

@@ -2,8 +2,8 @@ public import Foundation
 public import HTTPTransfer
 public import JSONMapper
 
-extension HTTPPages {
-    /// A page that has been read, for the function of ``HTTPPages/custom(capturing:next:)``.
+extension HTTPAPI.Pages {
+    /// A page that has been read, for the function of ``HTTPAPI/Pages/custom(capturing:next:)``.
     public struct Page: Sendable {
         /// The address of the page, after redirects.
         public var url: URL

@@ -13,11 +13,11 @@ extension HTTPJSONSource {
 
     /// The body of a page without a list, with an empty list and the page's tombstones.
     func emptyBody(at keyPath: String, _ facts: PageFacts) throws -> [UInt8] {
-        var body = try HTTPPages.setting(keyPath, to: "[]", in: nil)
+        var body = try HTTPAPI.Pages.setting(keyPath, to: "[]", in: nil)
         if case .list(let tombstones) = api.delta?.tombstones {
             var writer = JSONWriter()
             try writer.value(.array(facts.tombstones))
-            body = try HTTPPages.setting(tombstones, to: String(decoding: writer.bytes, as: UTF8.self), in: body)
+            body = try HTTPAPI.Pages.setting(tombstones, to: String(decoding: writer.bytes, as: UTF8.self), in: body)
         }
         return body
     }

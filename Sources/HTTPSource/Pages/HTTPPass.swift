@@ -79,7 +79,7 @@ actor HTTPPass: RemotePass {
     }
 
     /// Whether it is sufficient to read the changes since the last full pass.
-    private static func isFresh(_ lastFullPass: Date?, _ now: Date, _ delta: HTTPDelta) -> Bool {
+    private static func isFresh(_ lastFullPass: Date?, _ now: Date, _ delta: HTTPAPI.Delta) -> Bool {
         guard let lastFullPass else { return false }
         guard let interval = delta.fullPassInterval else { return true }
         // A date in the future, by more than a store's rounding, means that a clock was set back.

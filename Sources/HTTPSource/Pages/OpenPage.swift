@@ -28,7 +28,7 @@ struct OpenPage: Sendable {
     /// The token of the next page; nil after the last.
     ///
     /// - Parameter facts: The findings in this page, if the pages need them.
-    func nextToken(_ pages: HTTPPages, facts: PageFacts) throws -> String? {
+    func nextToken(_ pages: HTTPAPI.Pages, facts: PageFacts) throws -> String? {
         do {
             return try pages.token(after: self, facts: facts)
         } catch let problem as HTTPError.Problem {
@@ -37,7 +37,7 @@ struct OpenPage: Sendable {
     }
 
     /// The page's signs that more pages follow or not.
-    func signs(_ pages: HTTPPages, facts: PageFacts) throws -> PageSigns {
+    func signs(_ pages: HTTPAPI.Pages, facts: PageFacts) throws -> PageSigns {
         do {
             return try pages.signs(of: self, facts: facts)
         } catch let problem as HTTPError.Problem {

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTransfer
 
 extension URL {
-    func setting(_ size: HTTPPages.Size?) -> URL {
+    func setting(_ size: HTTPAPI.Pages.Size?) -> URL {
         size.map { setting($0.parameter, to: String($0.count)) } ?? self
     }
 

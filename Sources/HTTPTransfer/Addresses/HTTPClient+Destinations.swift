@@ -26,8 +26,9 @@ extension HTTPClient {
         /// Use it for addresses that your users enter. On Linux with libcurl the address is checked
         /// to which the client connects, so neither a name that resolves to a private address nor
         /// an unusual spelling of one is accepted; proxies of the environment are not used.
-        /// ``URLSessionTransport`` resolves the name before each request, so a name that resolves
-        /// to another address a moment later, or a proxy, can still lead to a private address.
+        /// ``HTTPClient/URLSessionTransport`` resolves the name before each request, so a name that
+        /// resolves to another address a moment later, or a proxy, can still lead to a private
+        /// address.
         public static let publicAddresses = Destinations(requiresPublicAddress: true)
 
         /// The named hosts on any port.

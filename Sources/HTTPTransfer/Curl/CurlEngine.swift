@@ -37,7 +37,7 @@ final class CurlEngine: Sendable {
         multi = Multi(pointer: pointer)
         // The thread keeps the engine alive until it is stopped.
         let thread = Thread { [self] in run() }
-        thread.name = "CurlTransport"
+        thread.name = "HTTPClient.CurlTransport"
         thread.start()
     }
 

@@ -4,73 +4,76 @@ import Foundation
 import OneWaySynchronizer
 import SyncBase
 
-/// The network transport on Linux: libcurl, which supports HTTP/2 over TLS and trusts the system's
-/// certificates.
-///
-/// zlib decompresses bodies (gzip and deflate). A truncated compressed body is an error, as is a
-/// body with another encoding. A body that is not read stops arriving after about a megabyte, and a
-/// cancelled request ends at once. Proxies are taken from the environment (`https_proxy`,
-/// `no_proxy`), except for requests that require a public address. Redirects are returned, not
-/// followed; cookies are not used.
-public final class CurlTransport: HTTPTransport {
-    private let engine: CurlEngine
-    /// The engine of requests that require a public address; created for the first one.
+extension HTTPClient {
+    /// The network transport on Linux: libcurl, which supports HTTP/2 over TLS and trusts the
+    /// system's certificates.
     ///
-    /// It has its own connections, so that none is reused that was opened without a check.
-    private let checkedEngine = Locked<CurlEngine?>(nil)
-    private let isPublic: @Sendable (IPAddress) -> Bool
-    private let options: HTTPConnectionOptions
+    /// zlib decompresses bodies (gzip and deflate). A truncated compressed body is an error, as is
+    /// a body with another encoding. A body that is not read stops arriving after about a megabyte,
+    /// and a cancelled request ends at once. Proxies are taken from the environment (`https_proxy`,
+    /// `no_proxy`), except for requests that require a public address. Redirects are returned, not
+    /// followed; cookies are not used.
+    public final class CurlTransport: HTTPClient.Transport {
+        private let engine: CurlEngine
+        /// The engine of requests that require a public address; created for the first one.
+        ///
+        /// It has its own connections, so that none is reused that was opened without a check.
+        private let checkedEngine = Locked<CurlEngine?>(nil)
+        private let isPublic: @Sendable (IPAddress) -> Bool
+        private let options: HTTPConnectionOptions
 
-    /// Creates a transport with its own connections; nil if the system has no libcurl 7.68 or
-    /// newer.
-    ///
-    /// - Parameter options: How the transport connects; by default as the system says.
-    public convenience init?(_ options: HTTPConnectionOptions = HTTPConnectionOptions()) {
-        self.init(options, isPublic: \.isPublic)
-    }
-
-    /// Creates a transport with its own idea of public addresses.
-    package init?(
-        _ options: HTTPConnectionOptions = HTTPConnectionOptions(), isPublic: @escaping @Sendable (IPAddress) -> Bool
-    ) {
-        guard owc_load() != 0, let engine = CurlEngine() else { return nil }
-        self.engine = engine
-        self.options = options
-        self.isPublic = isPublic
-    }
-
-    deinit {
-        engine.stop()
-        checkedEngine.withLock { $0?.stop() }
-    }
-
-    /// Sends a request; ``HTTPTransport/send(_:)`` documents the contract.
-    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        // libcurl sends lines as they are.
-        try request.validate()
-        let engine = try request.requiresPublicAddress ? startedCheckedEngine() : engine
-        let transfer = CurlTransfer(
-            request, options, engine: engine, allows: request.requiresPublicAddress ? isPublic : nil)
-        let life = CurlBody.Life(transfer: transfer)
-        engine.add(transfer)
-        let head = try await withTaskCancellationHandler {
-            try await transfer.head.value()
-        } onCancel: {
-            transfer.cancel()
+        /// Creates a transport with its own connections; nil if the system has no libcurl 7.68 or
+        /// newer.
+        ///
+        /// - Parameter options: How the transport connects; by default as the system says.
+        public convenience init?(_ options: HTTPConnectionOptions = HTTPConnectionOptions()) {
+            self.init(options, isPublic: \.isPublic)
         }
-        let body = CurlBody(life: life, encoding: head.headers.contentEncoding)
-        var response = HTTPResponse(status: head.status, headers: head.headers, body: body)
-        response.isFramed = head.isFramed
-        return response
-    }
 
-    private func startedCheckedEngine() throws(HTTPError.Problem) -> CurlEngine {
-        let engine = checkedEngine.withLock { engine in
-            if engine == nil { engine = CurlEngine() }
+        /// Creates a transport with its own idea of public addresses.
+        package init?(
+            _ options: HTTPConnectionOptions = HTTPConnectionOptions(),
+            isPublic: @escaping @Sendable (IPAddress) -> Bool
+        ) {
+            guard owc_load() != 0, let engine = CurlEngine() else { return nil }
+            self.engine = engine
+            self.options = options
+            self.isPublic = isPublic
+        }
+
+        deinit {
+            engine.stop()
+            checkedEngine.withLock { $0?.stop() }
+        }
+
+        /// Sends a request; ``HTTPClient/Transport/send(_:)`` documents the contract.
+        public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            // libcurl sends lines as they are.
+            try request.validate()
+            let engine = try request.requiresPublicAddress ? startedCheckedEngine() : engine
+            let transfer = CurlTransfer(
+                request, options, engine: engine, allows: request.requiresPublicAddress ? isPublic : nil)
+            let life = CurlBody.Life(transfer: transfer)
+            engine.add(transfer)
+            let head = try await withTaskCancellationHandler {
+                try await transfer.head.value()
+            } onCancel: {
+                transfer.cancel()
+            }
+            let body = CurlBody(life: life, encoding: head.headers.contentEncoding)
+            var response = HTTPResponse(status: head.status, headers: head.headers, body: body)
+            response.isFramed = head.isFramed
+            return response
+        }
+
+        private func startedCheckedEngine() throws(HTTPError.Problem) -> CurlEngine {
+            let engine = checkedEngine.withLock { engine in
+                if engine == nil { engine = CurlEngine() }
+                return engine
+            }
+            guard let engine else { throw .unreachable("libcurl has no memory", isLasting: false) }
             return engine
         }
-        guard let engine else { throw .unreachable("libcurl has no memory", isLasting: false) }
-        return engine
     }
 }
 

@@ -7,9 +7,9 @@ public import Foundation
 /// "http://proxy:3128")) let client = HTTPClient(transport: HTTPClient.systemTransport(options))
 /// ```
 ///
-/// `CurlTransport` on Linux has all of them. ``URLSessionTransport`` has none: there, each request
-/// ends with ``HTTPError/Problem/unsuitableSettings(_:)``, and a `URLSessionConfiguration` can have
-/// a proxy.
+/// `HTTPClient.CurlTransport` on Linux has all of them. ``HTTPClient/URLSessionTransport`` has
+/// none: there, each request ends with ``HTTPError/Problem/unsuitableSettings(_:)``, and a
+/// `URLSessionConfiguration` can have a proxy.
 public struct HTTPConnectionOptions: Sendable, Hashable {
     /// A PEM file with the only trusted certificate authorities; nil, the default, for the
     /// system's.

@@ -2,7 +2,7 @@ import Foundation
 import SyncBase
 public import SyncModel
 
-extension RecordExporter.Options {
+extension RecordMapper.Exporter.Options {
     /// A text format of exported dates.
     public struct DateFormat: Sendable {
         /// A date formatter with a lock, because the formatter is not thread-safe.

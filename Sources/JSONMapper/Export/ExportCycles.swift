@@ -6,14 +6,14 @@ import SyncModel
 /// and its inverse are not a cycle by themselves. An entity that is related to itself is a cycle,
 /// and so is a ring of entities.
 struct ExportCycles: Sendable {
-    private typealias Edge = RelationshipLayout.ID
+    private typealias Edge = EntityLayout.Relationship.ID
 
     private let edges: Set<Edge>
 
     /// Creates the set of relationships on cycles of a model.
     ///
     /// - Parameter isExported: Returns whether an export follows a relationship.
-    init(in model: DataModel, where isExported: (RelationshipLayout) -> Bool) {
+    init(in model: DataModel, where isExported: (EntityLayout.Relationship) -> Bool) {
         var successors: [Edge: [Edge]] = [:]
         for relationship in model.layouts.flatMap(\.relationships) where isExported(relationship) {
             guard successors[relationship.id] == nil else { continue }
@@ -34,7 +34,7 @@ struct ExportCycles: Sendable {
         edges.isEmpty
     }
 
-    func contain(_ relationship: RelationshipLayout) -> Bool {
+    func contain(_ relationship: EntityLayout.Relationship) -> Bool {
         edges.contains(relationship.id)
     }
 

@@ -59,7 +59,7 @@ final class ExportPlan: Sendable {
 
     /// A relationship that is exported.
     struct Related: Sendable {
-        let relationship: RelationshipLayout
+        let relationship: EntityLayout.Relationship
         /// The value to write if there is no related object.
         let emptyStyle: EmptyStyle
         /// Whether an export can reach the relationship again from its objects.
@@ -78,7 +78,7 @@ final class ExportPlan: Sendable {
     let otherKeysSlot: Int?
 
     init(
-        _ keys: EntityKeys, options: RecordExporter.Options, transformers: RecordMapper.Transformers,
+        _ keys: EntityKeys, options: RecordMapper.Exporter.Options, transformers: RecordMapper.Transformers,
         cycles: ExportCycles
     ) throws(MappingError) {
         layout = keys.layout

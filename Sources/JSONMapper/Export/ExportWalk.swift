@@ -29,14 +29,14 @@ struct ExportWalk {
     }
 
     private let plans: [ExportPlan]
-    private let options: RecordExporter.Options
+    private let options: RecordMapper.Exporter.Options
     private let hasCycles: Bool
     private var frames: [Frame] = []
     /// The identifiers of the objects on cycles that have been written in full below the exported
     /// object.
     private var written: Set<AnyHashable> = []
 
-    init(plans: [ExportPlan], options: RecordExporter.Options, hasCycles: Bool) {
+    init(plans: [ExportPlan], options: RecordMapper.Exporter.Options, hasCycles: Bool) {
         self.plans = plans
         self.options = options
         self.hasCycles = hasCycles
@@ -265,7 +265,9 @@ extension JSONWriter {
         raw(Float(number).description.utf8)
     }
 
-    fileprivate mutating func value(_ value: AttributeValue, dates format: RecordExporter.Options.DateFormat) throws {
+    fileprivate mutating func value(_ value: AttributeValue, dates format: RecordMapper.Exporter.Options.DateFormat)
+        throws
+    {
         guard case .date(let moment) = value else { return try self.value(value) }
         if let fraction = format.fraction {
             date(moment, fraction: fraction)

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// An object that ``RecordExporter`` can write, with its values and related objects.
+/// An object that ``RecordMapper/Exporter`` can write, with its values and related objects.
 ///
 /// Stores conform types to it for fetched objects. A `Record` conforms with its values only.
 package protocol ExportableObject {
@@ -22,16 +22,16 @@ package protocol ExportableObject {
     ///
     /// - Returns: The related objects; nil if they are unknown. The relationship is then omitted.
     /// - Throws: An error of the source, which ends the export.
-    func related(by relationship: RelationshipLayout) throws -> [Self]?
+    func related(by relationship: EntityLayout.Relationship) throws -> [Self]?
 }
 
 extension Record: ExportableObject {
     /// The key of the record.
-    package var exportID: RecordKey? { key }
+    package var exportID: Record.Key? { key }
 
     /// Returns the value at a slot, which must exist.
     package func value(at slot: Int) -> AttributeValue { values[slot] }
 
     /// Returns nil, because a record knows only the keys of related objects.
-    package func related(by relationship: RelationshipLayout) -> [Record]? { nil }
+    package func related(by relationship: EntityLayout.Relationship) -> [Record]? { nil }
 }

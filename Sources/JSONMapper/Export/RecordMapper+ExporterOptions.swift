@@ -1,5 +1,5 @@
-extension RecordExporter {
-    /// Options of a ``RecordExporter``.
+extension RecordMapper.Exporter {
+    /// Options of a ``RecordMapper/Exporter``.
     public struct Options: Sendable {
         /// The representation of related objects.
         public enum Relationships: Hashable, Sendable, CaseIterable {

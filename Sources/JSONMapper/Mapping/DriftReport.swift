@@ -13,9 +13,9 @@ public struct DriftReport: Hashable, Sendable {
         /// The attribute's floating-point type rounds a number: a whole one, or one of more than 17
         /// digits.
         case rounded
-        /// An attribute holds a value in another form, which an export writes. In an inferred model,
-        /// this is any other form, such as text as a number; in a given model, a Boolean from text
-        /// or a number, or text from a number or Boolean.
+        /// An attribute holds a value in another form, which an export writes. In an inferred
+        /// model, this is any other form, such as text as a number; in a given model, a Boolean
+        /// from text or a number, or text from a number or Boolean.
         case converted
         /// The value of a relationship has an unexpected shape, such as text instead of an object.
         /// The relationship stays unchanged.

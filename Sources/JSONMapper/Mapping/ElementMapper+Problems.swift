@@ -7,7 +7,7 @@ extension ElementMapper {
     /// - Returns: Whether mapping of the element continues.
     @inline(never)
     mutating func tolerate(
-        _ reason: MappingProblem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int,
+        _ reason: MappingError.Problem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int,
         found: JSONKind? = nil
     ) -> Bool {
         let path = path(of: field, entry: entry)
@@ -88,9 +88,9 @@ extension ElementMapper {
     ///
     /// - Returns: Always false.
     mutating func give(
-        up reason: MappingProblem.Reason, action: ValueContract.Action, slot: Int? = nil, path: [String]? = nil
+        up reason: MappingError.Problem.Reason, action: ValueContract.Action, slot: Int? = nil, path: [String]? = nil
     ) -> Bool {
-        let problem = MappingProblem(
+        let problem = MappingError.Problem(
             entity: mapping.layout.name, attribute: slot.map { mapping.layout.attributes[$0].name },
             keyPath: path?.joined(separator: ".") ?? "", index: elementIndex, reason: reason)
         stop = action == .fail ? .failed(MappingError.unfit(problem)) : .rejected(problem)

@@ -106,7 +106,7 @@ extension ElementMapper {
     private mutating func convert(
         _ cursor: inout JSONCursor, _ field: EntityMapping.Field, entry: Int
     ) throws(JSONFault) -> Bool {
-        let problem: MappingProblem.Reason?
+        let problem: MappingError.Problem.Reason?
         let kind = try cursor.kind()
         switch (field.plain, kind) {
         case (.binary, _):
@@ -138,7 +138,7 @@ extension ElementMapper {
 
     private mutating func convertText(
         _ text: UnsafeBufferPointer<UInt8>, _ field: EntityMapping.Field
-    ) -> MappingProblem.Reason? {
+    ) -> MappingError.Problem.Reason? {
         switch field.plain {
         case .string: group.records.setString(text, at: field.slot)
         case .uri: group.records.setURI(text, at: field.slot)
@@ -165,7 +165,7 @@ extension ElementMapper {
 
     private mutating func convertNumber(
         _ number: JSONNumber, _ field: EntityMapping.Field
-    ) -> MappingProblem.Reason? {
+    ) -> MappingError.Problem.Reason? {
         switch field.plain {
         case .int:
             guard let value = number.int64, field.range.contains(value) else { return .outOfRange(field.type) }
@@ -203,7 +203,7 @@ extension ElementMapper {
         return nil
     }
 
-    private mutating func convertBool(_ flag: Bool, _ field: EntityMapping.Field) -> MappingProblem.Reason? {
+    private mutating func convertBool(_ flag: Bool, _ field: EntityMapping.Field) -> MappingError.Problem.Reason? {
         switch field.plain {
         case .bool: group.records.setBool(flag, at: field.slot)
         case .int: group.records.setInt(flag ? 1 : 0, at: field.slot)
@@ -221,7 +221,7 @@ extension ElementMapper {
     /// digit before the decimal point.
     private mutating func convertNumberText(
         _ text: UnsafeBufferPointer<UInt8>, _ field: EntityMapping.Field
-    ) -> MappingProblem.Reason? {
+    ) -> MappingError.Problem.Reason? {
         guard text.contains(where: ASCII.isDigit) else { return .wrongType(field.type) }
         var rest = text.drop(while: ASCII.isWhitespace)
         while let last = rest.last, ASCII.isWhitespace(last) { rest.removeLast() }

@@ -9,7 +9,7 @@ struct ElementMapper {
     /// The reason why an element is not mapped.
     enum Stop {
         /// The element is rejected.
-        case rejected(MappingProblem)
+        case rejected(MappingError.Problem)
         /// An error ends mapping.
         case failed(any Error)
     }
@@ -46,14 +46,14 @@ struct ElementMapper {
     private var isStub = false
     /// Whether the open element has no key of an entity whose objects have no identity.
     private var isForeign = false
-    private let options: RecordReader.Options
+    private let options: RecordMapper.Reader.Options
     private let walk: MappingWalk
     /// Whether the elements are the walk's own, not objects nested in them.
     private let isRoot: Bool
     /// The values of relationships, by relationship; nil for relationships without a value so far.
     private var nests: [NestedCollector?]
 
-    init(_ mapping: EntityMapping, _ options: RecordReader.Options, _ walk: MappingWalk, isRoot: Bool) {
+    init(_ mapping: EntityMapping, _ options: RecordMapper.Reader.Options, _ walk: MappingWalk, isRoot: Bool) {
         self.mapping = mapping
         self.options = options
         self.walk = walk

@@ -194,7 +194,7 @@ package struct EntityKeys: Sendable {
     }
 
     private static func inferredKeys(
-        _ relationship: RelationshipLayout, _ annotations: JSONDialect.Annotations
+        _ relationship: EntityLayout.Relationship, _ annotations: JSONDialect.Annotations
     ) -> RelationshipKeys {
         let name = relationship.name
         let userInfo = relationship.declaration.userInfo
@@ -245,7 +245,7 @@ package struct EntityKeys: Sendable {
     }
 
     private static func annotatedKeys(
-        _ relationship: RelationshipLayout, _ annotations: JSONDialect.Annotations
+        _ relationship: EntityLayout.Relationship, _ annotations: JSONDialect.Annotations
     ) -> RelationshipKeys {
         let path = annotations.key(relationship.declaration.userInfo).map(components)
         return RelationshipKeys(

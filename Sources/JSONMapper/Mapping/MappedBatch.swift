@@ -48,7 +48,7 @@ package struct MappedBatch: Sendable {
     /// mapper returns sub-entities.
     package var groups: [Group]
     /// The objects that were rejected, in order.
-    package var rejected: [MappingProblem]
+    package var rejected: [MappingError.Problem]
     /// The number of values that were cleared or ignored because they did not fit.
     package var toleratedCount: Int
     /// The differences between the objects and the model.

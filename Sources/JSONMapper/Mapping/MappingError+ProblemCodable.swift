@@ -1,6 +1,6 @@
 import SyncModel
 
-extension MappingProblem.Reason: Codable {
+extension MappingError.Problem.Reason: Codable {
     private enum CodingKeys: CodingKey {
         case kind, type, by, text
     }

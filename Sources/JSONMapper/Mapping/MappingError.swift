@@ -1,64 +1,66 @@
 public import Foundation
 public import SyncModel
 
-/// A misfit between a JSON object and the model, with its position.
-///
-/// The value itself is not included, because it may be personal data.
-public struct MappingProblem: Hashable, Sendable, Codable {
-    /// The kind of a misfit.
-    public enum Reason: Hashable, Sendable {
-        /// No attribute or relationship claims a key.
-        case unknownKey
-        /// A value cannot be converted to the attribute's type.
-        case wrongType(AttributeType)
-        /// A number is too large for the attribute's type, or has a fraction that the type cannot
-        /// hold.
-        case outOfRange(AttributeType)
-        /// A text or number is not a date.
-        case unreadableDate
-        /// A mandatory attribute has no value.
-        case missingMandatory
-        /// A transformer, entity mapper or object transformer threw an error. The payload is its
-        /// name and the description of the error, which is empty after decoding.
-        case refused(by: String, String)
-        /// An index or a constraint of the store refused the object. The payload is a sentence.
-        case refusedByStore(String)
-        /// The element is neither an object nor an accepted identifier.
-        case notAnObject
-        /// The element is an identifier, but the entity's identity is not exactly one attribute.
-        /// Mapping fails, whatever the contract.
-        case noIdentity
-    }
+extension MappingError {
+    /// A misfit between a JSON object and the model, with its position.
+    ///
+    /// The value itself is not included, because it may be personal data.
+    public struct Problem: Hashable, Sendable, Codable {
+        /// The kind of a misfit.
+        public enum Reason: Hashable, Sendable {
+            /// No attribute or relationship claims a key.
+            case unknownKey
+            /// A value cannot be converted to the attribute's type.
+            case wrongType(AttributeType)
+            /// A number is too large for the attribute's type, or has a fraction that the type
+            /// cannot hold.
+            case outOfRange(AttributeType)
+            /// A text or number is not a date.
+            case unreadableDate
+            /// A mandatory attribute has no value.
+            case missingMandatory
+            /// A transformer, entity mapper or object transformer threw an error. The payload is
+            /// its name and the description of the error, which is empty after decoding.
+            case refused(by: String, String)
+            /// An index or a constraint of the store refused the object. The payload is a sentence.
+            case refusedByStore(String)
+            /// The element is neither an object nor an accepted identifier.
+            case notAnObject
+            /// The element is an identifier, but the entity's identity is not exactly one
+            /// attribute. Mapping fails, whatever the contract.
+            case noIdentity
+        }
 
-    /// The requested entity, or the one that the entity mapper returned.
-    public let entity: String
-    /// The name of the attribute; nil if the problem is not about one attribute.
-    public let attribute: String?
-    /// The keys that lead to the value, separated by dots. Empty for the whole object.
-    public let keyPath: String
-    /// The index of the object among the elements that were read, starting at 0.
-    public let index: Int
-    /// The kind of the misfit.
-    public let reason: Reason
+        /// The requested entity, or the one that the entity mapper returned.
+        public let entity: String
+        /// The name of the attribute; nil if the problem is not about one attribute.
+        public let attribute: String?
+        /// The keys that lead to the value, separated by dots. Empty for the whole object.
+        public let keyPath: String
+        /// The index of the object among the elements that were read, starting at 0.
+        public let index: Int
+        /// The kind of the misfit.
+        public let reason: Reason
 
-    /// Creates a problem.
-    public init(entity: String, attribute: String? = nil, keyPath: String = "", index: Int, reason: Reason) {
-        self.entity = entity
-        self.attribute = attribute
-        self.keyPath = keyPath
-        self.index = index
-        self.reason = reason
+        /// Creates a problem.
+        public init(entity: String, attribute: String? = nil, keyPath: String = "", index: Int, reason: Reason) {
+            self.entity = entity
+            self.attribute = attribute
+            self.keyPath = keyPath
+            self.index = index
+            self.reason = reason
+        }
     }
 }
 
-extension MappingProblem {
+extension MappingError.Problem {
     /// Returns the same problem in another element.
-    package func moved(to index: Int) -> MappingProblem {
-        MappingProblem(entity: entity, attribute: attribute, keyPath: keyPath, index: index, reason: reason)
+    package func moved(to index: Int) -> MappingError.Problem {
+        MappingError.Problem(entity: entity, attribute: attribute, keyPath: keyPath, index: index, reason: reason)
     }
 }
 
-extension MappingProblem: CustomStringConvertible, CustomDebugStringConvertible {
+extension MappingError.Problem: CustomStringConvertible, CustomDebugStringConvertible {
     /// The problem as a sentence, without the value.
     public var description: String { "\(place): \(reason)" }
 
@@ -71,7 +73,7 @@ extension MappingProblem: CustomStringConvertible, CustomDebugStringConvertible 
     }
 }
 
-extension MappingProblem.Reason: CustomStringConvertible, CustomDebugStringConvertible {
+extension MappingError.Problem.Reason: CustomStringConvertible, CustomDebugStringConvertible {
     /// The reason in words, without the value.
     public var description: String {
         switch self {
@@ -105,11 +107,11 @@ public enum MappingError: Error, Hashable, Sendable {
     /// An entity mapper returned an entity that does not inherit from the requested one.
     case unrelatedEntity(entity: String, answer: String)
     /// An object does not fit the model, and the contract makes that an error.
-    case unfit(MappingProblem)
+    case unfit(MappingError.Problem)
     /// On export, a transformer could not convert a value back. The last payload is the description
     /// of the error.
     case irreversible(entity: String, attribute: String, by: String, String)
-    /// On export, objects are nested deeper than ``RecordExporter/Options/maximumDepth``.
+    /// On export, objects are nested deeper than ``RecordMapper/Exporter/Options/maximumDepth``.
     case nestedTooDeep(entity: String, maximumDepth: Int)
 }
 

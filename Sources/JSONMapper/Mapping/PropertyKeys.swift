@@ -37,7 +37,7 @@ package struct AttributeKeys: Sendable {
     /// The key path of the annotation has priority over the name by convention. The result is nil
     /// if there is neither, which is possible only in a dialect that does not infer keys from
     /// names.
-    package func path(_ style: RecordExporter.Options.KeyStyle = .snakeCase) -> [String]? {
+    package func path(_ style: RecordMapper.Exporter.Options.KeyStyle = .snakeCase) -> [String]? {
         let path = style == .snakeCase ? snakeCasePath : camelCasePath
         return path.isEmpty ? nil : path
     }
@@ -46,7 +46,7 @@ package struct AttributeKeys: Sendable {
 /// The JSON keys and annotations of a relationship.
 package struct RelationshipKeys: Sendable {
     /// The relationship.
-    package let relationship: RelationshipLayout
+    package let relationship: EntityLayout.Relationship
     /// The key path of the annotation, one key per level; nil without an annotation.
     package let customPath: [String]?
     /// The key paths of related objects, the preferred one first. Empty if the relationship is
@@ -66,7 +66,7 @@ package struct RelationshipKeys: Sendable {
     /// The key path of the annotation has priority over the name by convention. The result is nil
     /// if there is neither, which is possible only in a dialect that does not infer keys from
     /// names.
-    package func path(_ style: RecordExporter.Options.KeyStyle = .snakeCase) -> [String]? {
+    package func path(_ style: RecordMapper.Exporter.Options.KeyStyle = .snakeCase) -> [String]? {
         let path = style == .snakeCase ? snakeCasePath : camelCasePath
         return path.isEmpty ? nil : path
     }

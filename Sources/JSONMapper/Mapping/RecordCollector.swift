@@ -2,8 +2,8 @@ import SyncModel
 
 /// Maps JSON objects one by one and collects the records in batches.
 ///
-/// ``RecordReader`` is built on it, and ``NestedCollector`` maps nested objects with it. Null in
-/// place of an object is skipped.
+/// ``RecordMapper/Reader`` is built on it, and ``NestedCollector`` maps nested objects with it.
+/// Null in place of an object is skipped.
 package struct RecordCollector {
     /// The outcome for an element.
     package enum Added: Hashable, Sendable {
@@ -31,7 +31,7 @@ package struct RecordCollector {
     /// The mapping of elements, unless an entity mapper returns a sub-entity.
     package let mapping: EntityMapping
 
-    private let options: RecordReader.Options
+    private let options: RecordMapper.Reader.Options
     private let walk: MappingWalk
     private let acceptsIdentifiers: Bool
     private let usesEntityMapper: Bool
@@ -41,7 +41,7 @@ package struct RecordCollector {
     private let isPlain: Bool
     /// One mapper for each entity found so far. The first one is for the entity of `mapping`.
     private var elements: [ElementMapper]
-    private var rejected: [MappingProblem] = []
+    private var rejected: [MappingError.Problem] = []
     /// The amount of JSON, in bytes, to read between two measurements of the batch.
     private let measuredByteCount: Int
     /// The amount of JSON read since the last measurement, in bytes.
@@ -56,14 +56,16 @@ package struct RecordCollector {
     ///   - entity: The entity of the objects.
     ///   - options: Batch sizes and contents.
     /// - Throws: ``MappingError/unknownEntity(_:)`` if the model lacks the entity.
-    package init(_ mapper: RecordMapper, entity: String, options: RecordReader.Options = RecordReader.Options())
+    package init(
+        _ mapper: RecordMapper, entity: String, options: RecordMapper.Reader.Options = RecordMapper.Reader.Options()
+    )
         throws(MappingError)
     {
         try self.init(mapper, entity: entity, options: options, jsonOptions: JSONOptions(), usesEntityMapper: true)
     }
 
     init(
-        _ mapper: RecordMapper, entity: String, options: RecordReader.Options, jsonOptions: JSONOptions,
+        _ mapper: RecordMapper, entity: String, options: RecordMapper.Reader.Options, jsonOptions: JSONOptions,
         usesEntityMapper: Bool
     ) throws(MappingError) {
         let walk = MappingWalk(mapper, jsonOptions: jsonOptions)
@@ -72,12 +74,12 @@ package struct RecordCollector {
     }
 
     /// Creates an empty collector for objects that are nested in the elements of a walk.
-    init(_ mapping: EntityMapping, _ options: RecordReader.Options, _ walk: MappingWalk) {
+    init(_ mapping: EntityMapping, _ options: RecordMapper.Reader.Options, _ walk: MappingWalk) {
         self.init(mapping, options, walk, isRoot: false, usesEntityMapper: true)
     }
 
     private init(
-        _ mapping: EntityMapping, _ options: RecordReader.Options, _ walk: MappingWalk, isRoot: Bool,
+        _ mapping: EntityMapping, _ options: RecordMapper.Reader.Options, _ walk: MappingWalk, isRoot: Bool,
         usesEntityMapper: Bool
     ) {
         self.mapping = mapping

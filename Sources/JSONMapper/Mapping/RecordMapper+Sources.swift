@@ -12,10 +12,10 @@ extension RecordMapper {
     /// - Throws: ``MappingError/unknownEntity(_:)`` if the model lacks the entity.
     public func reader(
         of entity: String, bytes: [UInt8], keyPath: String = "",
-        options: RecordReader.Options = RecordReader.Options()
-    ) throws(MappingError) -> RecordReader {
-        let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: true)
-        return try RecordReader(
+        options: RecordMapper.Reader.Options = RecordMapper.Reader.Options()
+    ) throws(MappingError) -> RecordMapper.Reader {
+        let layout = JSONReader.Layout.array(at: keyPath, acceptsSingleObject: true)
+        return try RecordMapper.Reader(
             self, entity: entity, reader: JSONReader(bytes: bytes, layout: layout), options: options)
     }
 
@@ -31,10 +31,10 @@ extension RecordMapper {
     /// - Throws: ``MappingError/unknownEntity(_:)`` if the model lacks the entity;
     ///   ``JSONError/unreadableFile(path:code:)`` if the file cannot be opened.
     public func reader(
-        of entity: String, file path: String, layout: JSONLayout = .array(acceptsSingleObject: true),
-        options: RecordReader.Options = RecordReader.Options()
-    ) throws -> RecordReader {
-        try RecordReader(self, entity: entity, reader: JSONReader(file: path, layout: layout), options: options)
+        of entity: String, file path: String, layout: JSONReader.Layout = .array(acceptsSingleObject: true),
+        options: RecordMapper.Reader.Options = RecordMapper.Reader.Options()
+    ) throws -> RecordMapper.Reader {
+        try RecordMapper.Reader(self, entity: entity, reader: JSONReader(file: path, layout: layout), options: options)
     }
 
     /// Returns a reader for objects that have already been parsed.
@@ -51,8 +51,8 @@ extension RecordMapper {
     ///   ``JSONError/nonFiniteNumber`` if `json` has an infinite or NaN number.
     public func reader(
         of entity: String, json: JSONValue, keyPath: String = "",
-        options: RecordReader.Options = RecordReader.Options()
-    ) throws -> RecordReader {
+        options: RecordMapper.Reader.Options = RecordMapper.Reader.Options()
+    ) throws -> RecordMapper.Reader {
         var writer = JSONWriter()
         try writer.value(json)
         return try reader(of: entity, bytes: writer.bytes, keyPath: keyPath, options: options)
@@ -70,12 +70,13 @@ extension RecordMapper {
     ///   - body: Receives the records of a batch in order, and the objects that were rejected.
     /// - Throws: ``MappingError``, ``JSONError``, or an error of the sequence or of `body`.
     public func read<Chunks: AsyncSequence>(
-        _ chunks: Chunks, of entity: String, layout: JSONLayout = .array(acceptsSingleObject: true),
-        options: RecordReader.Options = RecordReader.Options(), isolation: isolated (any Actor)? = #isolation,
-        _ body: (_ records: [Record], _ rejected: [MappingProblem]) async throws -> Void
+        _ chunks: Chunks, of entity: String, layout: JSONReader.Layout = .array(acceptsSingleObject: true),
+        options: RecordMapper.Reader.Options = RecordMapper.Reader.Options(),
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (_ records: [Record], _ rejected: [MappingError.Problem]) async throws -> Void
     ) async throws where Chunks.Element: Collection<UInt8> {
         let json = JSONReader(layout: layout)
-        let reader = try RecordReader(self, entity: entity, reader: json, options: options)
+        let reader = try RecordMapper.Reader(self, entity: entity, reader: json, options: options)
         for try await chunk in chunks {
             try json.append(chunk)
             while let batch = try reader.nextRecords() { try await body(batch.records, batch.rejected) }

@@ -101,9 +101,9 @@ public struct RecordMapper: Sendable {
     /// - Throws: The mapping errors of ``fill(_:from:)-(_,JSONValue)``; ``JSONError`` if the bytes
     ///   are not exactly one JSON document.
     public func fill(_ record: inout Record, from bytes: [UInt8]) throws -> Bool {
-        let reader = try RecordReader(
+        let reader = try RecordMapper.Reader(
             self, entity: record.layout.name, reader: JSONReader(bytes: bytes, layout: .document),
-            options: RecordReader.Options(), usesEntityMapper: false)
+            options: RecordMapper.Reader.Options(), usesEntityMapper: false)
         guard let batch = try reader.next() else { return false }
         if let problem = batch.rejected.first { throw MappingError.unfit(problem) }
         guard let group = batch.groups.first else { return false }

@@ -11,8 +11,8 @@ struct NestedCollector {
         let value: RelationshipValue
     }
 
-    private let relationship: RelationshipLayout
-    private let options: RecordReader.Options
+    private let relationship: EntityLayout.Relationship
+    private let options: RecordMapper.Reader.Options
     private let walk: MappingWalk
     private let takesIdentifiers: Bool
     /// Whether a single value in place of an array does not fit.
@@ -31,7 +31,7 @@ struct NestedCollector {
     ///   - relationship: The relationship that leads to the objects.
     ///   - options: The options of the objects around them.
     ///   - walk: The walk of the objects around them.
-    init(_ relationship: RelationshipLayout, _ options: RecordReader.Options, _ walk: MappingWalk) {
+    init(_ relationship: EntityLayout.Relationship, _ options: RecordMapper.Reader.Options, _ walk: MappingWalk) {
         self.relationship = relationship
         self.options = options
         self.walk = walk
@@ -172,7 +172,7 @@ struct NestedCollector {
         }
         if identifiers == nil {
             identifiers = RecordCollector(
-                objects.mapping, RecordReader.Options(acceptsIdentifiers: true), walk)
+                objects.mapping, RecordMapper.Reader.Options(acceptsIdentifiers: true), walk)
         }
         let ordinal = elements.owners.count
         elements.owners.append(source.row)
@@ -243,7 +243,7 @@ struct NestedCollector {
 
     /// Maps the superseded values.
     private func outdoneElements() throws -> NestedElements {
-        var other = NestedCollector(relationship, RecordReader.Options(keepsRelationships: true), walk)
+        var other = NestedCollector(relationship, RecordMapper.Reader.Options(keepsRelationships: true), walk)
         for (row, index, bytes) in outdone {
             try bytes.withUnsafeBufferPointer { buffer in
                 guard let start = buffer.baseAddress else { return }
@@ -258,10 +258,10 @@ struct NestedCollector {
     }
 }
 
-extension RecordReader.Options {
+extension RecordMapper.Reader.Options {
     /// The options for objects that a relationship leads to.
-    func nested(by relationship: RelationshipLayout) -> RecordReader.Options {
-        var options = RecordReader.Options(keepsRelationships: true)
+    func nested(by relationship: EntityLayout.Relationship) -> RecordMapper.Reader.Options {
+        var options = RecordMapper.Reader.Options(keepsRelationships: true)
         options.clearsAbsent = clearsAbsent
         options.keepsJSON = keepsJSON
         options.keptRelationship = relationship.inverse

@@ -89,8 +89,8 @@ package struct NestedElements: Sendable {
     ///   - relationship: The relationship that leads to the objects.
     ///   - options: The options that the elements were mapped with.
     package mutating func replace(
-        _ replacements: [Int: [UInt8]], by relationship: RelationshipLayout, mapper: RecordMapper,
-        options: RecordReader.Options
+        _ replacements: [Int: [UInt8]], by relationship: EntityLayout.Relationship, mapper: RecordMapper,
+        options: RecordMapper.Reader.Options
     ) throws {
         for (ordinal, bytes) in replacements { json[ordinal] = bytes }
         var collector = try RecordCollector(

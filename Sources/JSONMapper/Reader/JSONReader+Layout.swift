@@ -1,71 +1,74 @@
-/// The location of the elements in the input of a reader.
-public struct JSONLayout: Sendable, Equatable {
-    enum Kind: Equatable { case array, arrayOrSingle, document, lines }
+extension JSONReader {
+    /// The location of the elements in the input of a reader.
+    public struct Layout: Sendable, Equatable {
+        enum Kind: Equatable { case array, arrayOrSingle, document, lines }
 
-    let kind: Kind
-    /// The keys that lead to the array, as UTF-8.
-    let path: [[UInt8]]
-    /// The key path as text, with dots between the keys.
-    let pathText: String
-    /// The values to capture from the rest of the document.
-    var probe = JSONProbe([])
+        let kind: Kind
+        /// The keys that lead to the array, as UTF-8.
+        let path: [[UInt8]]
+        /// The key path as text, with dots between the keys.
+        let pathText: String
+        /// The values to capture from the rest of the document.
+        var probe = JSONProbe([])
 
-    /// The elements of the array at a key path.
-    ///
-    /// The rest of the document is validated too. If there is no value at the path, or the value is
-    /// null, reading fails with ``JSONError/Reason/keyPathNotFound``; an error message in place of
-    /// the data is therefore never mistaken for an empty list. A second occurrence of a key of the
-    /// path is a duplicate-key error whatever the options, because the elements of the first one
-    /// may already have been returned.
-    ///
-    /// - Parameters:
-    ///   - keyPath: The keys that lead to the array. Empty, the default, if the document is the
-    ///     array.
-    ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of one
-    ///     element; false by default.
-    public static func array(at keyPath: [String], acceptsSingleObject: Bool = false) -> JSONLayout {
-        JSONLayout(
-            kind: acceptsSingleObject ? .arrayOrSingle : .array, path: keyPath.map { Array($0.utf8) },
-            pathText: JSONKeyPath.text(of: keyPath))
-    }
+        /// The elements of the array at a key path.
+        ///
+        /// The rest of the document is validated too. If there is no value at the path, or the
+        /// value is null, reading fails with ``JSONError/Reason/keyPathNotFound``; an error message
+        /// in place of the data is therefore never mistaken for an empty list. A second occurrence
+        /// of a key of the path is a duplicate-key error whatever the options, because the elements
+        /// of the first one may already have been returned.
+        ///
+        /// - Parameters:
+        ///   - keyPath: The keys that lead to the array. Empty, the default, if the document is the
+        ///     array.
+        ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of
+        ///     one element; false by default.
+        public static func array(at keyPath: [String], acceptsSingleObject: Bool = false) -> JSONReader.Layout {
+            JSONReader.Layout(
+                kind: acceptsSingleObject ? .arrayOrSingle : .array, path: keyPath.map { Array($0.utf8) },
+                pathText: JSONKeyPath.text(of: keyPath))
+        }
 
-    /// The elements of the array at a key path with dots between its keys, such as `data.items`.
-    ///
-    /// - Parameters:
-    ///   - keyPath: The keys that lead to the array, separated by dots. Empty, the default, if the
-    ///     document is the array.
-    ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of one
-    ///     element; false by default.
-    public static func array(at keyPath: String = "", acceptsSingleObject: Bool = false) -> JSONLayout {
-        array(at: JSONKeyPath.keys(of: keyPath), acceptsSingleObject: acceptsSingleObject)
-    }
+        /// The elements of the array at a key path with dots between its keys, such as
+        /// `data.items`.
+        ///
+        /// - Parameters:
+        ///   - keyPath: The keys that lead to the array, separated by dots. Empty, the default, if
+        ///     the document is the array.
+        ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of
+        ///     one element; false by default.
+        public static func array(at keyPath: String = "", acceptsSingleObject: Bool = false) -> JSONReader.Layout {
+            array(at: JSONKeyPath.keys(of: keyPath), acceptsSingleObject: acceptsSingleObject)
+        }
 
-    /// Returns the same layout, which also captures values around the array.
-    ///
-    /// ``JSONReader/captured`` returns the values.
-    ///
-    /// - Parameter keyPaths: Keys from the root of the document, separated by dots. Values inside
-    ///   the elements are not captured.
-    public func capturing(_ keyPaths: [String]) -> JSONLayout {
-        var layout = self
-        layout.probe = JSONProbe(keyPaths)
-        return layout
-    }
+        /// Returns the same layout, which also captures values around the array.
+        ///
+        /// ``JSONReader/captured`` returns the values.
+        ///
+        /// - Parameter keyPaths: Keys from the root of the document, separated by dots. Values
+        ///   inside the elements are not captured.
+        public func capturing(_ keyPaths: [String]) -> JSONReader.Layout {
+            var layout = self
+            layout.probe = JSONProbe(keyPaths)
+            return layout
+        }
 
-    /// The whole document as the only element.
-    public static let document = JSONLayout(kind: .document, path: [], pathText: "")
+        /// The whole document as the only element.
+        public static let document = JSONReader.Layout(kind: .document, path: [], pathText: "")
 
-    /// Newline-delimited JSON: one value per line. Blank lines are ignored, and a value may span
-    /// lines.
-    public static let lines = JSONLayout(kind: .lines, path: [], pathText: "")
+        /// Newline-delimited JSON: one value per line. Blank lines are ignored, and a value may
+        /// span lines.
+        public static let lines = JSONReader.Layout(kind: .lines, path: [], pathText: "")
 
-    /// The values to capture from the object at each level of the path, one entry per key; nil for
-    /// none.
-    var probes: [JSONProbe.Node?] {
-        var node: JSONProbe.Node? = probe.root
-        return path.map { key in
-            defer { node = node?.children.first { $0.key == key } }
-            return node
+        /// The values to capture from the object at each level of the path, one entry per key; nil
+        /// for none.
+        var probes: [JSONProbe.Node?] {
+            var node: JSONProbe.Node? = probe.root
+            return path.map { key in
+                defer { node = node?.children.first { $0.key == key } }
+                return node
+            }
         }
     }
 }

@@ -45,13 +45,13 @@ public final class JSONReader {
 
     /// The captured values found so far, by key path.
     ///
-    /// ``JSONLayout/capturing(_:)`` selects them. Values may precede or follow the elements, so all
-    /// are known only at the end of the document.
+    /// ``JSONReader/Layout/capturing(_:)`` selects them. Values may precede or follow the elements,
+    /// so all are known only at the end of the document.
     public internal(set) var captured: [String: JSONValue] = [:]
     /// The number of input bytes received so far.
     public var byteCount: Int { window.totalByteCount }
 
-    let layout: JSONLayout
+    let layout: JSONReader.Layout
     /// The values to capture from the object at each level of the path; nil for none.
     let probes: [JSONProbe.Node?]
     private let source: Source?
@@ -83,7 +83,7 @@ public final class JSONReader {
     ///     element makes the window grow, up to ``JSONOptions/maximumElementByteCount``.
     ///   - source: Fills a buffer. Its errors are rethrown unchanged when elements are read.
     public init(
-        layout: JSONLayout = .array(), options: JSONOptions = JSONOptions(), windowByteCount: Int = 256 << 10,
+        layout: JSONReader.Layout = .array(), options: JSONOptions = JSONOptions(), windowByteCount: Int = 256 << 10,
         source: @escaping Source
     ) {
         self.layout = layout
@@ -99,7 +99,7 @@ public final class JSONReader {
     /// - Parameters:
     ///   - layout: The location of the elements; an array that is the whole document by default.
     ///   - options: Parsing choices and limits.
-    public init(layout: JSONLayout = .array(), options: JSONOptions = JSONOptions()) {
+    public init(layout: JSONReader.Layout = .array(), options: JSONOptions = JSONOptions()) {
         self.layout = layout
         self.options = options
         source = nil

@@ -154,7 +154,7 @@ public struct JSONWriter: ~Copyable {
     /// Writes `null`.
     public mutating func null() { literal("null") }
 
-    /// Writes a date as a string, as ``RecordExporter/Options/DateFormat/iso8601`` does.
+    /// Writes a date as a string, as ``RecordMapper/Exporter/Options/DateFormat/iso8601`` does.
     @inline(__always)
     public mutating func date(_ moment: Timestamp) {
         date(moment, fraction: .shortest)

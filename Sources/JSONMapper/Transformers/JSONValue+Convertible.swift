@@ -1,19 +1,21 @@
-/// A Swift type with a JSON representation, for typed closures of transformers.
-public protocol JSONConvertible {
-    /// Creates the value from JSON; nil if the JSON value is of another kind.
-    init?(json: JSONValue)
-    /// The JSON representation of the value.
-    var json: JSONValue { get }
+extension JSONValue {
+    /// A Swift type with a JSON representation, for typed closures of transformers.
+    public protocol Convertible {
+        /// Creates the value from JSON; nil if the JSON value is of another kind.
+        init?(json: JSONValue)
+        /// The JSON representation of the value.
+        var json: JSONValue { get }
+    }
 }
 
-extension JSONValue: JSONConvertible {
+extension JSONValue: JSONValue.Convertible {
     /// Creates a copy of any JSON value. Never nil.
     public init?(json: JSONValue) { self = json }
     /// The value itself.
     public var json: JSONValue { self }
 }
 
-extension JSONObject: JSONConvertible {
+extension JSONObject: JSONValue.Convertible {
     /// Creates the value from a JSON object; nil for other kinds.
     public init?(json: JSONValue) {
         guard case .object(let object) = json else { return nil }
@@ -23,7 +25,7 @@ extension JSONObject: JSONConvertible {
     public var json: JSONValue { .object(self) }
 }
 
-extension String: JSONConvertible {
+extension String: JSONValue.Convertible {
     /// Creates the value from a JSON string; nil for other kinds.
     public init?(json: JSONValue) {
         guard case .string(let text) = json else { return nil }
@@ -33,7 +35,7 @@ extension String: JSONConvertible {
     public var json: JSONValue { .string(self) }
 }
 
-extension Bool: JSONConvertible {
+extension Bool: JSONValue.Convertible {
     /// Creates the value from `true` or `false`; nil for other kinds.
     public init?(json: JSONValue) {
         guard case .bool(let flag) = json else { return nil }
@@ -43,7 +45,7 @@ extension Bool: JSONConvertible {
     public var json: JSONValue { .bool(self) }
 }
 
-extension Int64: JSONConvertible {
+extension Int64: JSONValue.Convertible {
     /// Creates the value from a JSON number; nil for other kinds, for a fraction, or if it does not
     /// fit.
     ///
@@ -62,7 +64,7 @@ extension Int64: JSONConvertible {
     public var json: JSONValue { .integer(self) }
 }
 
-extension Int: JSONConvertible {
+extension Int: JSONValue.Convertible {
     /// Creates the value from a JSON number; nil for other kinds, for a fraction, or if it does not
     /// fit.
     ///
@@ -76,7 +78,7 @@ extension Int: JSONConvertible {
     public var json: JSONValue { .integer(Int64(self)) }
 }
 
-extension Double: JSONConvertible {
+extension Double: JSONValue.Convertible {
     /// Creates the double nearest to a JSON number; nil for other kinds.
     public init?(json: JSONValue) {
         switch json {
@@ -91,7 +93,7 @@ extension Double: JSONConvertible {
     public var json: JSONValue { .double(self) }
 }
 
-extension Array: JSONConvertible where Element: JSONConvertible {
+extension Array: JSONValue.Convertible where Element: JSONValue.Convertible {
     /// Creates the value from a JSON array; nil for other kinds, or if an element cannot be
     /// converted.
     public init?(json: JSONValue) {

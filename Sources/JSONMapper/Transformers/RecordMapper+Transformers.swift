@@ -65,7 +65,7 @@ extension RecordMapper {
         /// A JSON value of another kind than `Input` counts as a value of the wrong type; see
         /// ``ValueContract/wrongType``.
         public mutating func register<
-            Input: JSONConvertible & SendableMetatype, Output: ValueConvertible & SendableMetatype
+            Input: JSONValue.Convertible & SendableMetatype, Output: AttributeValue.Convertible & SendableMetatype
         >(
             _ name: String, forward: @escaping @Sendable (Input) throws -> Output?
         ) {
@@ -78,7 +78,8 @@ extension RecordMapper {
         /// ``ValueContract/wrongType``. A stored value of another kind than `Output` makes the
         /// export fail.
         public mutating func register<
-            Input: JSONConvertible & SendableMetatype, Output: ValueConvertible & ValueInitializable & SendableMetatype
+            Input: JSONValue.Convertible & SendableMetatype,
+            Output: AttributeValue.Convertible & AttributeValue.Initializable & SendableMetatype
         >(
             _ name: String, forward: @escaping @Sendable (Input) throws -> Output?,
             reverse: @escaping @Sendable (Output) throws -> Input?
@@ -121,7 +122,7 @@ extension RecordMapper {
         }()
 
         private static func untyped<
-            Input: JSONConvertible & SendableMetatype, Output: ValueConvertible & SendableMetatype
+            Input: JSONValue.Convertible & SendableMetatype, Output: AttributeValue.Convertible & SendableMetatype
         >(
             _ forward: @escaping @Sendable (Input) throws -> Output?
         ) -> Forward {

@@ -24,12 +24,12 @@ struct ModelDraft {
     ///   - options: The limits, which include the contents of the earlier model.
     ///   - earlier: The model that the draft extends, and the entity of the elements in it; nil for
     ///     a new model.
-    /// - Throws: `ModelInferenceError` if the name of the elements is reserved, if the sample has
+    /// - Throws: `InferredModel.Failure` if the name of the elements is reserved, if the sample has
     ///   no elements or no keys, or if the requested key does not identify the elements.
     init(
         _ sampler: borrowing ShapeSampler, options: InferredModel.Options,
         extending earlier: (model: DataModel, layout: EntityLayout)? = nil
-    ) throws(ModelInferenceError) {
+    ) throws(InferredModel.Failure) {
         self.options = options
         let root = sampler.root
         guard !EntityNaming.isReserved(root.name) else { throw .reservedName(entity: root.name) }

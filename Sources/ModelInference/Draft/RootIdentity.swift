@@ -10,8 +10,8 @@ struct RootIdentity {
 
     /// Finds the keys.
     ///
-    /// - Throws: `ModelInferenceError` if requested keys do not identify the elements.
-    init(_ sampler: borrowing ShapeSampler, options: InferredModel.Options) throws(ModelInferenceError) {
+    /// - Throws: `InferredModel.Failure` if requested keys do not identify the elements.
+    init(_ sampler: borrowing ShapeSampler, options: InferredModel.Options) throws(InferredModel.Failure) {
         let root = sampler.root
         guard options.key.isEmpty else {
             guard let requested = sampler.combinations.first, requested.count == root.objectCount else {

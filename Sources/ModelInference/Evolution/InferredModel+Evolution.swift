@@ -1,138 +1,141 @@
 public import JSONMapper
 public import SyncModel
 
-/// An inferred model, extended to fit a later sample.
-///
-///     let evolved = try EvolvedModel(kept, with: JSONReader(file: "users.json"), entity: "User")
-///     for change in evolved.changes { print(change) }   // User.age is new: int64
-///     let store = try await SQLiteStore(RecordMapper(evolved.model).model, at: .file(path))
-///
-/// Properties and entities are added, and types are widened; nothing is removed. A new entity is
-/// added with the entities that it leads to, and shares them with no other entity. A value that
-/// only JSON can hold becomes JSON. Keys and objects beyond the limits stay JSON, and are reported
-/// in ``findings``. A difference that cannot be merged is an ``Obstacle``: the model keeps the
-/// property unchanged, and a sync reports its values as drift.
-///
-/// The evolved model exports values in the style of the later sample. Therefore, sync the whole
-/// sample with it.
-public struct EvolvedModel: Sendable {
-    /// The model.
-    public let model: DataModel
-    /// The differences from the earlier model, in the order of the sample.
-    public let changes: [Change]
-    /// The reasons why the model does not fit the sample; empty if it does.
-    public let obstacles: [Obstacle]
-    /// The facts to review about new entities and keys, including those that exceed the limits.
-    public let findings: [InferredModel.Finding]
-
-    /// A difference between two models.
-    public struct Change: Hashable, Sendable {
-        /// The kind of a change.
-        public enum Kind: Hashable, Sendable {
-            /// The entity is new.
-            case newEntity
-            /// An attribute is new.
-            case newAttribute(AttributeType)
-            /// A relationship is new.
-            case newRelationship(destination: String)
-            /// The type of an attribute is wider.
-            case widened(from: AttributeType, to: AttributeType)
-            /// Dates are written in another style.
-            case restyled
-        }
-
-        /// The kind of the change.
-        public let kind: Kind
-        /// The entity.
-        public let entity: String
-        /// The JSON key; empty for the entity itself.
-        public let key: String
-    }
-
-    /// A reason why the model does not fit the sample.
+extension InferredModel {
+    /// An inferred model, extended to fit a later sample.
     ///
-    /// There are three solutions: keep the property unchanged, and let its values be reported as
-    /// drift; remove it from the model; or infer a new model and fill a new store.
-    public struct Obstacle: Hashable, Sendable {
-        /// The kind of an obstacle.
-        public enum Kind: Hashable, Sendable {
-            /// Values under the key of a relationship are not all objects.
-            case notObjects
-            /// A relationship leads to one object in one sample and to several in the other.
-            case otherCount
-            /// The key of the objects is missing, or no longer identifies them.
-            case identity
-            /// Values of the objects' key have types that no identity has in common.
-            case keyType
-        }
-
-        /// The kind of the obstacle.
-        public let kind: Kind
-        /// The entity.
-        public let entity: String
-        /// The JSON key; empty for the objects themselves.
-        public let key: String
-    }
-
-    /// Extends an inferred model.
+    ///     let evolved = try InferredModel.Evolution(kept, with: JSONReader(file: "users.json"),
+    ///     entity: "User") for change in evolved.changes { print(change) } // User.age is new:
+    ///     int64 let store = try await SQLiteStore(RecordMapper(evolved.model).model, at:
+    ///     .file(path))
     ///
-    /// - Parameters:
-    ///   - earlier: The inferred model of a store.
-    ///   - reader: A reader of the later sample, which is read to its end.
-    ///   - entity: The name of the elements' entity.
-    ///   - options: Limits, and the key of the elements. The contents of the earlier model count
-    ///     toward the limits, and are kept. The key applies only to an entity that the earlier
-    ///     model lacks.
-    /// - Throws: The errors of ``InferredModel/init(from:entity:options:)``. An empty sample is an
-    ///   error only for an entity that the earlier model lacks.
-    public init(
-        _ earlier: DataModel, with reader: JSONReader, entity: String,
-        options: InferredModel.Options = InferredModel.Options()
-    ) throws {
-        var evolution: ModelEvolution
-        let found: [InferredModel.Finding]
-        if let layout = earlier[entity] {
-            (evolution, found) = try Self.evolution(earlier, layout, with: reader, options: options)
-        } else {
-            let added = try InferredModel(from: reader, entity: entity, options: options)
-            evolution = ModelEvolution(from: earlier, to: added.model)
-            evolution.add(entity)
-            found = added.findings
-        }
-        model = try evolution.model()
-        changes = evolution.changes
-        obstacles = evolution.obstacles
-        findings = evolution.news(of: found)
-    }
+    /// Properties and entities are added, and types are widened; nothing is removed. A new entity
+    /// is added with the entities that it leads to, and shares them with no other entity. A value
+    /// that only JSON can hold becomes JSON. Keys and objects beyond the limits stay JSON, and are
+    /// reported in ``findings``. A difference that cannot be merged is an ``Obstacle``: the model
+    /// keeps the property unchanged, and a sync reports its values as drift.
+    ///
+    /// The evolved model exports values in the style of the later sample. Therefore, sync the whole
+    /// sample with it.
+    public struct Evolution: Sendable {
+        /// The model.
+        public let model: DataModel
+        /// The differences from the earlier model, in the order of the sample.
+        public let changes: [Change]
+        /// The reasons why the model does not fit the sample; empty if it does.
+        public let obstacles: [Obstacle]
+        /// The facts to review about new entities and keys, including those that exceed the limits.
+        public let findings: [InferredModel.Finding]
 
-    /// Merges a later sample of an entity into a model that has it. An empty sample changes
-    /// nothing.
-    private static func evolution(
-        _ earlier: DataModel, _ layout: EntityLayout, with reader: JSONReader, options: InferredModel.Options
-    ) throws -> (ModelEvolution, findings: [InferredModel.Finding]) {
-        let entity = layout.name
-        var options = options
-        options.key = []
-        let keys = EntityKeys(layout, in: earlier)
-        let identity = layout.identitySlots.compactMap { keys.attributes[$0].path()?.first }
-        do {
-            let sample = try InferredModel.sampler(
-                of: reader, entity: entity, key: identity, limit: options.sampleCount)
-            let draft = try ModelDraft(sample.shapes, options: options, extending: (earlier, layout))
-            var evolution = ModelEvolution(from: earlier, to: try draft.model())
-            evolution.merge(entity, entity)
-            if !identity.isEmpty, !RootIdentity.holds(sample.shapes) {
-                evolution.obstacles.insert(
-                    Obstacle(kind: .identity, entity: entity, key: identity.joined(separator: ", ")), at: 0)
+        /// A difference between two models.
+        public struct Change: Hashable, Sendable {
+            /// The kind of a change.
+            public enum Kind: Hashable, Sendable {
+                /// The entity is new.
+                case newEntity
+                /// An attribute is new.
+                case newAttribute(AttributeType)
+                /// A relationship is new.
+                case newRelationship(destination: String)
+                /// The type of an attribute is wider.
+                case widened(from: AttributeType, to: AttributeType)
+                /// Dates are written in another style.
+                case restyled
             }
-            return (evolution, draft.findings)
-        } catch ModelInferenceError.emptySample {
-            return (ModelEvolution(from: earlier, to: earlier), [])
+
+            /// The kind of the change.
+            public let kind: Kind
+            /// The entity.
+            public let entity: String
+            /// The JSON key; empty for the entity itself.
+            public let key: String
+        }
+
+        /// A reason why the model does not fit the sample.
+        ///
+        /// There are three solutions: keep the property unchanged, and let its values be reported
+        /// as drift; remove it from the model; or infer a new model and fill a new store.
+        public struct Obstacle: Hashable, Sendable {
+            /// The kind of an obstacle.
+            public enum Kind: Hashable, Sendable {
+                /// Values under the key of a relationship are not all objects.
+                case notObjects
+                /// A relationship leads to one object in one sample and to several in the other.
+                case otherCount
+                /// The key of the objects is missing, or no longer identifies them.
+                case identity
+                /// Values of the objects' key have types that no identity has in common.
+                case keyType
+            }
+
+            /// The kind of the obstacle.
+            public let kind: Kind
+            /// The entity.
+            public let entity: String
+            /// The JSON key; empty for the objects themselves.
+            public let key: String
+        }
+
+        /// Extends an inferred model.
+        ///
+        /// - Parameters:
+        ///   - earlier: The inferred model of a store.
+        ///   - reader: A reader of the later sample, which is read to its end.
+        ///   - entity: The name of the elements' entity.
+        ///   - options: Limits, and the key of the elements. The contents of the earlier model
+        ///     count toward the limits, and are kept. The key applies only to an entity that the
+        ///     earlier model lacks.
+        /// - Throws: The errors of ``InferredModel/init(from:entity:options:)``. An empty sample is
+        ///   an error only for an entity that the earlier model lacks.
+        public init(
+            _ earlier: DataModel, with reader: JSONReader, entity: String,
+            options: InferredModel.Options = InferredModel.Options()
+        ) throws {
+            var evolution: ModelEvolution
+            let found: [InferredModel.Finding]
+            if let layout = earlier[entity] {
+                (evolution, found) = try Self.evolution(earlier, layout, with: reader, options: options)
+            } else {
+                let added = try InferredModel(from: reader, entity: entity, options: options)
+                evolution = ModelEvolution(from: earlier, to: added.model)
+                evolution.add(entity)
+                found = added.findings
+            }
+            model = try evolution.model()
+            changes = evolution.changes
+            obstacles = evolution.obstacles
+            findings = evolution.news(of: found)
+        }
+
+        /// Merges a later sample of an entity into a model that has it. An empty sample changes
+        /// nothing.
+        private static func evolution(
+            _ earlier: DataModel, _ layout: EntityLayout, with reader: JSONReader, options: InferredModel.Options
+        ) throws -> (ModelEvolution, findings: [InferredModel.Finding]) {
+            let entity = layout.name
+            var options = options
+            options.key = []
+            let keys = EntityKeys(layout, in: earlier)
+            let identity = layout.identitySlots.compactMap { keys.attributes[$0].path()?.first }
+            do {
+                let sample = try InferredModel.sampler(
+                    of: reader, entity: entity, key: identity, limit: options.sampleCount)
+                let draft = try ModelDraft(sample.shapes, options: options, extending: (earlier, layout))
+                var evolution = ModelEvolution(from: earlier, to: try draft.model())
+                evolution.merge(entity, entity)
+                if !identity.isEmpty, !RootIdentity.holds(sample.shapes) {
+                    evolution.obstacles.insert(
+                        Obstacle(kind: .identity, entity: entity, key: identity.joined(separator: ", ")), at: 0)
+                }
+                return (evolution, draft.findings)
+            } catch InferredModel.Failure.emptySample {
+                return (ModelEvolution(from: earlier, to: earlier), [])
+            }
         }
     }
 }
 
-extension EvolvedModel.Change: CustomStringConvertible {
+extension InferredModel.Evolution.Change: CustomStringConvertible {
     /// The change as one line, such as `User.age is new: int64`.
     public var description: String {
         switch kind {
@@ -145,7 +148,7 @@ extension EvolvedModel.Change: CustomStringConvertible {
     }
 }
 
-extension EvolvedModel.Obstacle: CustomStringConvertible {
+extension InferredModel.Evolution.Obstacle: CustomStringConvertible {
     /// The obstacle as a sentence, such as `User.address has values other than objects`.
     public var reason: String {
         switch kind {

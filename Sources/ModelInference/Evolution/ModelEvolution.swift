@@ -14,8 +14,8 @@ struct ModelEvolution {
     private var counterparts: [String: String] = [:]
     /// The pairs of entities that have been merged, the later one first.
     private var merged: Set<[String]> = []
-    private(set) var changes: [EvolvedModel.Change] = []
-    var obstacles: [EvolvedModel.Obstacle] = []
+    private(set) var changes: [InferredModel.Evolution.Change] = []
+    var obstacles: [InferredModel.Evolution.Obstacle] = []
 
     /// The annotations that describe how values are written; those of the later sample replace
     /// them.

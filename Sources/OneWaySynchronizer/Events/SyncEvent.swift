@@ -7,7 +7,7 @@ public enum SyncEvent: Sendable {
     case stageBegan(SyncStage)
 
     /// A stage made progress: reported about 100 times per stage, and up to ten times a second.
-    case progress(SyncProgress)
+    case progress(SyncStatus.Progress)
 
     /// A call failed and will be tried again. `attempt` is the number of the failed attempt, from
     /// 1.
@@ -47,30 +47,32 @@ public struct SyncStatus: Sendable, Hashable, Codable {
     }
 }
 
-/// The progress of a stage.
-public struct SyncProgress: Sendable, Hashable, Codable {
-    /// The stage.
-    public var stage: SyncStage
+extension SyncStatus {
+    /// The progress of a stage.
+    public struct Progress: Sendable, Hashable, Codable {
+        /// The stage.
+        public var stage: SyncStage
 
-    /// The number of items of the stage that have succeeded.
-    public var done: Int
+        /// The number of items of the stage that have succeeded.
+        public var done: Int
 
-    /// The number of items that have failed, after their last attempt.
-    public var failed: Int
+        /// The number of items that have failed, after their last attempt.
+        public var failed: Int
 
-    /// The total number of items; `nil` if it is not known, as during listing.
-    public var total: Int?
+        /// The total number of items; `nil` if it is not known, as during listing.
+        public var total: Int?
 
-    /// Creates a progress value.
-    public init(stage: SyncStage, done: Int, failed: Int = 0, total: Int? = nil) {
-        self.stage = stage
-        self.done = done
-        self.failed = failed
-        self.total = total
+        /// Creates a progress value.
+        public init(stage: SyncStage, done: Int, failed: Int = 0, total: Int? = nil) {
+            self.stage = stage
+            self.done = done
+            self.failed = failed
+            self.total = total
+        }
     }
 }
 
-extension SyncProgress: CustomStringConvertible {
+extension SyncStatus.Progress: CustomStringConvertible {
     /// The progress as text, such as `content: 3 of 10, 1 failed`.
     public var description: String {
         "\(stage.rawValue): \(done)" + (total.map { " of \($0)" } ?? "") + (failed > 0 ? ", \(failed) failed" : "")

@@ -34,7 +34,7 @@ struct ItemCalls<Processor: SyncProcessor>: Sendable {
     /// Makes calls, one after another, until none is left for the worker.
     func work(_ worker: Int) async {
         // Set once for all calls of the worker: an item costs nothing unless its call reads it.
-        await SyncAttempt.$provider.withValue(SyncAttempt.Provider { attempt(of: worker) }) {
+        await RetryPolicy.Attempt.$provider.withValue(RetryPolicy.Attempt.Provider { attempt(of: worker) }) {
             var last: ItemCursor.CallEnd?
             while let step = cursor.advance(worker, after: last) {
                 do {
@@ -69,10 +69,10 @@ struct ItemCalls<Processor: SyncProcessor>: Sendable {
         return isStored.isEmpty ? false : isStored[index]
     }
 
-    private func attempt(of worker: Int) -> SyncAttempt? {
+    private func attempt(of worker: Int) -> RetryPolicy.Attempt? {
         guard call != .shouldUpdate, let current = cursor.call(of: worker) else { return nil }
         let ends = [cursor.callTimeout.map { current.start.addingClamped($0) }, deadline].compactMap(\.self)
-        return SyncAttempt(
+        return RetryPolicy.Attempt(
             isNew: isStored.isEmpty || !isStored[current.index], number: current.attempt,
             timeLeft: ends.min().map { max($0 - clock.now(), .zero) })
     }

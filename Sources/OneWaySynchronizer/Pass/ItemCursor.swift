@@ -84,7 +84,7 @@ final class ItemCursor: Sendable {
     private let clock: SyncClock
     private let events: Broadcaster<SyncEvent>
     private let keepsAnswers: Bool
-    /// Whether calls can read ``SyncAttempt/current``.
+    /// Whether calls can read ``RetryPolicy/Attempt/current``.
     private let keepsCalls: Bool
     /// The longest duration of a call.
     let callTimeout: Duration?
@@ -148,7 +148,8 @@ final class ItemCursor: Sendable {
         if keepsCalls { state.workers[worker].call = Call(index: step.index, attempt: step.attempt, start: start) }
     }
 
-    /// The call that a worker makes now, or made last; nil in stages without ``SyncAttempt``.
+    /// The call that a worker makes now, or made last; nil in stages without
+    /// ``RetryPolicy/Attempt``.
     func call(of worker: Int) -> Call? {
         state.withLock { $0.workers[worker].call }
     }
@@ -282,7 +283,7 @@ final class ItemCursor: Sendable {
         guard isStep || finished == count || now - state.reportedTime >= .milliseconds(100) else { return }
         state.reportedCount = finished
         state.reportedTime = now
-        let progress = SyncProgress(stage: stage, done: state.done, failed: state.failed, total: count)
+        let progress = SyncStatus.Progress(stage: stage, done: state.done, failed: state.failed, total: count)
         events.send(.progress(progress))
     }
 }

@@ -141,10 +141,10 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         let source = try await perform(.list, in: &report) { try await processor.owsFetchSourceList() }
         report.listed = source.items.count
         report.isListPartial = source.isPartial
-        events.send(.progress(SyncProgress(stage: .list, done: source.items.count, failed: 0, total: nil)))
+        events.send(.progress(SyncStatus.Progress(stage: .list, done: source.items.count, failed: 0, total: nil)))
         let localKeys = try await perform(.localKeys, in: &report) { try await processor.owsGetLocalKeys() }
         report.local = localKeys.count
-        events.send(.progress(SyncProgress(stage: .localKeys, done: localKeys.count, failed: 0, total: nil)))
+        events.send(.progress(SyncStatus.Progress(stage: .localKeys, done: localKeys.count, failed: 0, total: nil)))
         let limit = options.removalLimit
         let plan = try await perform(.compare, in: &report, retries: false) {
             try SyncPlan(source: source, localKeys: localKeys, removalLimit: limit)
@@ -156,7 +156,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         guard !keys.isEmpty else { return }
         try await perform(.remove, in: &report) { try await processor.owsRemoveLocalItems(for: keys) }
         report.removed = keys.count
-        events.send(.progress(SyncProgress(stage: .remove, done: keys.count, failed: 0, total: keys.count)))
+        events.send(.progress(SyncStatus.Progress(stage: .remove, done: keys.count, failed: 0, total: keys.count)))
         if options.reportsKeys { report.keys[.removed] = Array(keys) }
     }
 

@@ -80,7 +80,7 @@ public protocol SyncProcessor<Item>: Sendable {
     /// Downloads a preview: a small stand-in for an item until its content is available.
     ///
     /// Called only if ``SyncOptions/downloadPreview`` is set, for several items at a time. All
-    /// preview calls return before the first content is requested. ``SyncAttempt/current``
+    /// preview calls return before the first content is requested. ``RetryPolicy/Attempt/current``
     /// describes the call.
     func owsDownloadItemPreview(for item: Item) async throws
 
@@ -89,7 +89,7 @@ public protocol SyncProcessor<Item>: Sendable {
     ///
     /// Called for several items at a time, but never twice at a time for the same position of the
     /// download list. It should store everything or nothing, because it can be cancelled, time out,
-    /// and be retried. ``SyncAttempt/current`` describes the call.
+    /// and be retried. ``RetryPolicy/Attempt/current`` describes the call.
     func owsDownloadItem(for item: Item) async throws
 
     /// Called last, exactly once in every pass, even after an error or a cancel. Its task is not

@@ -72,8 +72,8 @@ extension SyncHealth {
     /// Whether a standby for a holder differs from the activity.
     func changes(byStandbyFor holder: SyncLeaseHolder?) -> Bool { !isStandingBy || leaseHolder != holder }
 
-    private mutating func begin(_ kind: SyncActivity.Kind, at date: Date, leaseName: String?) {
-        activity = SyncActivity(kind: kind, since: date, leaseName: leaseName)
+    private mutating func begin(_ kind: SyncStatus.Activity.Kind, at date: Date, leaseName: String?) {
+        activity = SyncStatus.Activity(kind: kind, since: date, leaseName: leaseName)
     }
 
     /// The time of an activity is that of its holder: another one begins another standby.

@@ -30,12 +30,12 @@ public struct SyncHealth<Report: Sendable>: Sendable {
     public var nextRun: Date?
 
     /// The service's activity and its start; `nil` if the service does not run.
-    public var activity: SyncActivity?
+    public var activity: SyncStatus.Activity?
 
     /// Creates a snapshot; by default, of a service that has not run.
     public init(
         lastSuccess: Date? = nil, lastReport: Report? = nil, lastFailure: Date? = nil, lastError: (any Error)? = nil,
-        consecutiveFailures: Int = 0, nextRun: Date? = nil, activity: SyncActivity? = nil
+        consecutiveFailures: Int = 0, nextRun: Date? = nil, activity: SyncStatus.Activity? = nil
     ) {
         self.lastSuccess = lastSuccess
         self.lastReport = lastReport
@@ -57,60 +57,62 @@ public struct SyncHealth<Report: Sendable>: Sendable {
     public var leaseHolder: SyncLeaseHolder? { activity?.leaseHolder }
 }
 
-/// The current activity of a ``SyncService``, accurate even while a call hangs.
-public struct SyncActivity: Sendable, Hashable, Codable {
-    /// The kinds of activity.
-    public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The service waits for the next sync.
-        case waiting
-        /// The service runs a sync.
-        case syncing
-        /// The service has requested the lease from its keeper, and waits for the answer.
-        case requestingLease
-        /// The service waits before it requests the lease again, which another process holds or
-        /// which could not be requested.
-        case standingBy
-        /// The service releases the lease.
-        case releasingLease
-    }
+extension SyncStatus {
+    /// The current activity of a ``SyncService``, accurate even while a call hangs.
+    public struct Activity: Sendable, Hashable, Codable {
+        /// The kinds of activity.
+        public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
+            /// The service waits for the next sync.
+            case waiting
+            /// The service runs a sync.
+            case syncing
+            /// The service has requested the lease from its keeper, and waits for the answer.
+            case requestingLease
+            /// The service waits before it requests the lease again, which another process holds or
+            /// which could not be requested.
+            case standingBy
+            /// The service releases the lease.
+            case releasingLease
+        }
 
-    /// The kind of activity.
-    public var kind: Kind
+        /// The kind of activity.
+        public var kind: Kind
 
-    /// When the activity began.
-    public var since: Date
+        /// When the activity began.
+        public var since: Date
 
-    /// The current stage of the running pass; `nil` unless a ``Synchronizer`` is syncing.
-    public var stage: SyncStage?
+        /// The current stage of the running pass; `nil` unless a ``Synchronizer`` is syncing.
+        public var stage: SyncStage?
 
-    /// When the pass entered that stage.
-    public var stageSince: Date?
+        /// When the pass entered that stage.
+        public var stageSince: Date?
 
-    /// The name of the lease that the service shares; `nil` without a lease.
-    public var leaseName: String?
+        /// The name of the lease that the service shares; `nil` without a lease.
+        public var leaseName: String?
 
-    /// The process that holds the lease while the service stands by; `nil` if it is not known.
-    public var leaseHolder: SyncLeaseHolder?
+        /// The process that holds the lease while the service stands by; `nil` if it is not known.
+        public var leaseHolder: SyncLeaseHolder?
 
-    /// When the lease was requested, if its keeper has not answered yet; otherwise `nil`.
-    public var unansweredSince: Date?
+        /// When the lease was requested, if its keeper has not answered yet; otherwise `nil`.
+        public var unansweredSince: Date?
 
-    /// Whether a stop was requested; it takes effect when the activity ends.
-    public var isStopRequested: Bool
+        /// Whether a stop was requested; it takes effect when the activity ends.
+        public var isStopRequested: Bool
 
-    /// Creates an activity.
-    public init(
-        kind: Kind, since: Date, stage: SyncStage? = nil, stageSince: Date? = nil, leaseName: String? = nil,
-        leaseHolder: SyncLeaseHolder? = nil, unansweredSince: Date? = nil, isStopRequested: Bool = false
-    ) {
-        self.kind = kind
-        self.since = since
-        self.stage = stage
-        self.stageSince = stageSince
-        self.leaseName = leaseName
-        self.leaseHolder = leaseHolder
-        self.unansweredSince = unansweredSince
-        self.isStopRequested = isStopRequested
+        /// Creates an activity.
+        public init(
+            kind: Kind, since: Date, stage: SyncStage? = nil, stageSince: Date? = nil, leaseName: String? = nil,
+            leaseHolder: SyncLeaseHolder? = nil, unansweredSince: Date? = nil, isStopRequested: Bool = false
+        ) {
+            self.kind = kind
+            self.since = since
+            self.stage = stage
+            self.stageSince = stageSince
+            self.leaseName = leaseName
+            self.leaseHolder = leaseHolder
+            self.unansweredSince = unansweredSince
+            self.isStopRequested = isStopRequested
+        }
     }
 }
 
@@ -143,7 +145,7 @@ extension SyncHealth: Codable where Report: Codable {
             lastError: try container.decodeIfPresent(SyncError.Recorded.self, forKey: .lastError),
             consecutiveFailures: try container.decode(Int.self, forKey: .consecutiveFailures),
             nextRun: try container.decodeIfPresent(Date.self, forKey: .nextRun),
-            activity: try container.decodeIfPresent(SyncActivity.self, forKey: .activity))
+            activity: try container.decodeIfPresent(SyncStatus.Activity.self, forKey: .activity))
     }
 
     /// Encodes the snapshot, with its error as text.

@@ -8,7 +8,7 @@ extension SyncService {
 
         /// A stage of the running sync made progress. Only for services that run a
         /// ``Synchronizer``.
-        case progress(SyncProgress)
+        case progress(SyncStatus.Progress)
 
         /// A call of the running sync failed and will be tried again. Only for services that run a
         /// ``Synchronizer``.

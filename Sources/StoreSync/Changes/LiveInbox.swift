@@ -230,7 +230,7 @@ final class LiveInbox: Sendable {
         }
     }
 
-    private func receive(_ event: RemoteFeedEvent) async throws {
+    private func receive(_ event: RemoteChange.Event) async throws {
         switch event {
         case .connected(let isContinuous):
             state.withLock { $0.health.isConnected = true }

@@ -7,7 +7,7 @@ public struct RemoteChange: Sendable {
     /// The kind of the listed objects.
     enum Kind: Sendable {
         /// Existing objects. Some of them may be marked as gone.
-        case objects(RemoteTombstones?)
+        case objects(RemotePage.Tombstones?)
         /// Objects that are gone, or their identifiers.
         case removals
     }
@@ -25,7 +25,7 @@ public struct RemoteChange: Sendable {
     ///   - tombstones: How the JSON names objects that are gone; nil, the default, if it names
     ///     none.
     public static func objects(
-        _ json: JSONSource, keyPath: String = "", tombstones: RemoteTombstones? = nil
+        _ json: JSONSource, keyPath: String = "", tombstones: RemotePage.Tombstones? = nil
     ) -> RemoteChange {
         RemoteChange(kind: .objects(tombstones), json: json, keyPath: keyPath)
     }

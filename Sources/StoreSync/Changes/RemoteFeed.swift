@@ -12,23 +12,26 @@ public protocol RemoteFeed: Sendable {
     /// - Parameter receive: Takes an event, and returns when its changes have been applied.
     /// - Throws: An error that a new connection cannot fix; `CancellationError`; the error of
     ///   `receive`.
-    func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws
+    func run(_ receive: @escaping @Sendable (RemoteChange.Event) async throws -> Void) async throws
 }
 
-/// An event of a feed.
-public enum RemoteFeedEvent: Sendable {
-    /// The feed is connected. Unless it continues the previous connection, changes may have been
-    /// missed.
-    case connected(isContinuous: Bool)
-    /// Changes, in order.
-    case changes([RemoteChange])
-    /// Changes were missed or could not be read, because of an error.
-    case gap(any Error)
-    /// The connection was lost and will be made again. The error is nil if the source closed it.
-    case interrupted((any Error)?)
+extension RemoteChange {
+    /// An event of a feed.
+    public enum Event: Sendable {
+        /// The feed is connected. Unless it continues the previous connection, changes may have
+        /// been missed.
+        case connected(isContinuous: Bool)
+        /// Changes, in order.
+        case changes([RemoteChange])
+        /// Changes were missed or could not be read, because of an error.
+        case gap(any Error)
+        /// The connection was lost and will be made again. The error is nil if the source closed
+        /// it.
+        case interrupted((any Error)?)
+    }
 }
 
-extension RemoteFeedEvent: CustomStringConvertible {
+extension RemoteChange.Event: CustomStringConvertible {
     /// The event as text, without the changes themselves. An error is described by its
     /// `description`.
     public var description: String {

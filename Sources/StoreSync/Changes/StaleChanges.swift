@@ -9,7 +9,7 @@ final class StaleChanges {
     private let transaction: any StoreTransaction
     /// The latest version of each object met so far, stored or in a change, by the object's
     /// identity.
-    private var latest: [RecordKey: AttributeValue] = [:]
+    private var latest: [Record.Key: AttributeValue] = [:]
     /// The number of older objects that were removed.
     private(set) var count = 0
     /// The number of changes that were not compared, because they are not in memory.

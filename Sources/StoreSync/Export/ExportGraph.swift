@@ -19,8 +19,8 @@ final class ExportGraph {
     private let follows: Bool
     fileprivate var records: [Node: Record] = [:]
     /// The targets by relationship and source.
-    fileprivate var links: [RelationshipLayout: [Int64: [Int64]]] = [:]
-    private let exported: [[RelationshipLayout]]
+    fileprivate var links: [EntityLayout.Relationship: [Int64: [Int64]]] = [:]
+    private let exported: [[EntityLayout.Relationship]]
 
     /// Creates an empty graph.
     ///
@@ -44,7 +44,7 @@ final class ExportGraph {
         var level = follows ? wanted(roots, arrivingBy: nil) : [:]
         while !level.isEmpty {
             try Task.checkCancellation()
-            var next: [RelationshipLayout: Set<Int64>] = [:]
+            var next: [EntityLayout.Relationship: Set<Int64>] = [:]
             for (relationship, sources) in level.sorted(by: {
                 ($0.key.source, $0.key.index) < ($1.key.source, $1.key.index)
             }) {
@@ -58,10 +58,10 @@ final class ExportGraph {
 
     /// The relationships to follow from objects that another relationship led to.
     private func wanted(
-        _ nodes: [Node], arrivingBy arrival: RelationshipLayout?
-    ) -> [RelationshipLayout: Set<Int64>] {
+        _ nodes: [Node], arrivingBy arrival: EntityLayout.Relationship?
+    ) -> [EntityLayout.Relationship: Set<Int64>] {
         let back = arrival.flatMap { mapper.model.inverse(of: $0) }
-        var wanted: [RelationshipLayout: Set<Int64>] = [:]
+        var wanted: [EntityLayout.Relationship: Set<Int64>] = [:]
         for node in nodes {
             guard let record = records[node] else { continue }
             for relationship in exported[record.layout.index] where relationship != back {
@@ -71,7 +71,7 @@ final class ExportGraph {
         return wanted
     }
 
-    private func follow(_ relationship: RelationshipLayout, from sources: [Int64]) async throws -> [Node] {
+    private func follow(_ relationship: EntityLayout.Relationship, from sources: [Int64]) async throws -> [Node] {
         let destination = mapper.model.layouts[relationship.destination]
         for source in sources { links[relationship, default: [:]][source] = [] }
         let found = try await reader.links(relationship, of: sources)
@@ -99,7 +99,7 @@ struct ExportObject: ExportableObject {
 
     func value(at slot: Int) -> AttributeValue { record[slot: slot] }
 
-    func related(by relationship: RelationshipLayout) -> [ExportObject]? {
+    func related(by relationship: EntityLayout.Relationship) -> [ExportObject]? {
         guard let rows = graph.links[relationship]?[node.row] else { return nil }
         let root = graph.root(of: relationship)
         return rows.compactMap { row in
@@ -116,7 +116,7 @@ struct ExportObject: ExportableObject {
 }
 
 extension ExportGraph {
-    fileprivate func root(of relationship: RelationshipLayout) -> Int {
+    fileprivate func root(of relationship: EntityLayout.Relationship) -> Int {
         mapper.model.layouts[relationship.destination].root
     }
 }

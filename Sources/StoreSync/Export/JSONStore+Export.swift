@@ -6,9 +6,9 @@ extension JSONStore {
     /// Writes the objects of a query and their related objects as a JSON array, in pieces of about
     /// 64 KiB.
     ///
-    /// `RecordExporter` documents the JSON. All objects come from one snapshot of the store. They
-    /// are read in groups of 200, with everything that they lead to. Memory depends on the size of
-    /// connected objects, not on the number of objects.
+    /// `RecordMapper.Exporter` documents the JSON. All objects come from one snapshot of the store.
+    /// They are read in groups of 200, with everything that they lead to. Memory depends on the
+    /// size of connected objects, not on the number of objects.
     ///
     /// - Parameters:
     ///   - query: The objects and their order.
@@ -17,10 +17,10 @@ extension JSONStore {
     /// - Throws: `MappingError`, `JSONError`, `RecordPredicateError`, `CancellationError`, and
     ///   errors of the sink and the store.
     package func export(
-        _ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options(),
+        _ query: StoreQuery, options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options(),
         to sink: @Sendable ([UInt8]) async throws -> Void
     ) async throws {
-        let exporter = try RecordExporter(
+        let exporter = try RecordMapper.Exporter(
             mapper.model, dialect: mapper.dialect, transformers: mapper.transformers, options: options)
         try await store.read { reader in
             var writer = JSONWriter(style: options.style)
@@ -40,10 +40,11 @@ extension JSONStore {
     /// Returns the objects of a query and their related objects as a JSON array in memory.
     ///
     /// - Throws: The errors of `export(_:options:to:)`.
-    package func export(_ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()) async throws
+    package func export(_ query: StoreQuery, options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options())
+        async throws
         -> [UInt8]
     {
-        let exporter = try RecordExporter(
+        let exporter = try RecordMapper.Exporter(
             mapper.model, dialect: mapper.dialect, transformers: mapper.transformers, options: options)
         return try await store.read { reader in
             let graph = ExportGraph(reader, mapper: mapper, follows: options.relationships != .none)
@@ -55,9 +56,9 @@ extension JSONStore {
     ///
     /// - Throws: The errors of `export(_:options:to:)`.
     package func export(
-        _ entity: String, key: RecordKey, options: RecordExporter.Options = RecordExporter.Options()
+        _ entity: String, key: Record.Key, options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options()
     ) async throws -> [UInt8]? {
-        let exporter = try RecordExporter(
+        let exporter = try RecordMapper.Exporter(
             mapper.model, dialect: mapper.dialect, transformers: mapper.transformers, options: options)
         return try await store.read { reader in
             guard let stored = try await reader.record(entity, key: key) else { return nil }
@@ -71,9 +72,9 @@ extension Store {
     /// Writes the objects of a query and their related objects as a JSON array, in pieces of about
     /// 64 KiB.
     ///
-    /// `RecordExporter` documents the JSON. All objects come from one snapshot of the store. They
-    /// are read in groups of 200, with everything that they lead to. Memory depends on the size of
-    /// connected objects, not on the number of objects.
+    /// `RecordMapper.Exporter` documents the JSON. All objects come from one snapshot of the store.
+    /// They are read in groups of 200, with everything that they lead to. Memory depends on the
+    /// size of connected objects, not on the number of objects.
     ///
     /// - Parameters:
     ///   - query: The objects and their order.
@@ -82,7 +83,7 @@ extension Store {
     /// - Throws: `MappingError`, `JSONError`, `RecordPredicateError`, `CancellationError`, and
     ///   errors of the sink and the store.
     public func export(
-        _ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options(),
+        _ query: StoreQuery, options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options(),
         to sink: @Sendable ([UInt8]) async throws -> Void
     ) async throws {
         try await syncing.export(query, options: options, to: sink)
@@ -92,7 +93,7 @@ extension Store {
     ///
     /// - Throws: The errors of `export(_:options:to:)`.
     public func export(
-        _ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()
+        _ query: StoreQuery, options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options()
     ) async throws -> [UInt8] {
         try await syncing.export(query, options: options)
     }
@@ -112,7 +113,7 @@ extension Store {
     public func export<Object: SyncObject, each Order: ObjectParts.Criterion>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
         orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>,
-        options: RecordExporter.Options = RecordExporter.Options()
+        options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options()
     ) async throws -> [UInt8] {
         let query = ObjectQuery(type, where: predicate, orderedBy: repeat each ordering)
         return try await syncing.export(query.storeQuery(), options: options)
@@ -122,7 +123,7 @@ extension Store {
     ///
     /// - Throws: The errors of `export(_:options:to:)`.
     public func export(
-        _ entity: String, key: RecordKey, options: RecordExporter.Options = RecordExporter.Options()
+        _ entity: String, key: Record.Key, options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options()
     ) async throws -> [UInt8]? {
         try await syncing.export(entity, key: key, options: options)
     }
@@ -133,7 +134,7 @@ extension Store {
     ///   - query: The objects and their order.
     ///   - options: The format of the JSON.
     public func exportChunks(
-        _ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()
+        _ query: StoreQuery, options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options()
     ) -> ExportedJSON {
         ExportedJSON { sink in try await syncing.export(query, options: options, to: sink) }
     }
@@ -142,7 +143,7 @@ extension Store {
     ///
     /// The options choose the related objects. The query's own included relationships are ignored.
     public func exportChunks(
-        _ query: ObjectQuery<some SyncObject>, options: RecordExporter.Options = RecordExporter.Options()
+        _ query: ObjectQuery<some SyncObject>, options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options()
     ) -> ExportedJSON {
         ExportedJSON { sink in try await syncing.export(try query.storeQuery(), options: options, to: sink) }
     }

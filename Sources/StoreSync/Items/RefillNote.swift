@@ -63,5 +63,5 @@ struct RefillNote: Sendable {
         try await transaction.insert(record)
     }
 
-    private var key: RecordKey { .identity([.string(name), .int(0)]) }
+    private var key: Record.Key { .identity([.string(name), .int(0)]) }
 }

@@ -24,7 +24,7 @@ public final class StoreProcessor: SyncProcessor {
     /// Lists the source.
     public typealias List = @Sendable () async throws -> JSONSource
     /// Fetches one object.
-    public typealias Details = @Sendable (RecordKey) async throws -> JSONSource
+    public typealias Details = @Sendable (Record.Key) async throws -> JSONSource
 
     private struct Fetched {
         var waiting: [JSONSource] = []
@@ -102,7 +102,7 @@ public final class StoreProcessor: SyncProcessor {
         let source = try await list()
         var result = SourceList<Item>([])
         let payload = try PayloadReader(
-            source, at: "", mapper: store.mapper, entity: entity, options: RecordReader.Options())
+            source, at: "", mapper: store.mapper, entity: entity, options: RecordMapper.Reader.Options())
         while let (_, elements) = try await payload.nextElements() {
             for element in elements {
                 if let item = try item(element.bytes) { result.items.append(item) } else { result.isPartial = true }
@@ -124,10 +124,10 @@ public final class StoreProcessor: SyncProcessor {
     /// Returns the keys of the objects in the scope. Objects without an identity are ignored.
     ///
     /// - Throws: Errors of the store.
-    public func owsGetLocalKeys() async throws -> Set<RecordKey> {
+    public func owsGetLocalKeys() async throws -> Set<Record.Key> {
         let query = StoreQuery(entity, where: scope)
         return try await store.store.read { reader in
-            var keys: Set<RecordKey> = []
+            var keys: Set<Record.Key> = []
             try await reader.fetch(query, batchRowCount: 1000) { batch in
                 keys.formUnion(batch.compactMap(\.record.key))
             }
@@ -138,7 +138,7 @@ public final class StoreProcessor: SyncProcessor {
     /// Deletes objects, and applies the delete rules.
     ///
     /// - Throws: `StoreError.deletionDenied`, and errors of the store.
-    public func owsRemoveLocalItems(for keys: Set<RecordKey>) async throws {
+    public func owsRemoveLocalItems(for keys: Set<Record.Key>) async throws {
         try await store.change { [entity] transaction in
             let rows = try await transaction.records(entity, keys: Array(keys)).map(\.object)
             try await transaction.remove(StoreQuery(entity, objects: .only(rows)))
@@ -149,11 +149,11 @@ public final class StoreProcessor: SyncProcessor {
     /// Returns the keys of objects whose revision is unknown or differs from the stored one.
     ///
     /// - Throws: Errors of the store.
-    public func owsShouldUpdateItems(_ items: [Item]) async throws -> Set<RecordKey>? {
+    public func owsShouldUpdateItems(_ items: [Item]) async throws -> Set<Record.Key>? {
         guard let revision else { return Set(items.map(\.owsPrimaryKey)) }
         guard try await note.isKept(in: store.store) else { return Set(items.map(\.owsPrimaryKey)) }
         return try await store.store.read { [entity] reader in
-            var stored: [RecordKey: AttributeValue] = [:]
+            var stored: [Record.Key: AttributeValue] = [:]
             for record in try await reader.records(entity, keys: items.map(\.owsPrimaryKey)) {
                 stored[record.key] = record.record[revision]
             }
@@ -216,7 +216,7 @@ public final class StoreProcessor: SyncProcessor {
 
 extension StoreReader {
     /// The objects with the given keys, in any order. Keys without an object are left out.
-    fileprivate func records(_ entity: String, keys: [RecordKey]) async throws -> [StoredRecord] {
+    fileprivate func records(_ entity: String, keys: [Record.Key]) async throws -> [StoredRecord] {
         let layout = try model.layout(of: entity)
         let names = layout.identitySlots.map { PropertyPath(layout.attributes[$0].name) }
         var found: [StoredRecord] = []

@@ -42,7 +42,7 @@ struct BatchCuts {
     /// The object and the to-one relationship that a claim is about.
     private struct Claimed: Hashable {
         let identity: Identity
-        let relationship: RelationshipLayout.ID
+        let relationship: EntityLayout.Relationship.ID
     }
 
     private let model: DataModel
@@ -184,7 +184,7 @@ struct BatchCuts {
     /// The claims about each object and relationship, if several places of the batch state the
     /// relationship or its inverse.
     private func repeatedClaims() -> [[Claim]] {
-        var stated: [RelationshipLayout.ID: [(place: Int, index: Int)]] = [:]
+        var stated: [EntityLayout.Relationship.ID: [(place: Int, index: Int)]] = [:]
         for (place, group) in places.map(\.group).enumerated() {
             for (index, nested) in group.nested.enumerated() where nested != nil {
                 let relationship = group.mapping.layout.relationships[index]

@@ -94,11 +94,11 @@ struct CombinedRows {
     }
 
     /// The result of each row, from the result of the combined records.
-    func expanded(_ result: MergeResult) -> MergeResult {
+    func expanded(_ result: MergeRequest.Result) -> MergeRequest.Result {
         var rows = recordOfRow.map { result.rows[$0] }
         // Only the first row of a new object counts as an insertion.
         for row in repeatedRows where rows[row]?.change == .inserted { rows[row]?.change = .unchanged }
-        return MergeResult(rows)
+        return MergeRequest.Result(rows)
     }
 }
 

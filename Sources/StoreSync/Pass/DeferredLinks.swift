@@ -15,7 +15,7 @@ struct DeferredLinks {
 
     /// The targets that the payload states for one relationship of one object.
     struct Statement {
-        let relationship: RelationshipLayout
+        let relationship: EntityLayout.Relationship
         let source: ObjectID
         let targets: [Target]
         /// Whether a part of the value could not be read. In this case, nothing is unlinked.
@@ -30,7 +30,7 @@ struct DeferredLinks {
     /// statement that a later one replaced is nil.
     private(set) var statements: [Statement?] = []
     /// The identifiers that name no object, by relationship; one row for each.
-    private(set) var unknown: [RelationshipLayout.ID: RecordBatch] = [:]
+    private(set) var unknown: [EntityLayout.Relationship.ID: RecordBatch] = [:]
     /// The index in `statements` of each relationship and source.
     private var indices: [RelationshipSource: Int] = [:]
 
@@ -38,7 +38,7 @@ struct DeferredLinks {
     ///
     /// The end of the pass deletes them if the list does not contain them at all.
     struct Named {
-        let relationship: RelationshipLayout
+        let relationship: EntityLayout.Relationship
         let source: ObjectID
         /// The objects, each with its position among all targets.
         let targets: [(position: Int, object: ObjectID)]
@@ -72,14 +72,14 @@ struct DeferredLinks {
     ///
     /// The later of two statements counts. Because deferred statements are made at the end, later
     /// statements about the same links are deferred as well, and made after them.
-    func concerns(_ relationship: RelationshipLayout, inverse: RelationshipLayout?) -> Bool {
+    func concerns(_ relationship: EntityLayout.Relationship, inverse: EntityLayout.Relationship?) -> Bool {
         guard !unknown.isEmpty, let inverse else { return false }
         if unknown[inverse.id] != nil { return true }
         return !inverse.isToMany && unknown[relationship.id] != nil
     }
 
     /// Removes the deferred statement about a relationship of a source.
-    mutating func forget(_ source: ObjectID, _ relationship: RelationshipLayout) {
+    mutating func forget(_ source: ObjectID, _ relationship: EntityLayout.Relationship) {
         if !namedObjects.isEmpty { namedObjects[RelationshipSource(relationship, of: source)] = nil }
         guard !indices.isEmpty,
             let index = indices.removeValue(forKey: RelationshipSource(relationship, of: source))
@@ -96,7 +96,7 @@ struct DeferredLinks {
     ///   - entity: The name of the source's entity.
     ///   - elementIndex: The index of the element in the payload.
     mutating func add(
-        _ source: ObjectID, _ relationship: RelationshipLayout, to targets: [Target], of batch: RecordBatch?,
+        _ source: ObjectID, _ relationship: EntityLayout.Relationship, to targets: [Target], of batch: RecordBatch?,
         isIncomplete: Bool, entity: String, elementIndex: Int
     ) {
         var targets = targets
@@ -119,10 +119,10 @@ struct DeferredLinks {
 
 /// A relationship of one object.
 struct RelationshipSource: Hashable {
-    private let relationship: RelationshipLayout.ID
+    private let relationship: EntityLayout.Relationship.ID
     private let object: ObjectID
 
-    init(_ relationship: RelationshipLayout, of object: ObjectID) {
+    init(_ relationship: EntityLayout.Relationship, of object: ObjectID) {
         self.relationship = relationship.id
         self.object = object
     }

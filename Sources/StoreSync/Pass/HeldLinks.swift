@@ -6,7 +6,7 @@ import SyncStore
 struct HeldLinks {
     /// The targets that a payload states for one object.
     struct Statement {
-        let relationship: RelationshipLayout
+        let relationship: EntityLayout.Relationship
         let mode: LinkBatch.Mode
         let source: ObjectID
         let targets: ArraySlice<ObjectID>
@@ -20,14 +20,14 @@ struct HeldLinks {
     struct Statements {
         var all: [Statement] = []
         /// The objects at the ends of the stated links, by the relationship that starts from them.
-        var touched: [RelationshipLayout.ID?: ObjectSet] = [:]
+        var touched: [EntityLayout.Relationship.ID?: ObjectSet] = [:]
         /// The index of the last statement about each object, by the relationship that starts from
         /// it.
-        var last: [RelationshipLayout.ID: [ObjectID: Int]] = [:]
+        var last: [EntityLayout.Relationship.ID: [ObjectID: Int]] = [:]
     }
 
     /// The statements by the lower identifier of a relationship and its inverse.
-    private(set) var statements: [RelationshipLayout.ID: Statements] = [:]
+    private(set) var statements: [EntityLayout.Relationship.ID: Statements] = [:]
     /// The number of held statements.
     private(set) var count = 0
 
@@ -37,7 +37,7 @@ struct HeldLinks {
     /// - Returns: The sources whose targets differ from those of the previous statement or, without
     ///   one, from the stored targets.
     mutating func add(
-        _ batch: LinkBatch, _ preview: LinkResult, inverse: RelationshipLayout?, deletesDetached: Bool,
+        _ batch: LinkBatch, _ preview: LinkBatch.Result, inverse: EntityLayout.Relationship?, deletesDetached: Bool,
         of layout: EntityLayout
     ) -> [ObjectID] {
         let relationship = batch.relationship
@@ -81,13 +81,13 @@ struct HeldLinks {
     }
 
     /// The objects at the start of a relationship that held statements concern; nil for none.
-    func touched(_ relationship: RelationshipLayout, inverse: RelationshipLayout?) -> ObjectSet? {
+    func touched(_ relationship: EntityLayout.Relationship, inverse: EntityLayout.Relationship?) -> ObjectSet? {
         statements[Self.pair(relationship, inverse)]?.touched[relationship.id]
     }
 
     private static func pair(
-        _ relationship: RelationshipLayout, _ inverse: RelationshipLayout?
-    ) -> RelationshipLayout.ID {
+        _ relationship: EntityLayout.Relationship, _ inverse: EntityLayout.Relationship?
+    ) -> EntityLayout.Relationship.ID {
         inverse.map { min($0.id, relationship.id) } ?? relationship.id
     }
 }
@@ -133,14 +133,14 @@ extension SyncPass {
         guard let first = statements.first?.relationship else { return }
         let inverse = model.inverse(of: first).flatMap { $0.id == first.id ? nil : $0 }
         let isSymmetric = model.inverse(of: first)?.id == first.id
-        let side = { (relationship: RelationshipLayout) in relationship.id == first.id ? 0 : 1 }
+        let side = { (relationship: EntityLayout.Relationship) in relationship.id == first.id ? 0 : 1 }
         // The objects at each end of the stated links.
         var objects: [[ObjectID]] = [[], []]
         for statement in statements {
             objects[side(statement.relationship)].append(statement.source)
             objects[isSymmetric ? 0 : 1 - side(statement.relationship)] += statement.targets
         }
-        let end = { (relationship: RelationshipLayout) in
+        let end = { (relationship: EntityLayout.Relationship) in
             MemoryLinks.End(isToMany: relationship.isToMany, isOrdered: relationship.isOrdered)
         }
         let other = inverse.map(end) ?? MemoryLinks.End(isToMany: true, isOrdered: false)
@@ -185,7 +185,7 @@ extension HeldLinks.Statement {
 extension [HeldLinks.Statement] {
     /// The sources of one link batch, each once.
     fileprivate struct Place {
-        let relationship: RelationshipLayout
+        let relationship: EntityLayout.Relationship
         let deletesDetached: Bool
         let layout: EntityLayout
         var sources: [ObjectID] = []

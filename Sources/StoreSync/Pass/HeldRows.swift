@@ -45,7 +45,7 @@ struct HeldRows {
     ///   - report: Receives the slot and the row of each value that differs from an earlier one.
     /// - Returns: False if an object is already held as one of another entity.
     mutating func add(
-        _ records: RecordBatch, _ result: MergeResult, _ layout: EntityLayout,
+        _ records: RecordBatch, _ result: MergeRequest.Result, _ layout: EntityLayout,
         match: (Int) -> MergeRequest.Match, index: (Int) -> Int, _ report: (_ slot: Int, _ row: Int) -> Void
     ) -> Bool {
         var place: Int?
@@ -106,7 +106,7 @@ struct HeldRows {
             matches.append(rows.matches[index])
             elementIndices.append(rows.elementIndices[all.last ?? index])
         }
-        return (MergeRequest(records, matches: matches, policy: MergePolicy(inserts: false)), elementIndices)
+        return (MergeRequest(records, matches: matches, policy: MergeRequest.Policy(inserts: false)), elementIndices)
     }
 }
 
@@ -118,8 +118,8 @@ extension SyncPass {
     ///   - index: Returns the index in the payload of a row's element.
     /// - Returns: The result with held updates as unchanged.
     func hold(
-        _ request: MergeRequest, _ result: MergeResult, _ layout: EntityLayout, index: (Int) -> Int
-    ) async throws -> MergeResult {
+        _ request: MergeRequest, _ result: MergeRequest.Result, _ layout: EntityLayout, index: (Int) -> Int
+    ) async throws -> MergeRequest.Result {
         for (row, merged) in result.rows.enumerated() {
             guard let merged, merged.change == .updated, !heldRows.contains(merged.object, of: layout),
                 tally.isSeen(merged.object, of: layout)
@@ -146,7 +146,7 @@ extension SyncPass {
             try await writeHeld()
             // Rows that could not be held are written after the held ones.
             var again = request
-            again.policy = MergePolicy(inserts: false)
+            again.policy = MergeRequest.Policy(inserts: false)
             held.rows = try await merge(again, elementIndex: index).rows
             for (row, merged) in result.rows.enumerated() where merged?.change == .inserted { held.rows[row] = merged }
             return held

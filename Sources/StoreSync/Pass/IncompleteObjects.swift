@@ -13,13 +13,13 @@ struct IncompleteObjects {
     }
 
     /// The objects of each relationship, in the order of the payload.
-    fileprivate(set) var places: [RelationshipLayout.ID: [Place]] = [:]
+    fileprivate(set) var places: [EntityLayout.Relationship.ID: [Place]] = [:]
 }
 
 extension SyncPass {
     /// Notes the objects of a group for which the payload states no target of a mandatory
     /// relationship.
-    func noteIncomplete(_ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin) {
+    func noteIncomplete(_ group: MappedBatch.Group, _ result: MergeRequest.Result, _ origin: Origin) {
         guard rules.relates else { return }
         for relationship in group.mapping.layout.relationships
         where !relationship.declaration.isOptional && relationship.id != origin.inverse {
@@ -64,13 +64,13 @@ extension SyncPass {
     }
 
     private func reportIncomplete(
-        _ place: IncompleteObjects.Place, _ relationship: RelationshipLayout, of entity: String
+        _ place: IncompleteObjects.Place, _ relationship: EntityLayout.Relationship, of entity: String
     ) throws {
         let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
         let keyPath = keys.path()?.joined(separator: ".") ?? relationship.name
         if rules.demandsMandatory {
             throw MappingError.unfit(
-                MappingProblem(
+                MappingError.Problem(
                     entity: entity, attribute: relationship.name, keyPath: keyPath, index: place.index,
                     reason: .missingMandatory))
         }

@@ -22,7 +22,7 @@ struct NestedUpdates {
 
     /// Holds the records that a merge without updates matched with stored objects.
     mutating func add(
-        _ records: RecordBatch, _ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int
+        _ records: RecordBatch, _ result: MergeRequest.Result, _ layout: EntityLayout, _ elementIndex: (Int) -> Int
     ) {
         let index =
             updates.firstIndex { $0.layout.index == layout.index }

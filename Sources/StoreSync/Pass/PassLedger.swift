@@ -21,7 +21,7 @@ struct PassLedger {
     ///
     /// Detached targets need no note. A later change that restores such a link states both ends,
     /// and one of them is noted here.
-    mutating func note(_ batch: LinkBatch, _ result: LinkResult, in model: DataModel) {
+    mutating func note(_ batch: LinkBatch, _ result: LinkBatch.Result, in model: DataModel) {
         guard !hasCertainInsertion, !result.changed.isEmpty else { return }
         let changed = ObjectSet(result.changed)
         let sources = model.layouts[batch.relationship.source].root
@@ -105,7 +105,7 @@ extension StoreReader {
         return true
     }
 
-    private static func targets(_ links: [StoreLink]) -> [ObjectID: [ObjectID]] {
+    private static func targets(_ links: [LinkBatch.Link]) -> [ObjectID: [ObjectID]] {
         var targets: [ObjectID: [ObjectID]] = [:]
         for link in links { targets[link.source, default: []].append(link.target) }
         return targets

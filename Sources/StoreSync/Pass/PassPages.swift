@@ -8,8 +8,8 @@ final class PassPages {
     private let request: SyncRequest
     private let source: any RemotePass
     private let pass: SyncPass
-    private let report: @Sendable (RemoteSyncProgress) -> Void
-    private(set) var progress = RemoteSyncProgress()
+    private let report: @Sendable (StoreSyncOptions.Progress) -> Void
+    private(set) var progress = StoreSyncOptions.Progress()
     /// The objects of all pages, in order; empty unless the request has a parent.
     private(set) var objects: [Int64] = []
     /// The objects that were named as gone, without those that a later element contained.
@@ -47,7 +47,7 @@ final class PassPages {
 
     init(
         _ request: SyncRequest, of source: any RemotePass, into pass: SyncPass,
-        report: @escaping @Sendable (RemoteSyncProgress) -> Void
+        report: @escaping @Sendable (StoreSyncOptions.Progress) -> Void
     ) {
         self.request = request
         self.source = source
@@ -153,7 +153,7 @@ final class PassPages {
 
     /// The state before the current page, to return to if the page is read again.
     private struct Beginning {
-        let progress: RemoteSyncProgress
+        let progress: StoreSyncOptions.Progress
         let problems: SyncTally.Problems
     }
 
@@ -243,7 +243,7 @@ final class PassPages {
             throw StoreSyncError.unsuitableTombstones(entity: request.entity, keyPath: keyPath)
         }
         var collector = try RecordCollector(
-            request.mapper, entity: request.entity, options: RecordReader.Options(acceptsIdentifiers: true))
+            request.mapper, entity: request.entity, options: RecordMapper.Reader.Options(acceptsIdentifiers: true))
         var found: Set<Int64> = []
         for (index, element) in elements.enumerated() {
             var writer = JSONWriter()

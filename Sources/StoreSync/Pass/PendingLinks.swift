@@ -10,14 +10,14 @@ import SyncStore
 /// objects when they come.
 struct PendingLink {
     /// The object that the relationship starts from.
-    let relationship: RelationshipLayout
+    let relationship: EntityLayout.Relationship
     let object: ObjectID
     /// The identifiers as JSON, each with its position among all targets.
     var targets: [(position: Int, json: [UInt8])]
 
     fileprivate var origin: RelationshipSource { RelationshipSource(relationship, of: object) }
 
-    init(relationship: RelationshipLayout, object: ObjectID, targets: [(position: Int, json: [UInt8])]) {
+    init(relationship: EntityLayout.Relationship, object: ObjectID, targets: [(position: Int, json: [UInt8])]) {
         self.relationship = relationship
         self.object = object
         self.targets = targets
@@ -59,7 +59,7 @@ struct PendingLink {
     }
 
     /// The link as a record of `SyncEntity.pendingLink`.
-    func record(of layout: EntityLayout, key: RecordKey, in model: DataModel) -> Record {
+    func record(of layout: EntityLayout, key: Record.Key, in model: DataModel) -> Record {
         var record = Record(of: layout)
         record["relationship"] = .string(model.name(of: relationship))
         record["object"] = .int(object)
@@ -80,7 +80,7 @@ struct PendingLink {
 
 extension SyncPass {
     /// Notes that the payload states a relationship of objects.
-    func noteStated(_ objects: [ObjectID], _ relationship: RelationshipLayout) {
+    func noteStated(_ objects: [ObjectID], _ relationship: EntityLayout.Relationship) {
         var stated = self.stated.removeValue(forKey: relationship.id) ?? ObjectSet()
         for object in objects { stated.insert(object) }
         self.stated[relationship.id] = stated
@@ -100,7 +100,7 @@ extension SyncPass {
         guard let layout = transaction.model[SyncEntity.pendingLink.name], rules.relates else { return }
         let query = StoreQuery(layout.name)
         var obsolete: [ObjectID] = []
-        var waiting: [RelationshipLayout.ID: [Waiting]] = [:]
+        var waiting: [EntityLayout.Relationship.ID: [Waiting]] = [:]
         if try await transaction.count(query) > 0 {
             let renewed = Set(pending.map(\.origin))
             try await transaction.fetch(query, batchRowCount: 1000) { records in
@@ -155,7 +155,7 @@ extension SyncPass {
         let waiting = waiting.filter { keys[$0.link.object] == $0.key }
         var collector = try RecordCollector(
             mapper, entity: model.layouts[relationship.destination].name,
-            options: RecordReader.Options(acceptsIdentifiers: true))
+            options: RecordMapper.Reader.Options(acceptsIdentifiers: true))
         var count = 0
         for link in waiting {
             for target in link.link.targets {
@@ -213,7 +213,7 @@ extension SyncPass {
 
     private func remember(_ pending: [PendingLink], _ layout: EntityLayout) async throws {
         guard !pending.isEmpty else { return }
-        var keys: [RelationshipSource: RecordKey] = [:]
+        var keys: [RelationshipSource: Record.Key] = [:]
         for (id, links) in Dictionary(grouping: pending, by: \.relationship.id) {
             let relationship = links[0].relationship
             let query = StoreQuery(model.layouts[id.source].name, objects: .only(links.map(\.object)))
@@ -240,7 +240,7 @@ extension StoreTransaction {
     func forgetPendingLinksOfMissingObjects() async throws {
         guard let layout = model[SyncEntity.pendingLink.name] else { return }
         let query = StoreQuery(layout.name)
-        var links: [RelationshipLayout.ID: [(row: ObjectID, object: ObjectID)]] = [:]
+        var links: [EntityLayout.Relationship.ID: [(row: ObjectID, object: ObjectID)]] = [:]
         try await fetch(query, batchRowCount: 1000) { records in
             for stored in records {
                 guard let link = PendingLink(stored.record, in: model) else { continue }
@@ -261,7 +261,7 @@ extension StoreTransaction {
     }
 }
 
-extension RecordKey {
+extension Record.Key {
     /// The identity as a JSON array; nil for an object without an identity.
     fileprivate var text: String? {
         guard case .identity(let values) = self else { return nil }
@@ -278,11 +278,11 @@ extension RecordKey {
 
 extension DataModel {
     /// The name of a relationship, qualified by the entity that declares it.
-    fileprivate func name(of relationship: RelationshipLayout) -> String {
+    fileprivate func name(of relationship: EntityLayout.Relationship) -> String {
         "\(layouts[relationship.source].name).\(relationship.name)"
     }
 
-    fileprivate func relationship(named name: String) -> RelationshipLayout? {
+    fileprivate func relationship(named name: String) -> EntityLayout.Relationship? {
         guard let dot = name.lastIndex(of: ".") else { return nil }
         return self[String(name[..<dot])]?.relationship(String(name[name.index(after: dot)...]))
     }

@@ -8,7 +8,7 @@ struct RefusedRows {
     private var elements: [Int: [ObjectID: Int]] = [:]
 
     /// Notes the elements of waiting rows.
-    mutating func note(_ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
+    mutating func note(_ result: MergeRequest.Result, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
         for row in result.waitingRows {
             if let merged = result.rows[row] { elements[layout.root, default: [:]][merged.object] = elementIndex(row) }
         }
@@ -27,10 +27,10 @@ extension SyncPass {
     /// - Parameter elementIndex: Returns the index in the payload of a row's element.
     func merge(
         _ request: MergeRequest, linking links: [InitialLinks] = [], elementIndex: (Int) -> Int
-    ) async throws -> MergeResult {
+    ) async throws -> MergeRequest.Result {
         var request = request
         request.setsRefusedAside = rules.setsRefusedAside
-        let result: MergeResult
+        let result: MergeRequest.Result
         do { result = try await transaction.merge(request, linking: links) } catch StoreError.refused(var refusal) {
             refusal.index = refusal.index.map(elementIndex)
             throw StoreError.refused(refusal)
@@ -74,7 +74,7 @@ extension SyncPass {
         var refusal = refusal
         refusal.index = nil
         tally.reject(
-            MappingProblem(
+            MappingError.Problem(
                 entity: refusal.entity, attribute: refusal.attributes.first, index: index ?? 0,
                 reason: .refusedByStore("\(refusal)")),
             mayBeListed: true)

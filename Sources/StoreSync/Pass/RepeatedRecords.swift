@@ -27,9 +27,9 @@ struct RepeatedRecords {
         var areComplete: Bool { objects.allSatisfy { $0 != nil } }
 
         /// Adds the skipped records to the result of a merge, as unchanged.
-        func complete(_ result: inout MergeResult) {
+        func complete(_ result: inout MergeRequest.Result) {
             for (row, object) in objects.enumerated() {
-                if let object { result.rows[row] = MergeResult.Row(object, .unchanged) }
+                if let object { result.rows[row] = MergeRequest.Result.Row(object, .unchanged) }
             }
         }
     }
@@ -54,7 +54,7 @@ struct RepeatedRecords {
     /// find one object by several identities.
     ///
     /// - Parameter rows: The records; nil if they are not looked up.
-    mutating func note(_ rows: Rows?, _ result: MergeResult, of layout: EntityLayout) {
+    mutating func note(_ rows: Rows?, _ result: MergeRequest.Result, of layout: EntityLayout) {
         guard !result.rows.contains(where: { $0?.change == .updated }) else {
             objects[layout.index] = nil
             return

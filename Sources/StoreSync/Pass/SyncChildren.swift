@@ -8,7 +8,7 @@ struct SyncChildren {
     let parent: Int64
     private let layout: EntityLayout
     /// The relationship from the parent to its children.
-    let relationship: RelationshipLayout
+    let relationship: EntityLayout.Relationship
     /// The children before the pass, in the order of the relationship.
     private let linked: [Int64]
 

@@ -13,9 +13,9 @@ extension SyncPass {
         /// The index of its root entity.
         fileprivate let root: Int
         /// The links of the relationships that both entities have.
-        fileprivate var links: [(relationship: RelationshipLayout, targets: [ObjectID])] = []
+        fileprivate var links: [(relationship: EntityLayout.Relationship, targets: [ObjectID])] = []
         /// The lists of other objects that contain the object, each with all its targets.
-        fileprivate var lists: [(relationship: RelationshipLayout, source: ObjectID, targets: [ObjectID])] = []
+        fileprivate var lists: [(relationship: EntityLayout.Relationship, source: ObjectID, targets: [ObjectID])] = []
     }
 
     /// Removes stored objects that the payload states to be of another entity.
@@ -149,8 +149,8 @@ extension SyncPass {
     /// The lists that contain an object and have no inverse relationship.
     private func lists(
         with object: ObjectID, _ record: Record
-    ) async throws -> [(relationship: RelationshipLayout, source: ObjectID, targets: [ObjectID])] {
-        var lists: [(relationship: RelationshipLayout, source: ObjectID, targets: [ObjectID])] = []
+    ) async throws -> [(relationship: EntityLayout.Relationship, source: ObjectID, targets: [ObjectID])] {
+        var lists: [(relationship: EntityLayout.Relationship, source: ObjectID, targets: [ObjectID])] = []
         for layout in model.layouts {
             for relationship in layout.relationships
             where relationship.source == layout.index && relationship.inverse == nil
@@ -183,8 +183,8 @@ extension SyncPass {
     /// - Parameter isStated: Whether the payload states a to-one relationship of the new object,
     ///   which may have its link already.
     func restoreLinks(
-        _ changes: [Int: ClassChange], _ result: MergeResult,
-        isStated: (_ record: Int, RelationshipLayout) -> Bool
+        _ changes: [Int: ClassChange], _ result: MergeRequest.Result,
+        isStated: (_ record: Int, EntityLayout.Relationship) -> Bool
     ) async throws {
         let changes = changes.sortedByKey
         let rows = Dictionary(changes.map { ($1.old, (row: $0, root: $1.root)) }) { first, _ in first }
@@ -205,7 +205,7 @@ extension SyncPass {
             }
         }
         // Several replaced objects may be in the same list.
-        var restored: [RelationshipLayout.ID: Set<ObjectID>] = [:]
+        var restored: [EntityLayout.Relationship.ID: Set<ObjectID>] = [:]
         for (relationship, source, targets) in changes.flatMap(\.value.lists) {
             guard let source = current(source, relationship.source),
                 restored[relationship.id, default: []].insert(source).inserted

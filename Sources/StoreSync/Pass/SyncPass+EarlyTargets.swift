@@ -24,7 +24,8 @@ extension SyncPass {
         ///   - number: The index of the links among those passed to the merge.
         ///   - combined: The combined rows of the group; nil if all rows are different objects.
         mutating func noteLinked(
-            _ result: MergeResult, by number: Int, _ combined: CombinedRows?, _ held: HeldLinks, in model: DataModel
+            _ result: MergeRequest.Result, by number: Int, _ combined: CombinedRows?, _ held: HeldLinks,
+            in model: DataModel
         ) {
             let relationship = links.relationship
             let inverse = model.inverse(of: relationship)
@@ -158,7 +159,7 @@ extension SyncPass {
 
 extension NestedElements {
     /// The root entities of the elements and of everything nested in them.
-    fileprivate func families(_ model: DataModel, _ relationship: RelationshipLayout) -> Set<Int> {
+    fileprivate func families(_ model: DataModel, _ relationship: EntityLayout.Relationship) -> Set<Int> {
         var families: Set<Int> = [model.layouts[relationship.destination].root]
         for group in objects?.groups ?? [] {
             for (index, nested) in group.nested.enumerated() {

@@ -76,7 +76,7 @@ extension SyncPass {
     ///
     /// - Returns: The links to objects that the payload did not contain.
     private func linkDeferred() async throws -> [PendingLink] {
-        var found: [RelationshipLayout.ID: [ObjectID?]] = [:]
+        var found: [EntityLayout.Relationship.ID: [ObjectID?]] = [:]
         for (id, unknown) in deferred.unknown {
             found[id] = try await transaction.find(unknown)
         }
@@ -84,7 +84,7 @@ extension SyncPass {
         var batch: LinkBatch?
         // The relationships for which a deferred statement was made; a relationship and its inverse
         // are represented by the lower identifier. Later statements are made again.
-        var repeated: Set<RelationshipLayout.ID> = []
+        var repeated: Set<EntityLayout.Relationship.ID> = []
         for case let statement? in deferred.statements {
             let relationship = statement.relationship
             let objects = found[relationship.id] ?? []
@@ -159,7 +159,7 @@ extension SyncPass {
         try await transaction.fetch(query, batchRowCount: 1000) { records in
             for stored in records { left.insert(stored.object) }
         }
-        var indices: [RelationshipLayout.ID: [ObjectID: Int]] = [:]
+        var indices: [EntityLayout.Relationship.ID: [ObjectID: Int]] = [:]
         for (index, link) in unresolved.enumerated() {
             indices[link.relationship.id, default: [:]][link.object] = index
         }
@@ -182,7 +182,7 @@ extension SyncPass {
     }
 
     private func noteUnknown(
-        _ count: Int, _ relationship: RelationshipLayout, _ entity: String, _ elementIndex: Int
+        _ count: Int, _ relationship: EntityLayout.Relationship, _ entity: String, _ elementIndex: Int
     ) throws {
         let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
         tally.drift.add(
@@ -283,8 +283,8 @@ extension SyncPass {
     }
 
     /// The keys of stored objects.
-    func keys(of rows: ObjectSet, _ layout: EntityLayout) async throws -> [RecordKey] {
-        var keys: [RecordKey] = []
+    func keys(of rows: ObjectSet, _ layout: EntityLayout) async throws -> [Record.Key] {
+        var keys: [Record.Key] = []
         let query = StoreQuery(layout.name, objects: .only(rows.objects))
         try await transaction.fetch(query, batchRowCount: 1000) { keys += $0.map(\.key) }
         return keys

@@ -55,7 +55,7 @@ extension SyncPass {
     }
 
     /// Whether an element was rejected because its identity is not usable.
-    func concernsIdentity(_ problem: MappingProblem) -> Bool {
+    func concernsIdentity(_ problem: MappingError.Problem) -> Bool {
         guard let attribute = problem.attribute else { return problem.reason == .notAnObject }
         guard let layout = model[problem.entity] else { return false }
         return (layout.identitySlots + layout.scopedIdentitySlots).contains {
@@ -76,16 +76,16 @@ extension SyncPass {
     }
 
     /// The problem of an object without a value for an attribute.
-    func missing(_ slot: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
-        MappingProblem(
+    func missing(_ slot: Int, _ mapping: EntityMapping, _ index: Int) -> MappingError.Problem {
+        MappingError.Problem(
             entity: mapping.layout.name, attribute: mapping.layout.attributes[slot].name,
             keyPath: mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "", index: index,
             reason: .missingMandatory)
     }
 
     /// The problem of an object with a scoped identity and an unknown parent.
-    private func missingParent(_ scope: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
-        MappingProblem(
+    private func missingParent(_ scope: Int, _ mapping: EntityMapping, _ index: Int) -> MappingError.Problem {
+        MappingError.Problem(
             entity: mapping.layout.name, attribute: mapping.layout.relationships[scope].name,
             keyPath: mapping.keys.relationships[scope].path()?.joined(separator: ".") ?? "", index: index,
             reason: .missingMandatory)

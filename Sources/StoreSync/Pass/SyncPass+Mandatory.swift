@@ -78,7 +78,8 @@ extension SyncPass {
     ///   - unknown: The identifiers that name no object, and their rows by ordinal; receives those
     ///     of the objects.
     func noteRefused(
-        _ groups: [MappedBatch.Group], _ targets: [ObjectID?], by relationship: RelationshipLayout, _ origin: Origin,
+        _ groups: [MappedBatch.Group], _ targets: [ObjectID?], by relationship: EntityLayout.Relationship,
+        _ origin: Origin,
         in unknown: inout (batch: RecordBatch?, rows: [Int: Int])?
     ) {
         let layout = model.layouts[relationship.destination]

@@ -10,8 +10,8 @@ extension SyncPass {
     ///   - early: The targets that were merged before the group, by the index of the relationship.
     ///   - relatingsBefore: The value of `relatings` before the group was merged.
     func relate(
-        _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin, early: [Int: EarlyTargets],
-        since relatingsBefore: [RelationshipLayout: Int]
+        _ group: MappedBatch.Group, _ result: MergeRequest.Result, _ origin: Origin, early: [Int: EarlyTargets],
+        since relatingsBefore: [EntityLayout.Relationship: Int]
     ) async throws {
         let layout = group.mapping.layout
         for (index, nested) in group.nested.enumerated() {
@@ -44,7 +44,8 @@ extension SyncPass {
 
     /// Notes the objects of the list whose relationship the list itself states.
     private func noteStatedByList(
-        _ nested: NestedElements?, _ layout: EntityLayout, _ relationship: RelationshipLayout, _ result: MergeResult,
+        _ nested: NestedElements?, _ layout: EntityLayout, _ relationship: EntityLayout.Relationship,
+        _ result: MergeRequest.Result,
         _ origin: Origin
     ) {
         guard let nested, !origin.isNested, layout.root == listRoot, nestsItself else { return }
@@ -62,8 +63,8 @@ extension SyncPass {
     ///
     /// - Parameter beaten: The objects whose relationship the list states.
     private func mergeValues(
-        of nested: NestedElements, of group: MappedBatch.Group, _ result: MergeResult,
-        _ relationship: RelationshipLayout, _ beaten: ObjectSet, _ origin: Origin
+        of nested: NestedElements, of group: MappedBatch.Group, _ result: MergeRequest.Result,
+        _ relationship: EntityLayout.Relationship, _ beaten: ObjectSet, _ origin: Origin
     ) async throws {
         let isBeaten = result.rows.map { $0.map { beaten.contains($0.object) } ?? false }
         guard (nested.sources.map(\.row) + nested.misfits.map(\.row)).contains(where: { isBeaten[$0] }) else { return }
@@ -80,7 +81,7 @@ extension SyncPass {
     ///
     /// - Parameter beaten: Objects whose links the list decides.
     private func counting(
-        _ nested: NestedElements, _ result: MergeResult, _ origin: Origin, beaten: ObjectSet?
+        _ nested: NestedElements, _ result: MergeRequest.Result, _ origin: Origin, beaten: ObjectSet?
     ) -> NestedElements? {
         func object(_ row: Int) -> ObjectID? {
             guard let merged = result.rows[row], origin.policy.updates || merged.change == .inserted,
@@ -105,7 +106,7 @@ extension SyncPass {
     ///
     /// - Throws: `StoreSyncError.unsuitableRelationship` in an import.
     private func note(
-        _ misfits: [NestedElements.Misfit], of group: MappedBatch.Group, _ relationship: RelationshipLayout,
+        _ misfits: [NestedElements.Misfit], of group: MappedBatch.Group, _ relationship: EntityLayout.Relationship,
         _ origin: Origin
     ) throws {
         guard !misfits.isEmpty else { return }
@@ -124,7 +125,7 @@ extension SyncPass {
     }
 
     /// The key path from an object of a group to the value of a relationship.
-    private func keyPath(of relationship: RelationshipLayout, _ group: MappedBatch.Group) -> String {
+    private func keyPath(of relationship: EntityLayout.Relationship, _ group: MappedBatch.Group) -> String {
         group.mapping.keys.relationships[relationship.index].path()?.joined(separator: ".") ?? relationship.name
     }
 
@@ -174,7 +175,7 @@ extension SyncPass {
     ///   - objectOfRow: Returns the object of a row of the group; nil if it was not merged.
     func merge(
         _ elements: NestedElements, of group: MappedBatch.Group, owners: [ObjectID?]?,
-        by relationship: RelationshipLayout, _ outer: Origin, areRelated: Bool = true,
+        by relationship: EntityLayout.Relationship, _ outer: Origin, areRelated: Bool = true,
         objectOfRow: (Int) -> ObjectID? = { _ in nil }
     ) async throws -> MergedElements {
         var elements = elements
@@ -209,7 +210,7 @@ extension SyncPass {
                 groups, { owners[$0] }, by: relationship, emptied: elements.emptied.compactMap(objectOfRow))
         }
         var mergeCount = 0
-        func collect(_ ordinal: Int, _ object: ObjectID, _ change: MergeResult.Change) {
+        func collect(_ ordinal: Int, _ object: ObjectID, _ change: MergeRequest.Result.Change) {
             merged.targets[ordinal] = object
             guard change == .inserted else { return }
             merged.isNew[ordinal] = true
@@ -246,8 +247,8 @@ extension SyncPass {
     ///
     /// - Parameter isLinked: Whether a source has its link already.
     private func link(
-        _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeResult,
-        by relationship: RelationshipLayout, _ origin: Origin, isLinked: (NestedElements.Source) -> Bool
+        _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeRequest.Result,
+        by relationship: EntityLayout.Relationship, _ origin: Origin, isLinked: (NestedElements.Source) -> Bool
     ) async throws {
         let layout = group.mapping.layout
         let sources = merged.elements.sources
@@ -288,7 +289,7 @@ extension SyncPass {
     /// The objects whose relationship the payload stated before, with the kind of drift to report
     /// if linking changes it.
     private func restatements(
-        of sources: [NestedElements.Source], _ result: MergeResult, _ relationship: RelationshipLayout
+        of sources: [NestedElements.Source], _ result: MergeRequest.Result, _ relationship: EntityLayout.Relationship
     ) -> [ObjectID: (kind: DriftReport.Kind, source: NestedElements.Source)] {
         // Unknown identifiers are resolved at the end of the pass, so they cannot be compared yet.
         guard let stated = stated[relationship.id], deferred.unknown[relationship.id] == nil, !rules.isImport
@@ -305,8 +306,8 @@ extension SyncPass {
     /// Defers statements that name unknown objects, and statements that may contradict deferred
     /// ones.
     private func deferUnknown(
-        _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeResult,
-        by relationship: RelationshipLayout
+        _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeRequest.Result,
+        by relationship: EntityLayout.Relationship
     ) {
         let inverse = model.inverse(of: relationship)
         let lacksObjects = merged.unknown?.rows.isEmpty == false
@@ -336,8 +337,8 @@ extension SyncPass {
     ///
     /// The end of the pass deletes them if the list does not contain them.
     private func noteNamed(
-        _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeResult,
-        by relationship: RelationshipLayout
+        _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeRequest.Result,
+        by relationship: EntityLayout.Relationship
     ) {
         let destination = model.layouts[relationship.destination]
         guard destination.root == listRoot, !merged.identified.isEmpty else { return }
@@ -358,8 +359,9 @@ extension SyncPass {
     }
 
     private func link(
-        _ sources: [NestedElements.Source], of result: MergeResult, to targets: [ObjectID?], _ newTargets: ObjectSet,
-        by relationship: RelationshipLayout, of layout: EntityLayout
+        _ sources: [NestedElements.Source], of result: MergeRequest.Result, to targets: [ObjectID?],
+        _ newTargets: ObjectSet,
+        by relationship: EntityLayout.Relationship, of layout: EntityLayout
     ) async throws -> [ObjectID] {
         let mode = rules.mode(of: relationship)
         let deletes = rules.deletesDetached(of: relationship, in: model)
@@ -388,7 +390,7 @@ extension SyncPass {
     }
 
     /// Counts a linking of a relationship and of its inverse.
-    private func noteRelating(_ relationship: RelationshipLayout) {
+    private func noteRelating(_ relationship: EntityLayout.Relationship) {
         relatings[relationship, default: 0] += 1
         if let inverse = model.inverse(of: relationship), inverse != relationship {
             relatings[inverse, default: 0] += 1

@@ -6,7 +6,8 @@ import SyncStore
 // does not insert it again.
 extension SyncPass {
     /// Notes the objects without an identity that sources lose.
-    func noteLost(_ merged: MergedElements, of result: MergeResult, by relationship: RelationshipLayout) {
+    func noteLost(_ merged: MergedElements, of result: MergeRequest.Result, by relationship: EntityLayout.Relationship)
+    {
         guard !merged.former.isEmpty, rules.deletesDetached(of: relationship, in: model) else { return }
         for source in merged.elements.sources where !source.isIncomplete {
             guard let object = result.rows[source.row]?.object, let former = merged.former[object] else { continue }
@@ -31,7 +32,7 @@ extension SyncPass {
     /// - Returns: The matching object of each ordinal, and all candidates of each owner. The latter
     ///   are empty if the entity has an identity.
     func reused(
-        _ groups: [MappedBatch.Group], _ owners: (Int) -> ObjectID?, by relationship: RelationshipLayout,
+        _ groups: [MappedBatch.Group], _ owners: (Int) -> ObjectID?, by relationship: EntityLayout.Relationship,
         emptied: [ObjectID] = []
     ) async throws -> (reused: [Int: ObjectID], former: [ObjectID: [ObjectID]]) {
         let isScope = model.isScope(of: relationship)
@@ -111,7 +112,7 @@ extension SyncPass {
 
 extension DataModel {
     /// Whether a relationship leads from the parents to the objects whose identity they scope.
-    func isScope(of relationship: RelationshipLayout) -> Bool {
+    func isScope(of relationship: EntityLayout.Relationship) -> Bool {
         let destination = layouts[relationship.destination]
         guard let scope = destination.identityScope else { return false }
         return inverse(of: destination.relationships[scope])?.id == relationship.id

@@ -23,16 +23,16 @@ final class SyncPass {
     var deferred = DeferredLinks()
     /// The objects that lost their source in a relationship that deletes such objects. Filled by
     /// each linking; `removeDetached()` deletes those that have no source then.
-    var detached: [RelationshipLayout: [Int64]] = [:]
+    var detached: [EntityLayout.Relationship: [Int64]] = [:]
     /// The objects that the current change has in other places than a relationship that deletes
     /// objects without a source. Such a place keeps an object that the relationship loses. Nil in a
     /// sync of a list, where each place keeps it.
-    var elsewhere: [RelationshipLayout.ID: ObjectSet]?
+    var elsewhere: [EntityLayout.Relationship.ID: ObjectSet]?
     /// The relationships that delete objects without a source, by the root entity of the objects.
-    private let deleting: [Int: [RelationshipLayout.ID]]
+    private let deleting: [Int: [EntityLayout.Relationship.ID]]
     /// The objects without an identity that each source lost. A later element of the same source
     /// reuses them, and `finish()` deletes the rest.
-    var lost: [RelationshipLayout.ID: [ObjectID: [ObjectID]]] = [:]
+    var lost: [EntityLayout.Relationship.ID: [ObjectID: [ObjectID]]] = [:]
     /// The identifiers that name no object after `finish()`, or whose object was then deleted.
     /// `settlePendingLinks()` stores them.
     var unresolved: [PendingLink] = []
@@ -47,16 +47,16 @@ final class SyncPass {
     var ledger = PassLedger()
     /// How often each relationship was linked, from either end. While the number stays the same, a
     /// newly inserted object has no other links of the relationship.
-    var relatings: [RelationshipLayout: Int] = [:]
+    var relatings: [EntityLayout.Relationship: Int] = [:]
 
     /// The objects whose relationship the payload has stated, by relationship. Used to report
     /// contradicting statements, and to drop stored identifiers that the payload states anew.
-    var stated: [RelationshipLayout.ID: ObjectSet] = [:]
+    var stated: [EntityLayout.Relationship.ID: ObjectSet] = [:]
     /// The part of `stated` that is from the current page; nil if the payload has no pages.
-    var statedInPage: [RelationshipLayout.ID: ObjectSet]?
+    var statedInPage: [EntityLayout.Relationship.ID: ObjectSet]?
     /// The objects of the list whose relationship the list states, by relationship. What nested
     /// objects state about these relationships is ignored. Empty unless `nestsItself`.
-    var statedByList: [RelationshipLayout.ID: ObjectSet] = [:]
+    var statedByList: [EntityLayout.Relationship.ID: ObjectSet] = [:]
     /// Whether updates and links are held. True until the pass writes one; false in an import.
     var isHolding: Bool
     /// Updates that wait until the pass writes something or ends.
@@ -80,7 +80,7 @@ final class SyncPass {
     /// The number of objects that the ended changes deleted, for the removal limit.
     var sweptCount = 0
     /// The parent of the list's objects and its relationship to them; nil if the request has none.
-    var listParent: (relationship: RelationshipLayout, object: ObjectID)?
+    var listParent: (relationship: EntityLayout.Relationship, object: ObjectID)?
     /// Whether an object that the list contains twice is reported; false for remote sources, whose
     /// pages may be read again.
     var reportsDuplicates = true
@@ -122,7 +122,7 @@ final class SyncPass {
     /// Where objects come from, and how this affects their merge.
     struct Origin {
         /// The allowed changes.
-        var policy: MergePolicy
+        var policy: MergeRequest.Policy
         /// The index of the expected entity; the objects may be of its sub-entities.
         var entity: Int?
         /// Whether the objects are nested in others.
@@ -134,9 +134,9 @@ final class SyncPass {
         /// Whether one object can be nested in several others.
         var belongsToMany = false
         /// The relationship in which they are nested.
-        var relationship: RelationshipLayout.ID?
+        var relationship: EntityLayout.Relationship.ID?
         /// The relationship back to the objects that contain them.
-        var inverse: RelationshipLayout.ID?
+        var inverse: EntityLayout.Relationship.ID?
         /// Returns the parent within which the object of an ordinal is identified; nil if the
         /// identity is not scoped.
         var parents: ((Int) -> ObjectID?)?
@@ -149,7 +149,7 @@ final class SyncPass {
         var known: Int64?
         /// The relationship to the containing objects, and that object by ordinal. New objects are
         /// inserted with this link; nil if they are linked later.
-        var owners: (relationship: RelationshipLayout, objects: [ObjectID?])?
+        var owners: (relationship: EntityLayout.Relationship, objects: [ObjectID?])?
 
         func elementIndex(_ ordinal: Int) -> Int {
             elementIndices?[ordinal] ?? ordinal
@@ -157,7 +157,7 @@ final class SyncPass {
     }
 
     /// Receives the ordinal of a merged object, the object, and its change.
-    typealias Collector = (Int, Int64, MergeResult.Change) -> Void
+    typealias Collector = (Int, Int64, MergeRequest.Result.Change) -> Void
 
     // MARK: Objects
 
@@ -272,7 +272,7 @@ final class SyncPass {
         if let repeated { request.matches = repeated.matches }
         var result =
             repeated?.areComplete == true
-            ? MergeResult(Array(repeating: nil, count: records.count))
+            ? MergeRequest.Result(Array(repeating: nil, count: records.count))
             : try await merge(request, linking: links) { origin.elementIndex(ordinals[$0]) }
         repeatedRecords.note(repeated, result, of: layout)
         let firstEarly = links.count - early.count
@@ -292,7 +292,7 @@ final class SyncPass {
         repeated?.complete(&result)
         // A stored object whose row was refused is there, and keeps its values.
         var present = result
-        for case (let row, let object?) in refused { present.rows[row] = MergeResult.Row(object, .unchanged) }
+        for case (let row, let object?) in refused { present.rows[row] = MergeRequest.Result.Row(object, .unchanged) }
         for (row, kind) in tally.count(present, of: layout) {
             tally.drift.add(kind, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
         }
@@ -322,7 +322,7 @@ final class SyncPass {
     }
 
     /// Notes the attributes for which an object of the list has no value yet.
-    private func noteLacking(_ records: RecordBatch, _ result: MergeResult, _ layout: EntityLayout) {
+    private func noteLacking(_ records: RecordBatch, _ result: MergeRequest.Result, _ layout: EntityLayout) {
         records.withReader { reader in
             for slot in 0..<reader.columnCount {
                 let place = AttributePlace(entity: layout.index, slot: slot)
@@ -342,14 +342,14 @@ final class SyncPass {
     }
 
     /// Notes the places that keep an object which another place loses.
-    private func noteElsewhere(_ result: MergeResult, _ layout: EntityLayout, _ origin: Origin) {
+    private func noteElsewhere(_ result: MergeRequest.Result, _ layout: EntityLayout, _ origin: Origin) {
         guard elsewhere != nil else { return }
         for id in deleting[layout.root] ?? [] where id != origin.relationship {
             for case let merged? in result.rows { elsewhere?[id, default: ObjectSet()].insert(merged.object) }
         }
     }
 
-    private func noteListed(_ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
+    private func noteListed(_ result: MergeRequest.Result, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
         // Taken out during the change: a second reference would copy all of it.
         var listed = self.listed
         self.listed = ObjectSet()

@@ -52,7 +52,7 @@ struct SyncRequest: Sendable {
     /// - Returns: The summary of the pass, and the bookmark for the next one.
     func run(
         _ source: any RemotePass, in transaction: any StoreTransaction, of store: any Store,
-        progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
+        progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void = { _ in }
     ) async throws -> SyncEffect<PassEnd> {
         try await transaction.onItsThread {
             try await runAtHand(source, in: transaction, of: store, progress: progress)
@@ -62,7 +62,7 @@ struct SyncRequest: Sendable {
     /// Runs on the transaction's thread. Only the source runs elsewhere, concurrently.
     private func runAtHand(
         _ source: any RemotePass, in transaction: any StoreTransaction, of store: any Store,
-        progress: @escaping @Sendable (RemoteSyncProgress) -> Void
+        progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void
     ) async throws -> SyncEffect<PassEnd> {
         let layout = try mapper.mapping(of: entity).layout
         let pass = SyncPass(transaction, mapper: mapper, rules: rules, list: layout)
@@ -166,7 +166,7 @@ struct SyncRequest: Sendable {
     }
 
     /// How the first reading proves that the pages are complete; nil if it does not.
-    private static func proof(_ end: RemoteEnd, pageCount: Int) -> ListProof? {
+    private static func proof(_ end: RemoteEnd, pageCount: Int) -> RemoteEnd.Proof? {
         guard end.doubt == nil, let proof = end.proof else { return nil }
         return pageCount < 2 ? proof : end.isSnapshot ? .snapshot : nil
     }
@@ -241,9 +241,9 @@ struct SyncRequest: Sendable {
     }
 
     /// The reader options for batches of the size that the store asks for.
-    func readerOptions(for transaction: any StoreTransaction) -> RecordReader.Options {
+    func readerOptions(for transaction: any StoreTransaction) -> RecordMapper.Reader.Options {
         let rowCount = transaction.batchRowCount
-        var options = RecordReader.Options(
+        var options = RecordMapper.Reader.Options(
             batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9), keepsRelationships: rules.relates,
             acceptsIdentifiers: rules.isImport ? nil : false)
         options.clearsAbsent = rules.clearsAbsent

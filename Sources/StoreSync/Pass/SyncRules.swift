@@ -5,9 +5,9 @@ import SyncStore
 /// The changes that a pass may make to objects and relationships.
 struct SyncRules {
     /// The allowed changes of the list's objects.
-    var policy = MergePolicy()
+    var policy = MergeRequest.Policy()
     /// The allowed changes of nested objects.
-    var nestedPolicy = MergePolicy()
+    var nestedPolicy = MergeRequest.Policy()
     /// Whether links that the payload does not name are removed.
     var unlinks = true
     /// Whether the pass is an import.
@@ -47,8 +47,8 @@ struct SyncRules {
     }
 
     /// The reader options for objects that are not read in batches.
-    var readerOptions: RecordReader.Options {
-        var options = RecordReader.Options(keepsRelationships: true)
+    var readerOptions: RecordMapper.Reader.Options {
+        var options = RecordMapper.Reader.Options(keepsRelationships: true)
         options.clearsAbsent = clearsAbsent
         options.keepsJSON = isHookedWhereNested
         return options
@@ -59,8 +59,8 @@ struct SyncRules {
     /// - Parameter isInferred: Whether the list's entity was inferred from a sample.
     init(_ options: StoreSyncOptions, isInferred: Bool) {
         let operations = options.operations
-        policy = MergePolicy(inserts: operations.contains(.insert), updates: operations.contains(.update))
-        nestedPolicy = MergePolicy(
+        policy = MergeRequest.Policy(inserts: operations.contains(.insert), updates: operations.contains(.update))
+        nestedPolicy = MergeRequest.Policy(
             inserts: operations.contains(.insertRelationships), updates: operations.contains(.updateRelationships))
         unlinks = operations.contains(.deleteRelationships)
         willInsert = options.willInsert
@@ -76,14 +76,14 @@ struct SyncRules {
     }
 
     /// How linking changes the existing links of a source.
-    func mode(of relationship: RelationshipLayout) -> LinkBatch.Mode {
+    func mode(of relationship: EntityLayout.Relationship) -> LinkBatch.Mode {
         guard relationship.isToMany else { return unlinks || nestedPolicy.updates ? .replace : .add }
         return links ? (unlinks ? .replace : .add) : .retain
     }
 
     /// Whether objects that lose their source in a relationship are deleted: true if each can
     /// belong to one source only.
-    func deletesDetached(of relationship: RelationshipLayout, in model: DataModel) -> Bool {
+    func deletesDetached(of relationship: EntityLayout.Relationship, in model: DataModel) -> Bool {
         guard unlinks, !isImport else { return false }
         if relationship.isOwning { return true }
         guard relationship.isToMany, let inverse = relationship.inverse else { return false }

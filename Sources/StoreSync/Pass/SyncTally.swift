@@ -30,8 +30,8 @@ struct SyncTally {
     /// The counts by the index of the entity.
     private var counts: [Int: StoreSyncResult.Counts] = [:]
     /// The keys of deleted objects by the index of the entity; empty unless the store reports keys.
-    private var deletedKeys: [Int: [RecordKey]] = [:]
-    private(set) var rejected: [MappingProblem] = []
+    private var deletedKeys: [Int: [Record.Key]] = [:]
+    private(set) var rejected: [MappingError.Problem] = []
     private(set) var rejectedCount = 0
     /// The number of elements of the list that may be any object: without a usable identity or, if
     /// the entity has no key, without any key of the entity.
@@ -155,7 +155,7 @@ struct SyncTally {
     /// - Returns: The rows that changed an object which the payload had contained before, with the
     ///   kind of drift.
     mutating func count(
-        _ result: MergeResult, of layout: EntityLayout
+        _ result: MergeRequest.Result, of layout: EntityLayout
     ) -> [(row: Int, kind: DriftReport.Kind)] {
         var changedAgain: [(row: Int, kind: DriftReport.Kind)] = []
         var rows = self.rows.removeValue(forKey: layout.root) ?? Rows()
@@ -191,7 +191,7 @@ struct SyncTally {
     /// Counts objects whose relationships changed.
     mutating func countChanged(_ changed: [Int64], of layout: EntityLayout) {
         guard !changed.isEmpty else { return }
-        _ = count(MergeResult(changed.map { MergeResult.Row($0, .updated) }), of: layout)
+        _ = count(MergeRequest.Result(changed.map { MergeRequest.Result.Row($0, .updated) }), of: layout)
     }
 
     /// Counts deleted objects. If the result has their keys, an object that the pass inserted
@@ -212,7 +212,7 @@ struct SyncTally {
 
     /// The keys of the deleted objects of an entity and its sub-entities; empty unless the store
     /// reports keys.
-    func deletedKeys(_ layout: EntityLayout) -> [RecordKey] {
+    func deletedKeys(_ layout: EntityLayout) -> [Record.Key] {
         layout.family.flatMap { deletedKeys[$0] ?? [] }
     }
 
@@ -225,7 +225,7 @@ struct SyncTally {
     ///
     /// - Parameter mayBeListed: Whether the object may be one that the store has and the list seems
     ///   to lack.
-    mutating func reject(_ problem: MappingProblem, mayBeListed: Bool) {
+    mutating func reject(_ problem: MappingError.Problem, mayBeListed: Bool) {
         rejectedCount += 1
         lastRejectedIndex = max(lastRejectedIndex ?? 0, problem.index)
         mayLackObjects = mayLackObjects || mayBeListed

@@ -58,7 +58,7 @@ actor PayloadReader {
     private static let pieceByteCount = 256 << 10
 
     private let json: JSONReader
-    private let records: RecordReader
+    private let records: RecordMapper.Reader
     private let batchRowCount: Int
     private let flag: Flag?
     /// The unread rest of a document in pieces; nil after the last piece.
@@ -76,10 +76,11 @@ actor PayloadReader {
     /// - Throws: `MappingError.unknownEntity`; `JSONError` if a file cannot be opened, or for a
     ///   number that JSON cannot express.
     init(
-        _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String, options: RecordReader.Options,
+        _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String,
+        options: RecordMapper.Reader.Options,
         capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: Flag? = nil
     ) throws {
-        let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: acceptsSingleObject).capturing(captures)
+        let layout = JSONReader.Layout.array(at: keyPath, acceptsSingleObject: acceptsSingleObject).capturing(captures)
         switch source {
         case .bytes(let bytes): json = JSONReader(bytes: bytes, layout: layout)
         case .file(let path): json = try JSONReader(file: path, layout: layout)
@@ -91,7 +92,7 @@ actor PayloadReader {
             json = JSONReader(layout: layout)
             chunks = source.pieces.makeAsyncIterator()
         }
-        records = try RecordReader(mapper, entity: entity, reader: json, options: options)
+        records = try RecordMapper.Reader(mapper, entity: entity, reader: json, options: options)
         batchRowCount = options.batchRowCount
         self.flag = flag
     }

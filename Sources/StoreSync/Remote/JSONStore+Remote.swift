@@ -40,7 +40,7 @@ extension JSONStore {
     @discardableResult
     package func sync(
         from source: some RemoteSource, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
-        usesBookmark: Bool = true, progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
+        usesBookmark: Bool = true, progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void = { _ in }
     ) async throws -> StoreSyncResult {
         let request = request(of: source, into: entity, options)
         let place = try await request.bookmarkPlace(of: source)
@@ -102,7 +102,7 @@ extension JSONStore {
     /// - Throws: The errors of ``sync(from:into:options:usesBookmark:progress:)``.
     package func plan(
         from source: some RemoteSource, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
-        usesBookmark: Bool = true, progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
+        usesBookmark: Bool = true, progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void = { _ in }
     ) async throws -> StoreSyncResult {
         let request = request(of: source, into: entity, options)
         let place = try await request.bookmarkPlace(of: source)

@@ -15,12 +15,12 @@ public struct RemoteEnd: Sendable {
     /// If not, the source may have changed while its pages were read, and an object can have moved
     /// from an unread page to a page that had been read.
     public var isSnapshot: Bool
-    /// How each page shows that it is complete; ``ListProof/syntax`` by default, nil if it does
-    /// not.
+    /// How each page shows that it is complete; ``RemoteEnd/Proof/syntax`` by default, nil if it
+    /// does not.
     ///
     /// Lines of JSON show no end: a connection that broke off between two lines can look whole. The
     /// pages are then read again before objects are deleted, even if there is only one page.
-    public var proof: ListProof? = .syntax
+    public var proof: RemoteEnd.Proof? = .syntax
     /// Why the pages do not prove which objects are absent; nil, the default, if they prove it. An
     /// example is an answer from a cache.
     ///

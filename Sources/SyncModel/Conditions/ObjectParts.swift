@@ -121,7 +121,7 @@ extension ObjectParts.Field where Value: ObjectParts.RelatedList {
     }
 }
 
-extension ObjectParts.Field where Value: ValueConvertible {
+extension ObjectParts.Field where Value: AttributeValue.Convertible {
     /// The descending order by the property.
     public var descending: ObjectParts.Order {
         ObjectParts.Order(path: path, ascending: false)

@@ -2,42 +2,42 @@
 // different types does not compile.
 
 /// A condition that is true if a value equals another; `== nil` is true if there is no value.
-public func == <Root: SyncObject, Value: ValueConvertible>(
+public func == <Root: SyncObject, Value: AttributeValue.Convertible>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value }
 }
 
 /// A condition that is true if a value differs from another; `!= nil` is true if there is a value.
-public func != <Root: SyncObject, Value: ValueConvertible>(
+public func != <Root: SyncObject, Value: AttributeValue.Convertible>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value }
 }
 
 /// A condition that is true if a value is less than another.
-public func < <Root: SyncObject, Value: ValueConvertible>(
+public func < <Root: SyncObject, Value: AttributeValue.Convertible>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() < value }
 }
 
 /// A condition that is true if a value is less than or equal to another.
-public func <= <Root: SyncObject, Value: ValueConvertible>(
+public func <= <Root: SyncObject, Value: AttributeValue.Convertible>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() <= value }
 }
 
 /// A condition that is true if a value is greater than another.
-public func > <Root: SyncObject, Value: ValueConvertible>(
+public func > <Root: SyncObject, Value: AttributeValue.Convertible>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() > value }
 }
 
 /// A condition that is true if a value is greater than or equal to another.
-public func >= <Root: SyncObject, Value: ValueConvertible>(
+public func >= <Root: SyncObject, Value: AttributeValue.Convertible>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() >= value }
@@ -46,28 +46,28 @@ public func >= <Root: SyncObject, Value: ValueConvertible>(
 /// A condition that is true if a value equals another; `== nil` is true if there is no value.
 public func == <Root: SyncObject, Value: RawRepresentable>(
     path: ObjectPath<Root, Value>, value: Value
-) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+) -> ObjectPredicate<Root> where Value.RawValue: AttributeValue.Convertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value.rawValue }
 }
 
 /// A condition that is true if a value equals another; `== nil` is true if there is no value.
 public func == <Root: SyncObject, Value: RawRepresentable>(
     path: ObjectPath<Root, Value?>, value: Value?
-) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+) -> ObjectPredicate<Root> where Value.RawValue: AttributeValue.Convertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value?.rawValue }
 }
 
 /// A condition that is true if a value equals another; `== nil` is true if there is no value.
-public func == <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
+public func == <Root: SyncObject, Value: RawRepresentable & AttributeValue.Convertible>(
     path: ObjectPath<Root, Value>, value: Value
-) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+) -> ObjectPredicate<Root> where Value.RawValue: AttributeValue.Convertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value }
 }
 
 /// A condition that is true if a value equals another; `== nil` is true if there is no value.
-public func == <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
+public func == <Root: SyncObject, Value: RawRepresentable & AttributeValue.Convertible>(
     path: ObjectPath<Root, Value?>, value: Value?
-) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+) -> ObjectPredicate<Root> where Value.RawValue: AttributeValue.Convertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value }
 }
 
@@ -88,28 +88,28 @@ public func == <Root: SyncObject, Value: SyncObject>(
 /// A condition that is true if a value differs from another; `!= nil` is true if there is a value.
 public func != <Root: SyncObject, Value: RawRepresentable>(
     path: ObjectPath<Root, Value>, value: Value
-) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+) -> ObjectPredicate<Root> where Value.RawValue: AttributeValue.Convertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value.rawValue }
 }
 
 /// A condition that is true if a value differs from another; `!= nil` is true if there is a value.
 public func != <Root: SyncObject, Value: RawRepresentable>(
     path: ObjectPath<Root, Value?>, value: Value?
-) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+) -> ObjectPredicate<Root> where Value.RawValue: AttributeValue.Convertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value?.rawValue }
 }
 
 /// A condition that is true if a value differs from another; `!= nil` is true if there is a value.
-public func != <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
+public func != <Root: SyncObject, Value: RawRepresentable & AttributeValue.Convertible>(
     path: ObjectPath<Root, Value>, value: Value
-) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+) -> ObjectPredicate<Root> where Value.RawValue: AttributeValue.Convertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value }
 }
 
 /// A condition that is true if a value differs from another; `!= nil` is true if there is a value.
-public func != <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
+public func != <Root: SyncObject, Value: RawRepresentable & AttributeValue.Convertible>(
     path: ObjectPath<Root, Value?>, value: Value?
-) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+) -> ObjectPredicate<Root> where Value.RawValue: AttributeValue.Convertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value }
 }
 

@@ -64,7 +64,7 @@ extension KeyPath {
 
 extension ObjectParts {
     /// A property that holds text.
-    public protocol TextValue: ValueConvertible {}
+    public protocol TextValue: AttributeValue.Convertible {}
 }
 
 extension String: ObjectParts.TextValue {}
@@ -102,14 +102,14 @@ extension ObjectPredicate {
     // MARK: Lists
 
     /// True if the value is in a list.
-    public static func `in`<Value: ValueConvertible>(
+    public static func `in`<Value: AttributeValue.Convertible>(
         _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
     ) -> ObjectPredicate {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
     }
 
     /// True if there is a value and it is in a list.
-    public static func `in`<Value: ValueConvertible>(
+    public static func `in`<Value: AttributeValue.Convertible>(
         _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
     ) -> ObjectPredicate {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
@@ -118,28 +118,28 @@ extension ObjectPredicate {
     /// True if the value is in a list of cases.
     public static func `in`<Value: RawRepresentable>(
         _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
-    ) -> ObjectPredicate where Value.RawValue: ValueConvertible {
+    ) -> ObjectPredicate where Value.RawValue: AttributeValue.Convertible {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values.map(\.rawValue)) }
     }
 
     /// True if there is a value and it is in a list of cases.
     public static func `in`<Value: RawRepresentable>(
         _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
-    ) -> ObjectPredicate where Value.RawValue: ValueConvertible {
+    ) -> ObjectPredicate where Value.RawValue: AttributeValue.Convertible {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values.map(\.rawValue)) }
     }
 
     /// True if the value is in a list of cases.
-    public static func `in`<Value: RawRepresentable & ValueConvertible>(
+    public static func `in`<Value: RawRepresentable & AttributeValue.Convertible>(
         _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
-    ) -> ObjectPredicate where Value.RawValue: ValueConvertible {
+    ) -> ObjectPredicate where Value.RawValue: AttributeValue.Convertible {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
     }
 
     /// True if there is a value and it is in a list of cases.
-    public static func `in`<Value: RawRepresentable & ValueConvertible>(
+    public static func `in`<Value: RawRepresentable & AttributeValue.Convertible>(
         _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
-    ) -> ObjectPredicate where Value.RawValue: ValueConvertible {
+    ) -> ObjectPredicate where Value.RawValue: AttributeValue.Convertible {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
     }
 

@@ -149,7 +149,7 @@ private struct SwiftTypeWriter {
         parts.append(".\(kind)(\(([path(relationship.name)] + arguments).joined(separator: ", ")))")
     }
 
-    private mutating func add(_ index: SyncIndex) {
+    private mutating func add(_ index: SyncEntity.Index) {
         var arguments = index.attributes.map(path)
         if let condition = index.condition {
             guard let text = text(condition) else {

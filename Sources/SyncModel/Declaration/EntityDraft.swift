@@ -12,7 +12,7 @@ struct EntityDraft<Root: SyncObject> {
     var inheritedIdentity: Set<String> = []
     var isAbstract = false
     var userInfo: [String: String] = [:]
-    var indexes: [SyncIndex] = []
+    var indexes: [SyncEntity.Index] = []
     private var attributes: [SyncAttribute] = []
     private var relationships: [SyncRelationship] = []
 

@@ -18,7 +18,7 @@ struct ProbeForms: Sendable {
         case let list as any ProbedList: return .int(Int64(list.count))
         case is any SyncObject: return .bool(true)
         case let related as any ProbedRelated: return related.content.flatMap(form)
-        case let value as any ValueConvertible: return value.value
+        case let value as any AttributeValue.Convertible: return value.value
         case let raw as any RawRepresentable: return form(of: raw.rawValue)
         case let value as any Encodable:
             let encoder = JSONEncoder()

@@ -207,7 +207,7 @@ extension SyncDeclaration.Part {
     ) -> Self {
         Self { draft in
             draft.indexes.append(
-                SyncIndex(
+                SyncEntity.Index(
                     try properties.map { try draft.shape.name(of: $0) }, unique: isUnique,
                     where: try condition?.recordPredicate()))
         }

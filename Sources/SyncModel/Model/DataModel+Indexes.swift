@@ -13,7 +13,7 @@ extension DataModel {
         layout.entity.indexes.compactMap { try? bound($0, of: layout) }
     }
 
-    func bound(_ index: SyncIndex, of layout: EntityLayout) throws(ModelError) -> IndexLayout {
+    func bound(_ index: SyncEntity.Index, of layout: EntityLayout) throws(ModelError) -> IndexLayout {
         let error = ModelError.unsuitableIndex(entity: layout.name, attributes: index.attributes)
         var slots: [Int] = []
         var known: Set<Int> = []
@@ -33,10 +33,10 @@ extension DataModel {
     }
 }
 
-extension PredicateTree where Path == BoundKey {
+extension PredicateTree where Path == PropertyPath.Bound {
     /// Whether databases accept the condition in an index.
     fileprivate var isIndexCondition: Bool {
-        func isOwn(_ key: BoundKey) -> Bool {
+        func isOwn(_ key: PropertyPath.Bound) -> Bool {
             if case .attribute(_, let type) = key.leaf { key.steps.isEmpty && type != .decimal } else { false }
         }
         return switch self {

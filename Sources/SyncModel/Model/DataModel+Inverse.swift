@@ -1,11 +1,11 @@
 extension DataModel {
     /// Returns the inverse of a relationship, or nil if it has none.
-    package func inverse(of relationship: RelationshipLayout) -> RelationshipLayout? {
+    package func inverse(of relationship: EntityLayout.Relationship) -> EntityLayout.Relationship? {
         relationship.inverse.map { layouts[relationship.destination].relationships[$0] }
     }
 
     /// Returns whether a relationship is its own inverse, such as a friendship.
-    package func isSymmetric(_ relationship: RelationshipLayout) -> Bool {
+    package func isSymmetric(_ relationship: EntityLayout.Relationship) -> Bool {
         inverse(of: relationship)?.id == relationship.id
     }
 }

@@ -19,7 +19,7 @@ public final class EntityLayout: Sendable {
     /// All attributes in slot order: inherited attributes first.
     public let attributes: [SyncAttribute]
     /// All relationships by index: inherited relationships first.
-    public let relationships: [RelationshipLayout]
+    public let relationships: [EntityLayout.Relationship]
     /// The slots of the attributes whose values identify an object in the whole store, inherited
     /// ones first.
     ///
@@ -40,7 +40,7 @@ public final class EntityLayout: Sendable {
 
     init(
         entity: SyncEntity, index: Int, parent: Int?, root: Int, family: [Int], attributes: [SyncAttribute],
-        relationships: [RelationshipLayout], identitySlots: [Int], identityScope: Int?
+        relationships: [EntityLayout.Relationship], identitySlots: [Int], identityScope: Int?
     ) {
         self.entity = entity
         self.index = index
@@ -77,7 +77,7 @@ public final class EntityLayout: Sendable {
     }
 
     /// Returns a declared or inherited relationship, or nil if no relationship has the name.
-    public func relationship(_ name: String) -> RelationshipLayout? {
+    public func relationship(_ name: String) -> EntityLayout.Relationship? {
         relationshipIndices[name].map { relationships[$0] }
     }
 
@@ -87,64 +87,67 @@ public final class EntityLayout: Sendable {
     }
 }
 
-/// A relationship resolved in its model, with its destination and inverse.
-public struct RelationshipLayout: Hashable, Sendable {
-    /// The relationship as declared.
-    public let declaration: SyncRelationship
-    /// The index in the `relationships` of the declaring entity and of its descendants.
-    public let index: Int
-    /// The index in the model of the entity that declares the relationship.
-    public let source: Int
-    /// The index in the model of the destination entity.
-    public let destination: Int
-    /// The index of the inverse in the destination's `relationships`; nil if there is none.
-    public let inverse: Int?
-    /// Whether the related objects belong to the object that is related to them.
-    ///
-    /// An owned object is deleted when it is removed from the relationship, and when its owner is
-    /// deleted. The declaration can state ownership with ``SyncRelationship/ownsTargets``. By
-    /// default, a relationship owns its targets if they have no identity, unless it leads back to
-    /// their owner.
-    public let isOwning: Bool
-
-    /// The effect of an object's deletion on its related objects.
-    ///
-    /// It is the declared rule, except that an owning relationship cascades where `nullify` is
-    /// declared.
-    public var deleteRule: SyncRelationship.DeleteRule {
-        isOwning && declaration.deleteRule == .nullify ? .cascade : declaration.deleteRule
-    }
-
-    /// An identifier of a relationship in its model, the same in every entity that inherits it.
-    package struct ID: Hashable, Comparable, Sendable {
+extension EntityLayout {
+    /// A relationship resolved in its model, with its destination and inverse.
+    public struct Relationship: Hashable, Sendable {
+        /// The relationship as declared.
+        public let declaration: SyncRelationship
+        /// The index in the `relationships` of the declaring entity and of its descendants.
+        public let index: Int
         /// The index in the model of the entity that declares the relationship.
-        package let source: Int
-        /// The index of the relationship in that entity's relationships.
-        package let index: Int
+        public let source: Int
+        /// The index in the model of the destination entity.
+        public let destination: Int
+        /// The index of the inverse in the destination's `relationships`; nil if there is none.
+        public let inverse: Int?
+        /// Whether the related objects belong to the object that is related to them.
+        ///
+        /// An owned object is deleted when it is removed from the relationship, and when its owner
+        /// is deleted. The declaration can state ownership with ``SyncRelationship/ownsTargets``.
+        /// By default, a relationship owns its targets if they have no identity, unless it leads
+        /// back to their owner.
+        public let isOwning: Bool
 
-        /// Returns whether one relationship is declared before another.
-        package static func < (one: ID, other: ID) -> Bool {
-            (one.source, one.index) < (other.source, other.index)
+        /// The effect of an object's deletion on its related objects.
+        ///
+        /// It is the declared rule, except that an owning relationship cascades where `nullify` is
+        /// declared.
+        public var deleteRule: SyncRelationship.DeleteRule {
+            isOwning && declaration.deleteRule == .nullify ? .cascade : declaration.deleteRule
         }
-    }
 
-    /// The identifier of the relationship in its model, the same in every entity that inherits it.
-    package var id: ID {
-        ID(source: source, index: index)
-    }
+        /// An identifier of a relationship in its model, the same in every entity that inherits it.
+        package struct ID: Hashable, Comparable, Sendable {
+            /// The index in the model of the entity that declares the relationship.
+            package let source: Int
+            /// The index of the relationship in that entity's relationships.
+            package let index: Int
 
-    /// The relationship's name.
-    public var name: String {
-        declaration.name
-    }
+            /// Returns whether one relationship is declared before another.
+            package static func < (one: ID, other: ID) -> Bool {
+                (one.source, one.index) < (other.source, other.index)
+            }
+        }
 
-    /// Whether the relationship leads to any number of objects instead of at most one.
-    public var isToMany: Bool {
-        declaration.isToMany
-    }
+        /// The identifier of the relationship in its model, the same in every entity that inherits
+        /// it.
+        package var id: ID {
+            ID(source: source, index: index)
+        }
 
-    /// Whether the order of the related objects is kept.
-    public var isOrdered: Bool {
-        declaration.isOrdered
+        /// The relationship's name.
+        public var name: String {
+            declaration.name
+        }
+
+        /// Whether the relationship leads to any number of objects instead of at most one.
+        public var isToMany: Bool {
+            declaration.isToMany
+        }
+
+        /// Whether the order of the related objects is kept.
+        public var isOrdered: Bool {
+            declaration.isOrdered
+        }
     }
 }

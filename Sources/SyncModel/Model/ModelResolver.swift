@@ -60,7 +60,7 @@ struct ModelResolver {
         var layouts: [EntityLayout] = []
         layouts.reserveCapacity(entities.count)
         for index in entities.indices {
-            var resolved: [RelationshipLayout] = []
+            var resolved: [EntityLayout.Relationship] = []
             for place in relationships[index].indices {
                 resolved.append(try resolve(place, of: index, places, hasIdentity))
             }
@@ -227,7 +227,7 @@ struct ModelResolver {
 
     private func resolve(
         _ place: Int, of index: Int, _ places: [[String: Int]], _ hasIdentity: [Bool]
-    ) throws(ModelError) -> RelationshipLayout {
+    ) throws(ModelError) -> EntityLayout.Relationship {
         let relationship = relationships[index][place]
         let source = sources[index][place]
         let entity = entities[source].name
@@ -258,7 +258,7 @@ struct ModelResolver {
             declaredInverse = back
         }
         let isOwning = isOwning(relationship, from: source, to: destination, declaredInverse, hasIdentity)
-        return RelationshipLayout(
+        return EntityLayout.Relationship(
             declaration: relationship, index: place, source: source, destination: destination, inverse: inverse,
             isOwning: isOwning)
     }

@@ -28,7 +28,7 @@ public struct SyncEntity: Hashable, Sendable {
     /// The relationships that the entity itself declares, in order.
     public var relationships: [SyncRelationship]
     /// The indexes of own and inherited attributes, in addition to the index of the identity.
-    public var indexes: [SyncIndex] = []
+    public var indexes: [SyncEntity.Index] = []
     /// The entity's name in an earlier version of the model; nil if it was not renamed.
     ///
     /// A store that holds the earlier version finds its data by this name.

@@ -32,7 +32,7 @@ public struct SyncRelationship: Hashable, Sendable {
     /// Whether the related objects belong to this object and are deleted when the link is removed.
     ///
     /// Nil, the default, lets the model decide: objects of an entity without an identity belong to
-    /// the object that contains them. See ``RelationshipLayout/isOwning``.
+    /// the object that contains them. See ``EntityLayout/Relationship/isOwning``.
     ///
     /// The value is stored as the annotation `sync.owned`, `YES` or `NO`, so that model files
     /// contain it.

@@ -1,29 +1,31 @@
 import Foundation
 
-/// An object or record that a bound predicate can be evaluated against.
-public protocol PredicateSubject {
-    /// Returns the value at a path, or null if the path's steps lead to no object.
-    ///
-    /// For `BoundKey.Leaf.target`: null if the relationship is empty, any other value if it is not.
-    /// For `BoundKey.Leaf.count`: `.int`.
-    func value(at key: BoundKey) -> AttributeValue
+extension PropertyPath {
+    /// An object or record that a bound predicate can be evaluated against.
+    public protocol Subject {
+        /// Returns the value at a path, or null if the path's steps lead to no object.
+        ///
+        /// For `PropertyPath.Bound.Leaf.target`: null if the relationship is empty, any other value
+        /// if it is not. For `PropertyPath.Bound.Leaf.count`: `.int`.
+        func value(at key: PropertyPath.Bound) -> AttributeValue
 
-    /// Counts the objects in a relationship, and those among them that a predicate selects.
-    ///
-    /// - Parameters:
-    ///   - key: A path that ends in `.target` or `.count`: the relationship.
-    ///   - predicate: A predicate that is bound to the relationship's destination.
-    func countRelated(at key: BoundKey, where predicate: BoundPredicate) -> (selected: Int, total: Int)
+        /// Counts the objects in a relationship, and those among them that a predicate selects.
+        ///
+        /// - Parameters:
+        ///   - key: A path that ends in `.target` or `.count`: the relationship.
+        ///   - predicate: A predicate that is bound to the relationship's destination.
+        func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int)
+    }
 }
 
-extension PredicateTree where Path == BoundKey {
+extension PredicateTree where Path == PropertyPath.Bound {
     /// Returns whether the predicate is true for a record. Unknown counts as not true.
-    public func selects(_ subject: borrowing some PredicateSubject) -> Bool {
+    public func selects(_ subject: borrowing some PropertyPath.Subject) -> Bool {
         truth(of: subject) == true
     }
 
     /// Returns true, false, or nil for unknown.
-    private func truth(of subject: borrowing some PredicateSubject) -> Bool? {
+    private func truth(of subject: borrowing some PropertyPath.Subject) -> Bool? {
         switch self {
         case .constant(let holds):
             return holds

@@ -1,4 +1,4 @@
-extension PredicateTree where Path == BoundKey {
+extension PredicateTree where Path == PropertyPath.Bound {
     /// An equal predicate in a normal form.
     ///
     /// Only single conditions are negated, no conjunction is part of a conjunction, and no

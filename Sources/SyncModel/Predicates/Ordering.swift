@@ -43,50 +43,52 @@ public struct Ordering: Hashable, Sendable {
     ///
     /// - Throws: `RecordPredicateError` if a name does not exist, or the path leads to neither an
     ///   attribute nor a count, or to a JSON value, which has no order.
-    public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> BoundOrdering {
+    public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> Ordering.Bound {
         let bound = try key.bound(to: layout, in: model)
         switch bound.leaf {
         case .target, .attribute(_, .json):
             throw .unsuitableProperty(entity: layout.name, key: key.path, name: key.components.last ?? "")
         case .attribute, .count: break
         }
-        return BoundOrdering(key: bound, ascending: ascending, nulls: nulls)
+        return Ordering.Bound(key: bound, ascending: ascending, nulls: nulls)
     }
 }
 
-/// A sort criterion whose path is resolved in an entity.
-public struct BoundOrdering: Hashable, Sendable {
-    /// The path to the compared value.
-    public let key: BoundKey
-    /// Whether lesser values come first.
-    public let ascending: Bool
-    /// The position of null values.
-    public let nulls: Ordering.NullPlacement
+extension Ordering {
+    /// A sort criterion whose path is resolved in an entity.
+    public struct Bound: Hashable, Sendable {
+        /// The path to the compared value.
+        public let key: PropertyPath.Bound
+        /// Whether lesser values come first.
+        public let ascending: Bool
+        /// The position of null values.
+        public let nulls: Ordering.NullPlacement
 
-    package init(key: BoundKey, ascending: Bool, nulls: Ordering.NullPlacement) {
-        self.key = key
-        self.ascending = ascending
-        self.nulls = nulls
-    }
+        package init(key: PropertyPath.Bound, ascending: Bool, nulls: Ordering.NullPlacement) {
+            self.key = key
+            self.ascending = ascending
+            self.nulls = nulls
+        }
 
-    /// Compares two records by this criterion only.
-    func compare(_ one: some PredicateSubject, _ other: some PredicateSubject) -> ComparisonResult {
-        let value = one.value(at: key)
-        let otherValue = other.value(at: key)
-        switch (value.isNull, otherValue.isNull) {
-        case (true, true): return .orderedSame
-        case (true, false): return nulls == .first ? .orderedAscending : .orderedDescending
-        case (false, true): return nulls == .first ? .orderedDescending : .orderedAscending
-        case (false, false):
-            let result = value.compare(otherValue)
-            return ascending ? result : result.reversed
+        /// Compares two records by this criterion only.
+        func compare(_ one: some PropertyPath.Subject, _ other: some PropertyPath.Subject) -> ComparisonResult {
+            let value = one.value(at: key)
+            let otherValue = other.value(at: key)
+            switch (value.isNull, otherValue.isNull) {
+            case (true, true): return .orderedSame
+            case (true, false): return nulls == .first ? .orderedAscending : .orderedDescending
+            case (false, true): return nulls == .first ? .orderedDescending : .orderedAscending
+            case (false, false):
+                let result = value.compare(otherValue)
+                return ascending ? result : result.reversed
+            }
         }
     }
 }
 
-extension [BoundOrdering] {
+extension [Ordering.Bound] {
     /// Returns whether one record comes before another; false if all criteria compare as equal.
-    public func areInIncreasingOrder(_ one: some PredicateSubject, _ other: some PredicateSubject) -> Bool {
+    public func areInIncreasingOrder(_ one: some PropertyPath.Subject, _ other: some PropertyPath.Subject) -> Bool {
         for criterion in self {
             let result = criterion.compare(one, other)
             if result != .orderedSame { return result == .orderedAscending }

@@ -13,8 +13,8 @@ extension PredicateTree where Path == PropertyPath {
     ///
     /// Keywords are case-insensitive; paths are case-sensitive.
     ///
-    /// - Throws: `RecordPredicateError.syntax` with the byte offset, for invalid text, for more than
-    ///   100 levels of nesting, 500 conditions, or 10,000 values in lists.
+    /// - Throws: `RecordPredicateError.syntax` with the byte offset, for invalid text, for more
+    ///   than 100 levels of nesting, 500 conditions, or 10,000 values in lists.
     public init(parsing text: String) throws(RecordPredicateError) {
         var parser = PredicateParser(text)
         self = try parser.parse()

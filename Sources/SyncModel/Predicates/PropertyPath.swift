@@ -38,7 +38,7 @@ public struct PropertyPath: Hashable, Sendable {
     ///
     /// Nulls in the sequence are ignored. The predicate is false for a sequence without other
     /// values.
-    public func isIn(_ values: some Sequence<some ValueConvertible>) -> RecordPredicate {
+    public func isIn(_ values: some Sequence<some AttributeValue.Convertible>) -> RecordPredicate {
         .isIn(self, values.map(\.value).filter { !$0.isNull })
     }
 
@@ -82,7 +82,7 @@ public struct PropertyPath: Hashable, Sendable {
     }
 
     /// A predicate that is true if the value equals another; with null, if there is no value.
-    public static func == (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
+    public static func == (key: PropertyPath, value: some AttributeValue.Convertible) -> RecordPredicate {
         value.value.isNull ? .isNull(key) : .comparison(key, .equal, value.value)
     }
 
@@ -92,7 +92,7 @@ public struct PropertyPath: Hashable, Sendable {
     }
 
     /// A predicate that is true if there is a value and it differs; with null, if there is a value.
-    public static func != (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
+    public static func != (key: PropertyPath, value: some AttributeValue.Convertible) -> RecordPredicate {
         value.value.isNull ? .not(.isNull(key)) : .comparison(key, .notEqual, value.value)
     }
 
@@ -102,22 +102,22 @@ public struct PropertyPath: Hashable, Sendable {
     }
 
     /// A predicate that is true if the value is less than another.
-    public static func < (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
+    public static func < (key: PropertyPath, value: some AttributeValue.Convertible) -> RecordPredicate {
         .comparison(key, .less, value.value)
     }
 
     /// A predicate that is true if the value is less than or equal to another.
-    public static func <= (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
+    public static func <= (key: PropertyPath, value: some AttributeValue.Convertible) -> RecordPredicate {
         .comparison(key, .lessOrEqual, value.value)
     }
 
     /// A predicate that is true if the value is greater than another.
-    public static func > (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
+    public static func > (key: PropertyPath, value: some AttributeValue.Convertible) -> RecordPredicate {
         .comparison(key, .greater, value.value)
     }
 
     /// A predicate that is true if the value is greater than or equal to another.
-    public static func >= (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
+    public static func >= (key: PropertyPath, value: some AttributeValue.Convertible) -> RecordPredicate {
         .comparison(key, .greaterOrEqual, value.value)
     }
 }

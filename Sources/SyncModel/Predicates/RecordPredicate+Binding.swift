@@ -72,7 +72,7 @@ extension [RecordPredicate] {
 extension PropertyPath {
     /// Returns the value in a form that is comparable with the value at the path.
     fileprivate func fitted(
-        _ value: AttributeValue, to bound: BoundKey, of layout: EntityLayout
+        _ value: AttributeValue, to bound: PropertyPath.Bound, of layout: EntityLayout
     ) throws(RecordPredicateError) -> AttributeValue {
         let type: AttributeType
         switch bound.leaf {

@@ -64,7 +64,7 @@ extension PropertyPath {
 public typealias RecordPredicate = PredicateTree<PropertyPath>
 
 /// A predicate whose paths are resolved in an entity.
-public typealias BoundPredicate = PredicateTree<BoundKey>
+public typealias BoundPredicate = PredicateTree<PropertyPath.Bound>
 
 /// A predicate over paths that are either names or resolved positions.
 public indirect enum PredicateTree<Path: Hashable & Sendable>: Hashable, Sendable {

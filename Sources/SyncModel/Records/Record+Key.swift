@@ -1,24 +1,26 @@
-/// An identifier of a record within its entity, sub-entities included.
-public enum RecordKey: Hashable, Sendable {
-    /// The values of the identity's attributes, in the order of `EntityLayout.identitySlots`; none
-    /// is null.
-    case identity([AttributeValue])
-    /// The number of an object that has no identity, or null in it. Valid only in one store.
-    case object(ObjectID)
+extension Record {
+    /// An identifier of a record within its entity, sub-entities included.
+    public enum Key: Hashable, Sendable {
+        /// The values of the identity's attributes, in the order of `EntityLayout.identitySlots`;
+        /// none is null.
+        case identity([AttributeValue])
+        /// The number of an object that has no identity, or null in it. Valid only in one store.
+        case object(ObjectID)
 
-    /// Creates a key from the values of an identity, or nil if there are none or one is null.
-    public init?(_ identity: [AttributeValue]) {
-        guard !identity.isEmpty, !identity.contains(where: \.isNull) else { return nil }
-        self = .identity(identity)
-    }
+        /// Creates a key from the values of an identity, or nil if there are none or one is null.
+        public init?(_ identity: [AttributeValue]) {
+            guard !identity.isEmpty, !identity.contains(where: \.isNull) else { return nil }
+            self = .identity(identity)
+        }
 
-    /// Returns the key for an identity of one attribute.
-    public static func identity(_ value: some ValueConvertible) -> RecordKey {
-        .identity([value.value])
+        /// Returns the key for an identity of one attribute.
+        public static func identity(_ value: some AttributeValue.Convertible) -> Record.Key {
+            .identity([value.value])
+        }
     }
 }
 
-extension RecordKey: Codable {
+extension Record.Key: Codable {
     private enum CodingKeys: CodingKey {
         case object
     }
@@ -48,13 +50,13 @@ extension Record {
     /// The keys of the objects that a relationship of a record leads to.
     public enum Targets: Hashable, Sendable {
         /// The target of a to-one relationship, or nil if it is empty.
-        case one(RecordKey?)
+        case one(Record.Key?)
         /// The targets of a to-many relationship, in their order if it is ordered, otherwise in any
         /// order.
-        case many([RecordKey])
+        case many([Record.Key])
 
         /// All targets; empty for an empty relationship.
-        public var keys: [RecordKey] {
+        public var keys: [Record.Key] {
             switch self {
             case .one(let key): key.map { [$0] } ?? []
             case .many(let keys): keys

@@ -44,8 +44,8 @@ public struct Record: Sendable {
     }
 
     /// The record's identity in the whole store; nil if the entity has none, or a part is null.
-    public var key: RecordKey? {
-        RecordKey(layout.identitySlots.map { values[$0] })
+    public var key: Record.Key? {
+        Record.Key(layout.identitySlots.map { values[$0] })
     }
 
     /// The value of the attribute at a slot. The slot must exist.

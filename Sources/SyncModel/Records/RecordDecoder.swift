@@ -139,11 +139,11 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         if case .value(.json(let json)) = content {
-            let direct = (type as? any ValueInitializable.Type)?.init(.json(json))
+            let direct = (type as? any AttributeValue.Initializable.Type)?.init(.json(json))
             if let direct = direct as? T { return direct }
             return try own { try json.decode(type) }
         }
-        guard case .value(let value) = content, let convertible = type as? any ValueInitializable.Type else {
+        guard case .value(let value) = content, let convertible = type as? any AttributeValue.Initializable.Type else {
             return try own { try T(from: self) }
         }
         guard !value.isNull else { throw Record.CodingError.missingValue(entity: entity, property: key.stringValue) }
@@ -213,7 +213,7 @@ private struct ValuesDecoder: UnkeyedDecodingContainer {
     }
 }
 
-extension RecordKey {
+extension Record.Key {
     /// The identity if it is a single value; otherwise nil.
     fileprivate var singleValue: AttributeValue? {
         if case .identity(let values) = self, values.count == 1 { values[0] } else { nil }

@@ -100,7 +100,7 @@ private final class RecordEncoder: Encoder {
 
         /// The JSON form of a value of any type.
         private static func json(_ value: some Encodable) throws -> AttributeValue {
-            switch (value as? any ValueConvertible)?.value {
+            switch (value as? any AttributeValue.Convertible)?.value {
             case .null: .null
             case .json(let json): json.value
             default: try CanonicalJSON(encoding: value).value
@@ -151,7 +151,7 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, Unke
     }
 
     func content(of value: some Encodable) throws -> Content {
-        if let convertible = value as? any ValueConvertible { return .value(convertible.value) }
+        if let convertible = value as? any AttributeValue.Convertible { return .value(convertible.value) }
         if let number = value as? any FixedWidthInteger {
             guard let fitting = Int64(exactly: number) else {
                 throw Record.CodingError.wrongType(entity: entity, property: key.stringValue, type: "int64")

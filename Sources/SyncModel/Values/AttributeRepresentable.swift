@@ -6,7 +6,8 @@ public import Foundation
 /// order by it, and return its distinct values, the least and the greatest, and the count of each:
 ///
 ///     enum Role: String, Codable, AttributeRepresentable { case reader, editor }
-public protocol AttributeRepresentable: ValueConvertible, ValueInitializable, ObjectParts.SelectedValue
+public protocol AttributeRepresentable: AttributeValue.Convertible, AttributeValue.Initializable, ObjectParts
+        .SelectedValue
 where Plain == Self {
     /// The narrowest type of attribute that holds every value.
     static var attributeType: AttributeType { get }

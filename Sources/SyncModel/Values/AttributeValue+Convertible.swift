@@ -1,87 +1,89 @@
 public import Foundation
 
-/// A Swift type whose values convert to attribute values.
-public protocol ValueConvertible {
-    /// The attribute value of this instance.
-    var value: AttributeValue { get }
+extension AttributeValue {
+    /// A Swift type whose values convert to attribute values.
+    public protocol Convertible {
+        /// The attribute value of this instance.
+        var value: AttributeValue { get }
+    }
 }
 
-extension AttributeValue: ValueConvertible {
+extension AttributeValue: AttributeValue.Convertible {
     /// The value itself.
     public var value: AttributeValue { self }
 }
 
-extension Bool: ValueConvertible {
+extension Bool: AttributeValue.Convertible {
     /// A `.bool` value.
     public var value: AttributeValue { .bool(self) }
 }
 
-extension Int: ValueConvertible {
+extension Int: AttributeValue.Convertible {
     /// An `.int` value.
     public var value: AttributeValue { .int(Int64(self)) }
 }
 
-extension Int16: ValueConvertible {
+extension Int16: AttributeValue.Convertible {
     /// An `.int` value.
     public var value: AttributeValue { .int(Int64(self)) }
 }
 
-extension Int32: ValueConvertible {
+extension Int32: AttributeValue.Convertible {
     /// An `.int` value.
     public var value: AttributeValue { .int(Int64(self)) }
 }
 
-extension Int64: ValueConvertible {
+extension Int64: AttributeValue.Convertible {
     /// An `.int` value.
     public var value: AttributeValue { .int(self) }
 }
 
-extension Double: ValueConvertible {
+extension Double: AttributeValue.Convertible {
     /// A `.double` value.
     public var value: AttributeValue { .double(self) }
 }
 
-extension Float: ValueConvertible {
+extension Float: AttributeValue.Convertible {
     /// A `.double` of equal value.
     public var value: AttributeValue { .double(Double(self)) }
 }
 
-extension Decimal: ValueConvertible {
+extension Decimal: AttributeValue.Convertible {
     /// A `.decimal` value.
     public var value: AttributeValue { .decimal(self) }
 }
 
-extension String: ValueConvertible {
+extension String: AttributeValue.Convertible {
     /// A `.string` value.
     public var value: AttributeValue { .string(self) }
 }
 
-extension Timestamp: ValueConvertible {
+extension Timestamp: AttributeValue.Convertible {
     /// A `.date` value.
     public var value: AttributeValue { .date(self) }
 }
 
-extension Date: ValueConvertible {
+extension Date: AttributeValue.Convertible {
     /// A `.date` value, rounded to the microsecond.
     public var value: AttributeValue { .date(Timestamp(self)) }
 }
 
-extension Data: ValueConvertible {
+extension Data: AttributeValue.Convertible {
     /// A `.binary` value.
     public var value: AttributeValue { .binary(self) }
 }
 
-extension UUID: ValueConvertible {
+extension UUID: AttributeValue.Convertible {
     /// A `.uuid` value.
     public var value: AttributeValue { .uuid(self) }
 }
 
-extension URL: ValueConvertible {
+extension URL: AttributeValue.Convertible {
     /// A `.uri` value with the absolute string.
     public var value: AttributeValue { .uri(absoluteString) }
 }
 
-extension Optional: ValueConvertible where Wrapped: ValueConvertible {
+extension Optional: AttributeValue.Convertible where Wrapped: AttributeValue.Convertible {
     /// The wrapped value, or null for nil.
     public var value: AttributeValue { self?.value ?? .null }
 }

@@ -1,12 +1,14 @@
 public import Foundation
 
-/// A Swift type that can be created from attribute values of its kind.
-public protocol ValueInitializable {
-    /// Creates an instance from an attribute value, or nil if the value does not convert.
-    init?(_ value: AttributeValue)
+extension AttributeValue {
+    /// A Swift type that can be created from attribute values of its kind.
+    public protocol Initializable {
+        /// Creates an instance from an attribute value, or nil if the value does not convert.
+        init?(_ value: AttributeValue)
+    }
 }
 
-extension Bool: ValueInitializable {
+extension Bool: AttributeValue.Initializable {
     /// Creates the Boolean of a `.bool` value.
     public init?(_ value: AttributeValue) {
         guard case .bool(let flag) = value else { return nil }
@@ -14,7 +16,7 @@ extension Bool: ValueInitializable {
     }
 }
 
-extension String: ValueInitializable {
+extension String: AttributeValue.Initializable {
     /// Creates the text of a `.string` or `.uri` value, or the text form of a `.uuid` value.
     public init?(_ value: AttributeValue) {
         switch value {
@@ -36,57 +38,57 @@ extension FixedWidthInteger {
     }
 }
 
-extension Int: ValueInitializable {
+extension Int: AttributeValue.Initializable {
     /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
-extension Int8: ValueInitializable {
+extension Int8: AttributeValue.Initializable {
     /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
-extension Int16: ValueInitializable {
+extension Int16: AttributeValue.Initializable {
     /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
-extension Int32: ValueInitializable {
+extension Int32: AttributeValue.Initializable {
     /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
-extension Int64: ValueInitializable {
+extension Int64: AttributeValue.Initializable {
     /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
-extension UInt: ValueInitializable {
+extension UInt: AttributeValue.Initializable {
     /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
-extension UInt8: ValueInitializable {
+extension UInt8: AttributeValue.Initializable {
     /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
-extension UInt16: ValueInitializable {
+extension UInt16: AttributeValue.Initializable {
     /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
-extension UInt32: ValueInitializable {
+extension UInt32: AttributeValue.Initializable {
     /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
-extension UInt64: ValueInitializable {
+extension UInt64: AttributeValue.Initializable {
     /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
-extension Double: ValueInitializable {
+extension Double: AttributeValue.Initializable {
     /// Creates a double from a number: an integer must fit exactly, a decimal is rounded.
     public init?(_ value: AttributeValue) {
         switch value {
@@ -98,7 +100,7 @@ extension Double: ValueInitializable {
     }
 }
 
-extension Float: ValueInitializable {
+extension Float: AttributeValue.Initializable {
     /// Creates a float from a number, rounding the double.
     ///
     /// A `float` attribute holds a double of equal value, which converts back without loss.
@@ -108,7 +110,7 @@ extension Float: ValueInitializable {
     }
 }
 
-extension Decimal: ValueInitializable {
+extension Decimal: AttributeValue.Initializable {
     /// Creates a decimal from a number: exactly, or by its shortest text for a double.
     public init?(_ value: AttributeValue) {
         switch value {
@@ -120,7 +122,7 @@ extension Decimal: ValueInitializable {
     }
 }
 
-extension Timestamp: ValueInitializable {
+extension Timestamp: AttributeValue.Initializable {
     /// Creates the timestamp of a `.date` value.
     public init?(_ value: AttributeValue) {
         guard case .date(let moment) = value else { return nil }
@@ -128,7 +130,7 @@ extension Timestamp: ValueInitializable {
     }
 }
 
-extension Date: ValueInitializable {
+extension Date: AttributeValue.Initializable {
     /// Creates the `Date` nearest to a `.date` value.
     public init?(_ value: AttributeValue) {
         guard case .date(let moment) = value else { return nil }
@@ -136,7 +138,7 @@ extension Date: ValueInitializable {
     }
 }
 
-extension Data: ValueInitializable {
+extension Data: AttributeValue.Initializable {
     /// Creates the bytes of a `.binary` value.
     public init?(_ value: AttributeValue) {
         guard case .binary(let data) = value else { return nil }
@@ -144,7 +146,7 @@ extension Data: ValueInitializable {
     }
 }
 
-extension UUID: ValueInitializable {
+extension UUID: AttributeValue.Initializable {
     /// Creates the UUID of a `.uuid` value, or of the text of a `.string` value.
     public init?(_ value: AttributeValue) {
         switch value {
@@ -155,7 +157,7 @@ extension UUID: ValueInitializable {
     }
 }
 
-extension URL: ValueInitializable {
+extension URL: AttributeValue.Initializable {
     /// Creates a URL from the text of a `.uri` or `.string` value.
     public init?(_ value: AttributeValue) {
         switch value {

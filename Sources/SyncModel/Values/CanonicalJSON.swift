@@ -129,7 +129,7 @@ extension CanonicalJSON: Codable {
     }
 }
 
-extension CanonicalJSON: ValueConvertible, ValueInitializable {
+extension CanonicalJSON: AttributeValue.Convertible, AttributeValue.Initializable {
     /// A `.json` value, or null for the JSON `null`.
     public var value: AttributeValue { isNull ? .null : .json(self) }
 

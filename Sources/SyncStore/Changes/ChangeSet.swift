@@ -14,18 +14,18 @@ public struct ChangeSet: Hashable, Sendable {
     /// without an identity is also in ``inserted`` if the store reused it for a new object.
     public struct Keys: Hashable, Sendable {
         /// New objects.
-        public var inserted: Set<RecordKey>
+        public var inserted: Set<Record.Key>
         /// Objects whose values or targets changed, or that lost a target by a deletion.
         ///
         /// Targets of a changed link are not included. Neither is an object that lost a target of a
         /// relationship without an inverse.
-        public var updated: Set<RecordKey>
+        public var updated: Set<Record.Key>
         /// Deleted objects, including objects deleted by a cascade.
-        public var deleted: Set<RecordKey>
+        public var deleted: Set<Record.Key>
 
         /// Creates sets of keys, empty by default.
         public init(
-            inserted: Set<RecordKey> = [], updated: Set<RecordKey> = [], deleted: Set<RecordKey> = []
+            inserted: Set<Record.Key> = [], updated: Set<Record.Key> = [], deleted: Set<Record.Key> = []
         ) {
             self.inserted = inserted
             self.updated = updated
@@ -87,7 +87,7 @@ public struct ChangeSet: Hashable, Sendable {
     }
 }
 
-extension RecordKey {
+extension Record.Key {
     /// Whether the key identifies an object permanently; an object number can be reused.
     fileprivate var isIdentity: Bool {
         if case .identity = self { true } else { false }

@@ -13,7 +13,7 @@ public import SyncModel
 /// Only changes made through this store are reported, not changes made directly to the wrapped
 /// store or to its file. Without observers, there is no cost. With observers, a transaction records
 /// the numbers of the objects that it changes, and looks up their keys before the commit.
-public final class ObservedStore: CommitObservable {
+public final class ObservedStore: CommitSignals.Source {
     private let base: any Store
     private let broadcaster = Broadcaster.ofChanges()
     private let signals = Broadcaster.ofCommits()
@@ -34,12 +34,12 @@ public final class ObservedStore: CommitObservable {
     ///
     /// The observer sees either all changes or none of a transaction that is already running.
     /// Transactions that fail or change nothing are not reported. Slow observers never block
-    /// commits; see ``ChangeSets``.
+    /// commits; see ``ChangeSet/Stream``.
     ///
     /// - Parameter capacity: The number of change sets that wait for the observer before the newest
     ///   are merged; 100 by default, at least 1.
-    public func changes(capacity: Int = 100) -> ChangeSets {
-        ChangeSets(broadcaster.subscribe(capacity: capacity))
+    public func changes(capacity: Int = 100) -> ChangeSet.Stream {
+        ChangeSet.Stream(broadcaster.subscribe(capacity: capacity))
     }
 
     /// Begins to observe commits, as reported by the wrapped store or, if it reports none, by this
@@ -47,7 +47,7 @@ public final class ObservedStore: CommitObservable {
     ///
     /// - Throws: The errors of the wrapped store.
     public func commits() async throws -> CommitSignals {
-        if let observable = base as? any CommitObservable { return try await observable.commits() }
+        if let observable = base as? any CommitSignals.Source { return try await observable.commits() }
         return CommitSignals(signals)
     }
 
@@ -60,7 +60,7 @@ public final class ObservedStore: CommitObservable {
         try await queue.run {
             guard broadcaster.isObserved else {
                 let result = try await base.transaction(body)
-                signals.send(CommitSignal(roots: nil))
+                signals.send(CommitSignals.Signal(roots: nil))
                 return result
             }
             let (result, changes) = try await base.transaction { transaction in
@@ -69,7 +69,7 @@ public final class ObservedStore: CommitObservable {
                 return (result, try await observed.changes())
             }
             if !changes.isEmpty { broadcaster.send(changes) }
-            signals.send(CommitSignal(roots: nil))
+            signals.send(CommitSignals.Signal(roots: nil))
             return result
         }
     }

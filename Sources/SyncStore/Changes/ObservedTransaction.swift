@@ -2,20 +2,20 @@ import SyncBase
 import SyncModel
 
 /// A transaction that records its changes for observers.
-final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, ThreadedTransaction {
+final class ObservedTransaction: InitialLinks.Transaction, StoreSelection.Reader, ThreadedTransaction {
     /// The changed objects of all entities that share a root.
     private struct Changed {
         var inserted = ObjectSet()
         var updated = ObjectSet()
         /// The keys that objects had before an update by number, which can change their identity.
-        var formerKeys: [ObjectID: RecordKey] = [:]
+        var formerKeys: [ObjectID: Record.Key] = [:]
     }
 
     private struct State {
         /// The changes by the index of the root entity.
         var changed: [Int: Changed] = [:]
         /// The keys of deleted objects by entity.
-        var deleted: [String: Set<RecordKey>] = [:]
+        var deleted: [String: Set<Record.Key>] = [:]
     }
 
     /// The number of keys that one query reads.
@@ -52,7 +52,7 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, Thr
         try await base.count(query)
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+    func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link] {
         try await base.links(relationship, of: sources)
     }
 
@@ -62,15 +62,15 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, Thr
         try await base.find(records)
     }
 
-    func merge(_ request: MergeRequest) async throws -> MergeResult {
+    func merge(_ request: MergeRequest) async throws -> MergeRequest.Result {
         try await merge(request, links: [])
     }
 
-    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
+    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
         try await merge(request, links: links)
     }
 
-    private func merge(_ request: MergeRequest, links: [InitialLinks]) async throws -> MergeResult {
+    private func merge(_ request: MergeRequest, links: [InitialLinks]) async throws -> MergeRequest.Result {
         guard let root = request.records.layout?.root else { return try await base.merge(request, linking: links) }
         let updates = request.policy.updates && !request.policy.previewsUpdates
         if updates, let matches = request.matches {
@@ -96,7 +96,7 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, Thr
         return result
     }
 
-    func link(_ batch: LinkBatch) async throws -> LinkResult {
+    func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         let result = try await base.link(batch)
         guard !batch.isPreview else { return result }
         let root = model.layouts[batch.relationship.source].root

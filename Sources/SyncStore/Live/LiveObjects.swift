@@ -12,7 +12,8 @@ public import SyncModel
 /// The first element comes at once. Another one follows a commit only if the objects, their order
 /// or their included objects differ. Each element is read from one snapshot. While the loop is
 /// busy, commits are merged: the next element is the latest state, and nothing else waits. The
-/// sequence sees commits of other processes and hosts as the store does; see ``CommitObservable``.
+/// sequence sees commits of other processes and hosts as the store does; see
+/// ``CommitSignals/Source``.
 ///
 /// Each loop observes on its own. It ends when its task is cancelled.
 public struct LiveObjects<Object: SyncObject>: AsyncSequence, Sendable {
@@ -66,7 +67,7 @@ public struct LiveObjects<Object: SyncObject>: AsyncSequence, Sendable {
 
         private mutating func nextState(isolation actor: isolated (any Actor)?) async throws -> [Object]? {
             guard let signals else {
-                guard let store = store as? any CommitObservable else { throw ObjectReadingError.notObservable }
+                guard let store = store as? any CommitSignals.Source else { throw ObjectReadingError.notObservable }
                 let signals = try await store.commits()
                 roots = try query.roots(in: store.model)
                 let state = try await Self.read(query, from: store)
@@ -156,7 +157,7 @@ final class ReadLog {
         batch.combineContent(into: &fingerprint)
     }
 
-    func add(_ links: [StoreLink]) {
+    func add(_ links: [LinkBatch.Link]) {
         fingerprint.combine(links.count)
         for link in links {
             fingerprint.combine(link.source)

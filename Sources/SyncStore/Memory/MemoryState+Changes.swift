@@ -12,9 +12,9 @@ extension MemoryState {
         }
     }
 
-    mutating func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeResult {
+    mutating func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeRequest.Result {
         let layout = try model.layout(of: request)
-        var result = MergeResult()
+        var result = MergeRequest.Result()
         result.rows.reserveCapacity(request.records.count)
         try request.records.withReader { reader in
             for row in 0..<reader.count {
@@ -40,9 +40,9 @@ extension MemoryState {
     }
 
     private mutating func merge(
-        _ reader: RecordBatch.Reader, at row: Int, _ match: MergeRequest.Match, _ policy: MergePolicy,
+        _ reader: RecordBatch.Reader, at row: Int, _ match: MergeRequest.Match, _ policy: MergeRequest.Policy,
         _ layout: EntityLayout
-    ) throws -> MergeResult.Row? {
+    ) throws -> MergeRequest.Result.Row? {
         let identity: MemoryIdentity?
         let known: ObjectID?
         switch match {
@@ -58,10 +58,10 @@ extension MemoryState {
             let isUpdated =
                 policy.updates
                 ? try update(known, object, from: reader, at: row, isPreview: policy.previewsUpdates) : false
-            return MergeResult.Row(known, isUpdated ? .updated : .unchanged)
+            return MergeRequest.Result.Row(known, isUpdated ? .updated : .unchanged)
         }
         guard policy.inserts, match == .identity else { return nil }
-        return MergeResult.Row(try insert(reader, at: row, identity, layout), .inserted)
+        return MergeRequest.Result.Row(try insert(reader, at: row, identity, layout), .inserted)
     }
 
     private mutating func insert(
@@ -79,7 +79,7 @@ extension MemoryState {
         return new
     }
 
-    private mutating func relate(_ id: ObjectID, to target: ObjectID, by relationship: RelationshipLayout) {
+    private mutating func relate(_ id: ObjectID, to target: ObjectID, by relationship: EntityLayout.Relationship) {
         let place = place(of: relationship)
         links[place.links].set([target], of: id, side: place.side)
     }
@@ -147,11 +147,11 @@ extension MemoryState {
         return refused
     }
 
-    private func key(of id: ObjectID, _ object: MemoryObject) -> RecordKey {
-        RecordKey(model.layouts[object.entity].identitySlots.map { object.values[$0] }) ?? .object(id)
+    private func key(of id: ObjectID, _ object: MemoryObject) -> Record.Key {
+        Record.Key(model.layouts[object.entity].identitySlots.map { object.values[$0] }) ?? .object(id)
     }
 
-    mutating func link(_ batch: LinkBatch) throws -> LinkResult {
+    mutating func link(_ batch: LinkBatch) throws -> LinkBatch.Result {
         if batch.isPreview {
             var preview = self
             var batch = batch
@@ -172,7 +172,7 @@ extension MemoryState {
                 after: links[place.links].targets(of: id, side: place.side), by: relationship)
             links[place.links].set(targets, of: id, side: place.side)
         }
-        var result = LinkResult()
+        var result = LinkBatch.Result()
         var detached: Set<ObjectID> = []
         for (id, former) in zip(batch.sources, former) {
             let targets = links[place.links].targets(of: id, side: place.side)
@@ -223,13 +223,13 @@ extension MemoryState {
             tables[root].remove(id)
             result.counts[layout.name, default: 0] += 1
             if reportsKeys {
-                result.keys[layout.name, default: []].append(StoredKey(object: id, key: key(of: id, object)))
+                result.keys[layout.name, default: []].append(StoredRecord.Key(object: id, key: key(of: id, object)))
             }
         }
         return result
     }
 
-    private func relationships(of id: ObjectID, root: Int) -> [RelationshipLayout] {
+    private func relationships(of id: ObjectID, root: Int) -> [EntityLayout.Relationship] {
         tables[root][id].map { model.layouts[$0.entity].relationships } ?? []
     }
 

@@ -68,7 +68,7 @@ extension MemoryState {
         guard layout.identitySlots.count == 1,
             layout.family.allSatisfy({ model.layouts[$0].identitySlots == layout.identitySlots })
         else { return nil }
-        let key: BoundKey
+        let key: PropertyPath.Bound
         let values: [AttributeValue]
         switch predicate {
         case .comparison(let compared, .equal, let value):

@@ -48,14 +48,14 @@ struct MemoryState: Sendable {
     }
 
     /// The place of a relationship's links. Every relationship of the model has one.
-    func place(of relationship: RelationshipLayout) -> MemoryLinks.Place {
+    func place(of relationship: EntityLayout.Relationship) -> MemoryLinks.Place {
         guard let place = places[relationship.source][relationship.index] else {
             preconditionFailure("a relationship that was not checked")
         }
         return place
     }
 
-    func targets(of source: ObjectID, by relationship: RelationshipLayout) -> [ObjectID] {
+    func targets(of source: ObjectID, by relationship: EntityLayout.Relationship) -> [ObjectID] {
         let place = place(of: relationship)
         return links[place.links].targets(of: source, side: place.side)
     }

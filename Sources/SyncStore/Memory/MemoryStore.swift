@@ -9,7 +9,7 @@ public import SyncModel
 /// A transaction copies the parts that it changes, a few hundred objects at a time. Readers never
 /// wait, and a rollback costs nothing. Lookups by identity take constant time. Other queries visit
 /// all objects of the entity.
-public final class MemoryStore: CommitObservable {
+public final class MemoryStore: CommitSignals.Source {
     /// The model of the objects.
     public let model: DataModel
 
@@ -68,12 +68,12 @@ public final class MemoryStore: CommitObservable {
             let state = try transaction.end()
             committed.withLock { $0 = state }
             let roots = transaction.changedRoots
-            if !roots.isEmpty { broadcaster.send(CommitSignal(roots: roots)) }
+            if !roots.isEmpty { broadcaster.send(CommitSignals.Signal(roots: roots)) }
             return result
         }
     }
 
-    /// Begins to observe commits; see ``CommitObservable``.
+    /// Begins to observe commits; see ``CommitSignals/Source``.
     public func commits() -> CommitSignals {
         CommitSignals(broadcaster)
     }

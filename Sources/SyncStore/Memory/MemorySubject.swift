@@ -9,7 +9,7 @@ struct MemorySubject: SelectionSubject {
     var objectID: ObjectID { id }
 
     /// The object at the end of a path's steps.
-    private func place(of key: BoundKey) -> (id: ObjectID, object: MemoryObject)? {
+    private func place(of key: PropertyPath.Bound) -> (id: ObjectID, object: MemoryObject)? {
         var id = id
         var object = object
         for step in key.steps {
@@ -22,7 +22,7 @@ struct MemorySubject: SelectionSubject {
         return (id, object)
     }
 
-    func value(at key: BoundKey) -> AttributeValue {
+    func value(at key: PropertyPath.Bound) -> AttributeValue {
         guard let (id, object) = place(of: key) else { return .null }
         switch key.leaf {
         case .attribute(let slot, _): return object.values[slot]
@@ -35,11 +35,11 @@ struct MemorySubject: SelectionSubject {
         }
     }
 
-    func target(at key: BoundKey) -> ObjectID? {
+    func target(at key: PropertyPath.Bound) -> ObjectID? {
         place(of: key).flatMap { state.targets(of: $0.id, by: key.relationship(in: state.model)).first }
     }
 
-    func countRelated(at key: BoundKey, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+    func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
         guard let (id, _) = place(of: key) else { return (0, 0) }
         let relationship = key.relationship(in: state.model)
         let destination = state.model.layouts[relationship.destination]

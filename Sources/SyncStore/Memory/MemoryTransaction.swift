@@ -2,7 +2,7 @@ import SyncBase
 import SyncModel
 
 /// A transaction or a reader of a memory store, which works on a copy of its state.
-final class MemoryTransaction: InitialLinkingTransaction, SelectingReader {
+final class MemoryTransaction: InitialLinks.Transaction, StoreSelection.Reader {
     let model: DataModel
     private let content: Locked<Content>
 
@@ -81,11 +81,11 @@ final class MemoryTransaction: InitialLinkingTransaction, SelectingReader {
         try snapshot().objects(of: query).count
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+    func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link] {
         let state = try snapshot()
         try model.check(relationship)
         return sources.flatMap { source in
-            state.targets(of: source, by: relationship).map { StoreLink(source: source, target: $0) }
+            state.targets(of: source, by: relationship).map { LinkBatch.Link(source: source, target: $0) }
         }
     }
 
@@ -93,17 +93,17 @@ final class MemoryTransaction: InitialLinkingTransaction, SelectingReader {
         try snapshot().find(records)
     }
 
-    func merge(_ request: MergeRequest) async throws -> MergeResult {
+    func merge(_ request: MergeRequest) async throws -> MergeRequest.Result {
         try note(change { try $0.merge(request, []) }) { $0.add($1, request.records.layout, linking: [], in: model) }
     }
 
-    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
+    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
         try note(change { try $0.merge(request, links) }) {
             $0.add($1, request.records.layout, linking: links, in: model)
         }
     }
 
-    func link(_ batch: LinkBatch) async throws -> LinkResult {
+    func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         try note(change { try $0.link(batch) }) { $0.add($1, batch.relationship, in: model) }
     }
 

@@ -62,12 +62,14 @@ struct MemoryUniqueIndex: Sendable {
 }
 
 /// An object of which only its own attributes are compared.
-private struct OwnValues: PredicateSubject {
+private struct OwnValues: PropertyPath.Subject {
     let values: [AttributeValue]
 
-    func value(at key: BoundKey) -> AttributeValue {
+    func value(at key: PropertyPath.Bound) -> AttributeValue {
         if case .attribute(let slot, _) = key.leaf { values[slot] } else { .null }
     }
 
-    func countRelated(at key: BoundKey, where predicate: BoundPredicate) -> (selected: Int, total: Int) { (0, 0) }
+    func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+        (0, 0)
+    }
 }

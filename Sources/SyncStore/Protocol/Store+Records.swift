@@ -7,7 +7,7 @@ extension Store {
     }
 
     /// Reads the record of a key; nil if there is none; see ``StoreReader/record(_:key:)``.
-    public func record(_ entity: String, key: RecordKey) async throws -> StoredRecord? {
+    public func record(_ entity: String, key: Record.Key) async throws -> StoredRecord? {
         try await readAtOnce { try await $0.record(entity, key: key) }
     }
 

@@ -18,7 +18,7 @@ extension StoreReader {
     ///   - key: One value per identity attribute of the entity, or an object number.
     /// - Throws: `ModelError.unknownEntity`; `RecordPredicateError` if a value of the key does not
     ///   have its attribute's type; the store's own errors.
-    public func record(_ entity: String, key: RecordKey) async throws -> StoredRecord? {
+    public func record(_ entity: String, key: Record.Key) async throws -> StoredRecord? {
         let layout = try model.layout(of: entity)
         switch key {
         case .object(let object):
@@ -50,7 +50,7 @@ extension StoreReader {
                 throw RecordPredicateError.unknownProperty(entity: layout.name, key: name, name: name)
             }
             let links = try await links(relationship, of: records.map(\.object))
-            var keys: [ObjectID: RecordKey] = [:]
+            var keys: [ObjectID: Record.Key] = [:]
             let targets = StoreQuery(model.layouts[relationship.destination].name, objects: .only(links.map(\.target)))
             try await fetch(targets, batchRowCount: 1000) { batch in
                 for stored in batch { keys[stored.object] = stored.key }

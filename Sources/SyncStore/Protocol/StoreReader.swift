@@ -33,5 +33,5 @@ public protocol StoreReader: Sendable {
     ///   source are in the order of the relationship or, if it is not ordered, in the order of the
     ///   targets' numbers.
     /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink]
+    func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link]
 }

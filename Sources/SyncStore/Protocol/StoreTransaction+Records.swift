@@ -22,7 +22,7 @@ extension StoreTransaction {
     @discardableResult
     public func update(_ object: ObjectID, to record: Record) async throws -> Bool {
         let request = MergeRequest(
-            try record.batch(), matches: [.object(object)], policy: MergePolicy(inserts: false))
+            try record.batch(), matches: [.object(object)], policy: MergeRequest.Policy(inserts: false))
         return (try await merge(request).rows.first ?? nil)?.change == .updated
     }
 

@@ -34,11 +34,11 @@ public protocol StoreTransaction: StoreReader {
     ///
     /// - Returns: The object of each row, and what the merge did with it.
     /// - Throws: `StoreError.refused` if a constraint refuses a row, unless the request sets such
-    ///   rows aside; `StoreError.identityTaken` if an update of a given object would give two objects
-    ///   one identity; `StoreError.abstractEntity` for an insertion into an abstract entity;
-    ///   `StoreError.foreignBatch` and `StoreError.unsuitableMatches` if the request does not fit
-    ///   the model or itself.
-    func merge(_ request: MergeRequest) async throws -> MergeResult
+    ///   rows aside; `StoreError.identityTaken` if an update of a given object would give two
+    ///   objects one identity; `StoreError.abstractEntity` for an insertion into an abstract
+    ///   entity; `StoreError.foreignBatch` and `StoreError.unsuitableMatches` if the request does
+    ///   not fit the model or itself.
+    func merge(_ request: MergeRequest) async throws -> MergeRequest.Result
 
     /// Links objects, and keeps the inverse relationships consistent.
     ///
@@ -48,7 +48,7 @@ public protocol StoreTransaction: StoreReader {
     ///
     /// - Returns: The sources that changed and the targets that were detached.
     /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
-    func link(_ batch: LinkBatch) async throws -> LinkResult
+    func link(_ batch: LinkBatch) async throws -> LinkBatch.Result
 
     /// Deletes objects, and applies the model's delete rules.
     ///

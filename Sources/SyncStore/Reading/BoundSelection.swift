@@ -5,16 +5,16 @@ package struct BoundSelection: Sendable {
     /// A column with indices instead of names.
     package enum Column: Hashable, Sendable {
         case object
-        case value(BoundKey)
-        case target(BoundKey)
+        case value(PropertyPath.Bound)
+        case target(PropertyPath.Bound)
         case count
-        case aggregate(StoreSelection.Aggregate, BoundKey)
+        case aggregate(StoreSelection.Aggregate, PropertyPath.Bound)
     }
 
     package let entity: EntityLayout
     package let predicate: BoundPredicate
     package let objects: StoreQuery.Objects
-    package let ordering: [BoundOrdering]
+    package let ordering: [Ordering.Bound]
     package let limit: Int?
     package let offset: Int
     package let columns: [Column]
@@ -80,7 +80,7 @@ package struct BoundSelection: Sendable {
     }
 }
 
-extension BoundKey {
+extension PropertyPath.Bound {
     /// The type of the values at the path; nil for a relationship.
     package var valueType: AttributeType? {
         switch leaf {

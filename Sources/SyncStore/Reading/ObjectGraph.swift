@@ -5,22 +5,24 @@ import SyncModel
 /// Used for readers that do not compute selections themselves.
 struct ObjectGraph {
     /// The values by path and object.
-    private var values: [BoundKey: [ObjectID: AttributeValue]] = [:]
+    private var values: [PropertyPath.Bound: [ObjectID: AttributeValue]] = [:]
 
     private struct Subject: SelectionSubject {
         let objectID: ObjectID
         let graph: ObjectGraph
 
-        func value(at key: BoundKey) -> AttributeValue {
+        func value(at key: PropertyPath.Bound) -> AttributeValue {
             graph.values[key]?[objectID] ?? .null
         }
 
-        func target(at key: BoundKey) -> ObjectID? {
+        func target(at key: PropertyPath.Bound) -> ObjectID? {
             if case .int(let target) = value(at: key) { target } else { nil }
         }
 
         // The reader has already applied the predicate.
-        func countRelated(at key: BoundKey, where predicate: BoundPredicate) -> (selected: Int, total: Int) { (0, 0) }
+        func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+            (0, 0)
+        }
     }
 
     /// Reads the rows of a selection.
@@ -47,7 +49,7 @@ struct ObjectGraph {
     }
 
     private mutating func read(
-        _ keys: Set<BoundKey>, of records: [StoredRecord], from reader: some StoreReader
+        _ keys: Set<PropertyPath.Bound>, of records: [StoredRecord], from reader: some StoreReader
     ) async throws {
         for key in keys {
             // The objects at the end of the steps, by the object that they start from.
@@ -87,7 +89,7 @@ struct ObjectGraph {
 
 extension BoundSelection {
     /// The paths that the rows and their order depend on.
-    fileprivate var keys: Set<BoundKey> {
+    fileprivate var keys: Set<PropertyPath.Bound> {
         var keys = Set(ordering.map(\.key))
         for column in columns {
             switch column {

@@ -2,11 +2,11 @@ import Foundation
 import SyncModel
 
 /// An object in memory from which a selection can be computed.
-protocol SelectionSubject: PredicateSubject {
+protocol SelectionSubject: PropertyPath.Subject {
     /// The number of the object.
     var objectID: ObjectID { get }
     /// The number of the object in a to-one relationship; nil if there is none.
-    func target(at key: BoundKey) -> ObjectID?
+    func target(at key: PropertyPath.Bound) -> ObjectID?
 }
 
 /// Computes the rows of a selection from objects in memory.
@@ -96,7 +96,7 @@ struct SelectionRows {
 
 extension StoreSelection.Aggregate {
     fileprivate func result(
-        of values: [AttributeValue], _ key: BoundKey, entity: EntityLayout
+        of values: [AttributeValue], _ key: PropertyPath.Bound, entity: EntityLayout
     ) throws -> AttributeValue {
         guard let first = values.first else { return .null }
         switch self {
@@ -138,15 +138,17 @@ extension Double {
 }
 
 /// A position, as an object for comparisons.
-private struct PositionSubject: PredicateSubject {
+private struct PositionSubject: PropertyPath.Subject {
     let position: StoreSelection.Position
-    let ordering: [BoundOrdering]
+    let ordering: [Ordering.Bound]
 
-    func value(at key: BoundKey) -> AttributeValue {
+    func value(at key: PropertyPath.Bound) -> AttributeValue {
         ordering.firstIndex { $0.key == key }.map { position.values[$0] } ?? .null
     }
 
-    func countRelated(at key: BoundKey, where predicate: BoundPredicate) -> (selected: Int, total: Int) { (0, 0) }
+    func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+        (0, 0)
+    }
 }
 
 extension RecordBatch {

@@ -1,35 +1,37 @@
 public import SyncModel
 
-/// A reader that computes selections itself, for example with one SQL statement.
-///
-/// The refinement is optional. Callers use ``StoreReader/select(_:batchRowCount:_:)``, which works
-/// with every reader.
-public protocol SelectingReader: StoreReader {
-    /// Returns the rows of a selection in batches.
+extension StoreSelection {
+    /// A reader that computes selections itself, for example with one SQL statement.
     ///
-    /// - Parameters:
-    ///   - selection: The objects and the columns.
-    ///   - batchRowCount: The maximum number of rows of a batch, at least 1.
-    ///   - body: Receives the batches in order, none of them empty. A batch has one column per
-    ///     column of the selection and no entity.
-    /// - Throws: `ModelError.unknownEntity` and `RecordPredicateError` if the selection does not
-    ///   fit the model; `StoreError.sumOverflow`; the body's error.
-    func selectRows(
-        _ selection: StoreSelection, batchRowCount: Int, _ body: (RecordBatch) async throws -> Void
-    ) async throws
+    /// The refinement is optional. Callers use ``StoreReader/select(_:batchRowCount:_:)``, which
+    /// works with every reader.
+    public protocol Reader: StoreReader {
+        /// Returns the rows of a selection in batches.
+        ///
+        /// - Parameters:
+        ///   - selection: The objects and the columns.
+        ///   - batchRowCount: The maximum number of rows of a batch, at least 1.
+        ///   - body: Receives the batches in order, none of them empty. A batch has one column per
+        ///     column of the selection and no entity.
+        /// - Throws: `ModelError.unknownEntity` and `RecordPredicateError` if the selection does
+        ///   not fit the model; `StoreError.sumOverflow`; the body's error.
+        func selectRows(
+            _ selection: StoreSelection, batchRowCount: Int, _ body: (RecordBatch) async throws -> Void
+        ) async throws
+    }
 }
 
 extension StoreReader {
-    /// Returns the rows of a selection in batches; see ``SelectingReader``.
+    /// Returns the rows of a selection in batches; see ``StoreSelection/Reader``.
     ///
-    /// A reader that is not a `SelectingReader` reads whole objects instead. It keeps them in
+    /// A reader that is not a `StoreSelection.Reader` reads whole objects instead. It keeps them in
     /// memory if the selection groups them or follows relationships.
     ///
-    /// - Throws: As ``SelectingReader/selectRows(_:batchRowCount:_:)``.
+    /// - Throws: As ``StoreSelection/Reader/selectRows(_:batchRowCount:_:)``.
     public func select(
         _ selection: StoreSelection, batchRowCount: Int = 3000, _ body: (RecordBatch) async throws -> Void
     ) async throws {
-        if let selecting = self as? any SelectingReader {
+        if let selecting = self as? any StoreSelection.Reader {
             return try await selecting.selectRows(selection, batchRowCount: batchRowCount, body)
         }
         try await ObjectGraph.select(selection, from: self, batchRowCount: batchRowCount, body)
@@ -37,7 +39,7 @@ extension StoreReader {
 
     /// Returns all rows of a selection, as values.
     ///
-    /// - Throws: As ``SelectingReader/selectRows(_:batchRowCount:_:)``.
+    /// - Throws: As ``StoreSelection/Reader/selectRows(_:batchRowCount:_:)``.
     public func rows(_ selection: StoreSelection) async throws -> [[AttributeValue]] {
         var rows: [[AttributeValue]] = []
         try await select(selection) { batch in

@@ -13,7 +13,7 @@ public struct LinkBatch: Sendable {
     }
 
     /// The relationship, from the layout of the sources' entity or of one that it inherits from.
-    public let relationship: RelationshipLayout
+    public let relationship: EntityLayout.Relationship
     /// The effect on the existing links of each source.
     public let mode: Mode
     /// The objects to start from, each once.
@@ -31,7 +31,7 @@ public struct LinkBatch: Sendable {
     public var isPreview = false
 
     /// Creates a batch without sources.
-    public init(_ relationship: RelationshipLayout, mode: Mode) {
+    public init(_ relationship: EntityLayout.Relationship, mode: Mode) {
         self.relationship = relationship
         self.mode = mode
     }
@@ -64,7 +64,7 @@ extension LinkBatch.Mode {
     /// - Returns: The targets in the order of the relationship; in the order of their numbers if
     ///   the relationship has none.
     package func targets(
-        stated: some Sequence<ObjectID>, after current: [ObjectID], by relationship: RelationshipLayout
+        stated: some Sequence<ObjectID>, after current: [ObjectID], by relationship: EntityLayout.Relationship
     ) -> [ObjectID] {
         var seen: Set<ObjectID> = []
         var wanted = stated.filter { seen.insert($0).inserted }

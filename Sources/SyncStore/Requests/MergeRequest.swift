@@ -20,9 +20,9 @@ public struct MergeRequest: Sendable {
     /// The match of each row of the batch; nil, the default, if every row matches by identity.
     public var matches: [Match]?
     /// The allowed changes; all by default.
-    public var policy: MergePolicy
+    public var policy: MergeRequest.Policy
     /// Whether rows that an index or a constraint refuses are left out and reported in
-    /// ``MergeResult/refused``; false by default, which makes them an error.
+    /// ``MergeRequest/Result/refused``; false by default, which makes them an error.
     public var setsRefusedAside = false
 
     /// Creates a request.
@@ -31,7 +31,7 @@ public struct MergeRequest: Sendable {
     ///   - records: Records of one entity, which must not be abstract if objects are inserted.
     ///   - matches: One element per row; nil, the default, if every row matches by identity.
     ///   - policy: The allowed changes; all by default.
-    public init(_ records: RecordBatch, matches: [Match]? = nil, policy: MergePolicy = MergePolicy()) {
+    public init(_ records: RecordBatch, matches: [Match]? = nil, policy: MergeRequest.Policy = MergeRequest.Policy()) {
         self.records = records
         self.matches = matches
         self.policy = policy

@@ -9,7 +9,7 @@ public struct StoreRefusal: Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         /// A unique index: another object has the values. The payload is the identity of that
         /// object; nil if it is unknown.
-        case taken(by: RecordKey?)
+        case taken(by: Record.Key?)
         /// A check, a trigger or another rule for values.
         case check
         /// A column that accepts only shorter texts or smaller numbers.
@@ -23,7 +23,7 @@ public struct StoreRefusal: Hashable, Sendable {
     /// The entity of the object.
     public var entity: String
     /// The identity of the object; nil if the store did not determine it.
-    public var key: RecordKey?
+    public var key: Record.Key?
     /// The attributes that the rule is about; empty if the store does not know them.
     public var attributes: [String]
     /// The kind of rule.
@@ -40,7 +40,7 @@ public struct StoreRefusal: Hashable, Sendable {
 
     /// Creates a refusal.
     public init(
-        entity: String, key: RecordKey? = nil, attributes: [String] = [], reason: Reason, constraint: String? = nil,
+        entity: String, key: Record.Key? = nil, attributes: [String] = [], reason: Reason, constraint: String? = nil,
         index: Int? = nil, object: ObjectID? = nil, databaseError: String = ""
     ) {
         self.entity = entity
@@ -80,7 +80,7 @@ extension StoreRefusal: CustomStringConvertible, CustomDebugStringConvertible {
         }
     }
 
-    private static func name(_ entity: String, _ key: RecordKey?) -> String {
+    private static func name(_ entity: String, _ key: Record.Key?) -> String {
         switch key {
         case .identity(let values): "\(entity) \(values.map(\.description).joined(separator: ", "))"
         case .object(let number): "\(entity) in row \(number)"

@@ -14,7 +14,7 @@ public struct StoredRecord: Hashable, Sendable {
     }
 
     /// The object's identity, or its number if it has no identity.
-    public var key: RecordKey {
+    public var key: Record.Key {
         record.key ?? .object(object)
     }
 }

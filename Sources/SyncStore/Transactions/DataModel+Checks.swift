@@ -28,7 +28,7 @@ extension DataModel {
     /// Verifies that a relationship belongs to the model.
     ///
     /// - Throws: `StoreError.foreignRelationship` if it does not.
-    public func check(_ relationship: RelationshipLayout) throws(StoreError) {
+    public func check(_ relationship: EntityLayout.Relationship) throws(StoreError) {
         guard layouts.indices.contains(relationship.source),
             layouts[relationship.source].relationships.indices.contains(relationship.index),
             layouts[relationship.source].relationships[relationship.index] == relationship

@@ -76,7 +76,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     // MARK: Values
 
     @inline(__always)
-    func integer<Number: FixedWidthInteger & ValueInitializable>(_ slot: Int) throws -> Number {
+    func integer<Number: FixedWidthInteger & AttributeValue.Initializable>(_ slot: Int) throws -> Number {
         let column = columns[slot]
         if column >= 0, reader.kind(row: row, slot: column) == .int,
             let number = Number(exactly: reader.int(row: row, slot: column))
@@ -119,7 +119,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     /// A value of any convertible type.
-    func plain<T: ValueInitializable>(_ slot: Int) throws -> T {
+    func plain<T: AttributeValue.Initializable>(_ slot: Int) throws -> T {
         guard accesses[slot] == .cell else {
             throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
         }
@@ -137,7 +137,9 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
             // The types are equal, so the casts change nothing.
             if type == Date.self { return unsafeBitCast(try date(slot), to: type) }
             if type == UUID.self { return unsafeBitCast(try plain(slot) as UUID, to: type) }
-            if let convertible = type as? any ValueInitializable.Type { return try converted(convertible, slot) }
+            if let convertible = type as? any AttributeValue.Initializable.Type {
+                return try converted(convertible, slot)
+            }
             current = slot
             do { return try T(from: self) } catch is DecodingError {
                 throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
@@ -172,7 +174,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
         }
     }
 
-    private func converted<T, V: ValueInitializable>(_ type: V.Type, _ slot: Int) throws -> T {
+    private func converted<T, V: AttributeValue.Initializable>(_ type: V.Type, _ slot: Int) throws -> T {
         guard let value = try plain(slot) as V as? T else {
             throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
         }
@@ -221,7 +223,9 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     func decode(_ type: Int.Type) throws -> Int { try integer(current) }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        if let convertible = type as? any ValueInitializable.Type { return try converted(convertible, current) }
+        if let convertible = type as? any AttributeValue.Initializable.Type {
+            return try converted(convertible, current)
+        }
         return try T(from: self)
     }
 }

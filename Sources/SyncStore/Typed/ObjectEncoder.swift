@@ -26,7 +26,7 @@ enum ObjectEncoder {
             }
             // A model that was not built from the type may store JSON as bytes.
             guard let slot = layout.slot(of: name), layout.attributes[slot].type == .binary,
-                !(value is any ValueConvertible)
+                !(value is any AttributeValue.Convertible)
             else { return false }
             content.values.append((slot, .binary(try JSONEncoder().encode(value))))
             return true

@@ -101,7 +101,7 @@ struct ObjectLoader {
     }
 
     private func toMany<Value: ObjectParts.RelatedValue>(
-        _ type: Value.Type, _ relationship: RelationshipLayout, _ sources: [ObjectID], _ includes: IncludeTree
+        _ type: Value.Type, _ relationship: EntityLayout.Relationship, _ sources: [ObjectID], _ includes: IncludeTree
     ) async throws -> AnyObject {
         guard !sources.isEmpty else { return RelatedValues<Value>([:], empty: Value(related: [])) }
         let links = try await reader.links(relationship, of: sources)

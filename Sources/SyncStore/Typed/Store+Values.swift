@@ -1,21 +1,23 @@
 public import SyncModel
 
-/// The number of objects that have the same value.
-public struct GroupCount<Value: ObjectParts.SelectedValue>: Sendable {
-    /// The value.
-    public let value: Value
-    /// The number of objects.
-    public let count: Int
+extension StoreQuery {
+    /// The number of objects that have the same value.
+    public struct GroupCount<Value: ObjectParts.SelectedValue>: Sendable {
+        /// The value.
+        public let value: Value
+        /// The number of objects.
+        public let count: Int
 
-    /// Creates a pair of a value and a number.
-    public init(value: Value, count: Int) {
-        self.value = value
-        self.count = count
+        /// Creates a pair of a value and a number.
+        public init(value: Value, count: Int) {
+            self.value = value
+            self.count = count
+        }
     }
 }
 
-extension GroupCount: Equatable where Value: Equatable {}
-extension GroupCount: Hashable where Value: Hashable {}
+extension StoreQuery.GroupCount: Equatable where Value: Equatable {}
+extension StoreQuery.GroupCount: Hashable where Value: Hashable {}
 
 extension StoreReader {
     /// Returns the distinct values at a path, in ascending order, null first.
@@ -36,12 +38,12 @@ extension StoreReader {
     /// - Throws: As ``distinct(_:where:)``.
     public func counts<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         by path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
-    ) async throws -> [GroupCount<Value>] {
+    ) async throws -> [StoreQuery.GroupCount<Value>] {
         let names = try ObjectParts.Fields<Object>()[keyPath: path].path.propertyPath()
         let selection = StoreSelection(
             try ObjectQuery(Object.self, where: predicate).storeQuery(), columns: [.value(names), .count])
         return try await rows(selection).map { row in
-            GroupCount(value: try Value.converted(row[0], names, Object.self), count: Int(row[1]) ?? 0)
+            StoreQuery.GroupCount(value: try Value.converted(row[0], names, Object.self), count: Int(row[1]) ?? 0)
         }
     }
 
@@ -123,7 +125,7 @@ extension Store {
     public func counts<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         of type: Object.Type, by path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
-    ) async throws -> [GroupCount<Value>] {
+    ) async throws -> [StoreQuery.GroupCount<Value>] {
         try await readAtOnce { try await $0.counts(by: path, where: predicate) }
     }
 

@@ -1,23 +1,27 @@
 public import SyncModel
 
-/// A part of the objects of a query, and the key of the next part.
-public struct ObjectPage<Object: SyncObject>: Sendable {
-    /// The objects, in the order of the query.
-    public let objects: [Object]
-    /// The key of the next page; nil after the last object.
-    public let next: ObjectPageKey?
+extension StoreQuery {
+    /// A part of the objects of a query, and the key of the next part.
+    public struct Page<Object: SyncObject>: Sendable {
+        /// The objects, in the order of the query.
+        public let objects: [Object]
+        /// The key of the next page; nil after the last object.
+        public let next: StoreQuery.PageKey?
+    }
 }
 
-/// The position of a page's last object, after which the next page begins.
-///
-/// Reading a page by its key costs as much as reading the first page. Objects that are inserted or
-/// deleted in the meantime cause no repeated or missing objects. The key is valid in one store, for
-/// queries with the same order.
-public struct ObjectPageKey: Hashable, Sendable {
-    let position: StoreSelection.Position
+extension StoreQuery {
+    /// The position of a page's last object, after which the next page begins.
+    ///
+    /// Reading a page by its key costs as much as reading the first page. Objects that are inserted
+    /// or deleted in the meantime cause no repeated or missing objects. The key is valid in one
+    /// store, for queries with the same order.
+    public struct PageKey: Hashable, Sendable {
+        let position: StoreSelection.Position
+    }
 }
 
-extension ObjectPageKey: Codable {
+extension StoreQuery.PageKey: Codable {
     private enum CodingKeys: String, CodingKey {
         case values, object
     }
@@ -46,9 +50,11 @@ extension StoreReader {
     ///     of all objects.
     ///   - key: The key from the previous page; nil for the first page.
     /// - Throws: ``ObjectReadingError/foreignPageKey``, and as ``all(_:)``.
-    public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<
-        Object
-    > {
+    public func page<Object>(_ query: ObjectQuery<Object>, after key: StoreQuery.PageKey? = nil) async throws
+        -> StoreQuery.Page<
+            Object
+        >
+    {
         guard key.map({ $0.position.values.count == query.ordering.count }) ?? true else {
             throw ObjectReadingError.foreignPageKey
         }
@@ -83,16 +89,18 @@ extension StoreReader {
         let content = ObjectContent(plan, related: try await loader.related(plan, batches))
         var objects: [Object] = []
         try await loader.decode(batches, content, of: plan.layout) { _, object in objects.append(object) }
-        return ObjectPage(objects: objects, next: last.map(ObjectPageKey.init(position:)))
+        return StoreQuery.Page(objects: objects, next: last.map(StoreQuery.PageKey.init(position:)))
     }
 }
 
 extension Store {
     /// Returns the objects of a query that come after a page key; see
     /// ``StoreReader/page(_:after:)``.
-    public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<
-        Object
-    > {
+    public func page<Object>(_ query: ObjectQuery<Object>, after key: StoreQuery.PageKey? = nil) async throws
+        -> StoreQuery.Page<
+            Object
+        >
+    {
         try await readAtOnce { try await $0.page(query, after: key) }
     }
 }

@@ -58,7 +58,8 @@ extension StoreTransaction {
     }
 
     private func link<Target: SyncObject>(
-        _ sources: [ObjectID], by relationship: RelationshipLayout, to lists: [[any SyncObject]?], of type: Target.Type
+        _ sources: [ObjectID], by relationship: EntityLayout.Relationship, to lists: [[any SyncObject]?],
+        of type: Target.Type
     ) async throws {
         let targets = lists.flatMap { $0 ?? [] }.compactMap { $0 as? Target }
         var numbers = try await targets.isEmpty ? [][...] : insert(targets)[...]

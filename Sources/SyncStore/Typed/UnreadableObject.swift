@@ -4,12 +4,12 @@ public import SyncModel
 /// optional.
 public struct UnreadableObject: Hashable, Sendable {
     /// The key of the object.
-    public let key: RecordKey
+    public let key: Record.Key
     /// The entity and property at fault, and the reason.
     public let error: Record.CodingError
 
     /// Creates a report about an object.
-    public init(key: RecordKey, error: Record.CodingError) {
+    public init(key: Record.Key, error: Record.CodingError) {
         self.key = key
         self.error = error
     }

@@ -24,7 +24,7 @@ package struct PostgresDialect: SQLDialect {
     }
 
     /// The type of a column. Texts compare and sort by their bytes, as in every other store.
-    package func columnType(_ type: AttributeType, dates: DateStorage) -> String {
+    package func columnType(_ type: AttributeType, dates: SQLNaming.DateStorage) -> String {
         switch type {
         case .string, .uri: "text COLLATE \"C\""
         default: Self.valueType(type)
@@ -102,7 +102,7 @@ package struct PostgresDialect: SQLDialect {
 
     // MARK: Values
 
-    package func binding(_ value: AttributeValue, dates: DateStorage) -> SQLBinding {
+    package func binding(_ value: AttributeValue, dates: SQLNaming.DateStorage) -> SQLBinding {
         switch value {
         case .null: .null
         case .bool(let flag): .typed(flag ? "true" : "false", as: "boolean")

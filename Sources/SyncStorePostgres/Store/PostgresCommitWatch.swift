@@ -82,11 +82,11 @@ final class PostgresCommitWatch: Sendable {
             guard let link else {
                 let new = try await PostgresCommitLink(settings)
                 // Notifications may have been lost in the meantime.
-                broadcaster.send(CommitSignal(roots: nil))
+                broadcaster.send(CommitSignals.Signal(roots: nil))
                 return new
             }
             for payload in try await link.wait(until: .now + Self.roundLength) {
-                broadcaster.send(CommitSignal(roots: roots(of: payload)))
+                broadcaster.send(CommitSignals.Signal(roots: roots(of: payload)))
             }
             return link
         } catch {

@@ -56,7 +56,7 @@ extension PostgresConnection {
 
     /// The objects that still have a removed link, because their column does not accept null.
     func refusals(
-        of objects: [ObjectID], by relationship: RelationshipLayout, _ schema: SQLSchema, _ queries: SQLQueries
+        of objects: [ObjectID], by relationship: EntityLayout.Relationship, _ schema: SQLSchema, _ queries: SQLQueries
     ) throws -> [StoreRefusal] {
         let linked = try links(relationship, of: objects, queries).map(\.source)
         guard !linked.isEmpty else { return [] }
@@ -69,12 +69,12 @@ extension PostgresConnection {
 
     /// Returns the links of a relationship from the given objects.
     func links(
-        _ relationship: RelationshipLayout, of sources: [ObjectID], _ queries: SQLQueries
-    ) throws -> [StoreLink] {
+        _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries
+    ) throws -> [LinkBatch.Link] {
         let result = try run(SQLStatementText(queries.links(relationship), [.objects(sources)]))
         return (0..<result.rowCount).compactMap { row in
             guard let source = result.integer(row, 0), let target = result.integer(row, 1) else { return nil }
-            return StoreLink(source: source, target: target)
+            return LinkBatch.Link(source: source, target: target)
         }
     }
 }

@@ -33,9 +33,9 @@ struct PostgresLinking: SQLLinkWriter {
     ///
     /// - Parameter kept: Receives the links to remove that are in a column which does not accept
     ///   null.
-    mutating func run(keeping kept: inout SQLKeptLinks) throws -> LinkResult {
+    mutating func run(keeping kept: inout SQLKeptLinks) throws -> LinkBatch.Result {
         let link = schema.columnLink(of: batch.relationship)
-        let result: LinkResult
+        let result: LinkBatch.Result
         do { result = try write(batch, schema: schema) } catch let error as PostgresError where error.isRefusal {
             guard let link, error.code == .notNullViolation, error.column == link.column else {
                 throw StoreError.refused(refusal(error))
@@ -197,7 +197,7 @@ struct PostgresLinking: SQLLinkWriter {
         "p.n + (SELECT coalesce(max(o.\(position)), -1) FROM \(table) o WHERE o.\(column) = \(value))"
     }
 
-    private func pairs(_ links: [StoreLink]) -> [SQLBinding] {
+    private func pairs(_ links: [LinkBatch.Link]) -> [SQLBinding] {
         [.objects(links.map(\.source)), .objects(links.map(\.target))]
     }
 }

@@ -32,7 +32,7 @@ struct PostgresMerge {
     func find(
         _ records: RecordBatch, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
     ) throws -> [ObjectID?] {
-        let request = MergeRequest(records, policy: MergePolicy(inserts: false, updates: false))
+        let request = MergeRequest(records, policy: MergeRequest.Policy(inserts: false, updates: false))
         var waiting: SQLWaitingValues?
         return try run(request, [], filling: nil, &waiting, connection, buffer).objects
     }
@@ -45,11 +45,11 @@ struct PostgresMerge {
     func run(
         _ request: MergeRequest, _ links: [InitialLinks], filling: PostgresFilling?,
         _ waiting: inout SQLWaitingValues?, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
-    ) throws -> MergeResult {
+    ) throws -> MergeRequest.Result {
         // A batch table has one target per row.
         let links = links.first
         let (records, policy) = (request.records, request.policy)
-        var result = MergeResult(Array(repeating: nil, count: records.count))
+        var result = MergeRequest.Result(Array(repeating: nil, count: records.count))
         // Objects of an abstract entity can be found but not inserted.
         let inserts = policy.inserts && !layout.isAbstract
         try records.withReader { reader in
@@ -61,7 +61,7 @@ struct PostgresMerge {
                     let numbers = try fill(reader, round, links, filling, connection, buffer)
                 {
                     for (row, number) in zip(round.rows.sorted(), numbers) {
-                        result.rows[row] = MergeResult.Row(number, .inserted)
+                        result.rows[row] = MergeRequest.Result.Row(number, .inserted)
                     }
                     continue
                 }
@@ -94,7 +94,7 @@ struct PostgresMerge {
             }
             for item in order.repeats {
                 result.rows[item.row] = result.rows[item.first].map {
-                    MergeResult.Row($0.object, item.differs && policy.updates ? .updated : .unchanged)
+                    MergeRequest.Result.Row($0.object, item.differs && policy.updates ? .updated : .unchanged)
                 }
             }
         }
@@ -142,11 +142,11 @@ struct PostgresMerge {
     /// - Throws: `SQLSchemaError.unsuitableTable` if the rows that the server wrote differ from
     ///   those that it was to write.
     func take(
-        _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergePolicy,
-        into result: inout MergeResult
+        _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergeRequest.Policy,
+        into result: inout MergeRequest.Result
     ) throws {
         let codes = answer.integers(0, 0)
-        let changes = codes.map { MergeResult.Change(rawValue: UInt8(truncatingIfNeeded: $0 & 3)) }
+        let changes = codes.map { MergeRequest.Result.Change(rawValue: UInt8(truncatingIfNeeded: $0 & 3)) }
         try check(
             written: answer.integer(0, 1), of: changes.count { $0 == .inserted },
             isSame: zip(codes, changes).reduce(into: Int64(0)) { if $1.1 == .inserted { $0 ^= $1.0 >> 2 } }
@@ -154,7 +154,7 @@ struct PostgresMerge {
         try check(written: answer.integer(0, 3), of: changes.count { $0 == .updated }, isSame: true)
         guard !round.isSettled else { return }
         for (row, (code, change)) in zip(round.rows.sorted(), zip(codes, changes)) {
-            result.rows[row] = change.map { MergeResult.Row(code >> 2, $0) }
+            result.rows[row] = change.map { MergeRequest.Result.Row(code >> 2, $0) }
             if code == 0, policy.inserts, !round.isByObject { throw StoreError.abstractEntity(entity: layout.name) }
         }
     }

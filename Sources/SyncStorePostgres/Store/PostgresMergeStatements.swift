@@ -18,7 +18,7 @@ struct PostgresMergeStatements {
         /// Whether the batch has marks for absent cells.
         var hasMarks: Bool
         /// The relationship whose targets the batch has; nil for none.
-        var linked: RelationshipLayout?
+        var linked: EntityLayout.Relationship?
         /// The rows of the batch to merge; nil for all.
         var places: ClosedRange<Int>?
         /// What rows have in columns of unique indexes while their values wait.
@@ -72,7 +72,7 @@ struct PostgresMergeStatements {
     /// does not cover everything that a merge finds.
     ///
     /// - Parameter linked: The relationship whose targets the rows have; nil for none.
-    func copying(linked: RelationshipLayout?) -> String? {
+    func copying(linked: EntityLayout.Relationship?) -> String? {
         guard layout.hasIdentity, !namesEntity else { return nil }
         var names = [schema.rowColumn]
         if let linked {
@@ -86,9 +86,9 @@ struct PostgresMergeStatements {
     /// Returns the statement for a task.
     ///
     /// It selects an array with one number for each row of the batch, in order: the object's number
-    /// times four plus the raw value of `MergeResult.Change`; 0 without an object. Three more
-    /// columns are the number of inserted rows, the exclusive or of their numbers, and the number
-    /// of updated rows. They are null if the statement does not insert or update.
+    /// times four plus the raw value of `MergeRequest.Result.Change`; 0 without an object. Three
+    /// more columns are the number of inserted rows, the exclusive or of their numbers, and the
+    /// number of updated rows. They are null if the statement does not insert or update.
     func merge(_ task: Task) -> String {
         let slots = writtenSlots(task)
         var parts = ["found AS MATERIALIZED (\(found(task, slots))"]

@@ -18,14 +18,14 @@ struct PostgresRefusedRows {
     let objects: [ObjectID?]
     /// The values that unique indexes refuse; nil if such rows are refused.
     var waiting: SQLWaitingValues?
-    var result: MergeResult
+    var result: MergeRequest.Result
     let connection: PostgresConnection
     private var contents: [Int: SQLUniqueColumns.Content]?
 
     init(
         merge: PostgresMerge, reader: RecordBatch.Reader, round: PostgresMergeRounds.Round,
         task: PostgresMergeStatements.Task, request: MergeRequest, objects: [ObjectID?], waiting: SQLWaitingValues?,
-        result: MergeResult, connection: PostgresConnection
+        result: MergeRequest.Result, connection: PostgresConnection
     ) {
         self.merge = merge
         self.reader = reader
@@ -126,7 +126,7 @@ extension PostgresMerge {
         var refusal = StoreRefusal(
             entity: layout.name, reason: .check, constraint: error.constraint, index: row, object: object,
             databaseError: error.debugDescription)
-        let identity = RecordKey(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
+        let identity = Record.Key(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
         refusal.key = try identity ?? object.flatMap { try key(of: $0, connection) }
         let name: SQLBinding = .text(error.constraint ?? "")
         let table: SQLBinding = .text(schema.relation(schema.table(of: layout.index)))
@@ -189,7 +189,7 @@ extension PostgresMerge {
     private func holder(
         of index: SQLBinding, _ table: SQLBinding, _ reader: RecordBatch.Reader, row: Int, object: ObjectID?,
         _ connection: PostgresConnection
-    ) throws -> RecordKey? {
+    ) throws -> Record.Key? {
         let found = try connection.run(
             SQLStatementText(
                 """
@@ -228,7 +228,7 @@ extension PostgresMerge {
     }
 
     /// The identity of an object.
-    private func key(of object: ObjectID, _ connection: PostgresConnection) throws -> RecordKey? {
+    private func key(of object: ObjectID, _ connection: PostgresConnection) throws -> Record.Key? {
         guard layout.hasIdentity else { return .object(object) }
         let names = layout.identitySlots.map { slot in
             schema.dialect.selected(SQLText.name(schema.columns[layout.index][slot]), as: layout.attributes[slot].type)
@@ -240,7 +240,7 @@ extension PostgresMerge {
         let values = layout.identitySlots.enumerated().map { column, slot in
             found.value(0, column, as: layout.attributes[slot].type)
         }
-        return RecordKey(values) ?? .object(object)
+        return Record.Key(values) ?? .object(object)
     }
 }
 

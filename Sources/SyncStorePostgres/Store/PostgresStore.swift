@@ -42,7 +42,7 @@ public import SyncStoreSQL
 /// repeat the condition of the index: `WHERE url = 'x' AND octet_length(url) <= 2000`.
 ///
 /// Names are cut to PostgreSQL's limit of 63 bytes.
-public final class PostgresStore: CommitObservable {
+public final class PostgresStore: CommitSignals.Source {
     /// The number of records of a batch. Large, because each batch costs a round trip.
     static let batchRowCount = 8000
 
@@ -195,7 +195,7 @@ public final class PostgresStore: CommitObservable {
         }
     }
 
-    /// Begins to observe the commits of all stores of the schema; see `CommitObservable`.
+    /// Begins to observe the commits of all stores of the schema; see `CommitSignals.Source`.
     ///
     /// A separate connection listens while there are observers.
     ///

@@ -236,7 +236,7 @@ actor PostgresWorker: SQLWorker {
         return try await perform { Int(try $0.run(statement).integer(0, 0) ?? 0) }
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+    func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link] {
         try schema.model.check(relationship)
         return try await perform {
             keptLinks.visible(try $0.links(relationship, of: sources, queries), of: relationship, schema)
@@ -250,7 +250,7 @@ actor PostgresWorker: SQLWorker {
         return try await perform { try merge.find(records, $0, buffer) }
     }
 
-    func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
         let merge = merge(into: try schema.model.layout(of: request))
         return try await perform { connection in
             // Taken out during the merge: a second reference would copy all of it.
@@ -294,7 +294,7 @@ actor PostgresWorker: SQLWorker {
         return merge
     }
 
-    func link(_ batch: LinkBatch) async throws -> LinkResult {
+    func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         try schema.model.check(batch.relationship)
         return try await perform { connection in
             try connection.retrying {

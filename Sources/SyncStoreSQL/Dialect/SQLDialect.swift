@@ -8,9 +8,9 @@ package protocol SQLDialect: Sendable {
     // MARK: Types
 
     /// The declared type of an attribute's column.
-    func columnType(_ type: AttributeType, dates: DateStorage) -> String
+    func columnType(_ type: AttributeType, dates: SQLNaming.DateStorage) -> String
     /// The type of an attribute's column in an adopted table that accepts only a few types.
-    func strictColumnType(_ type: AttributeType, dates: DateStorage) -> String
+    func strictColumnType(_ type: AttributeType, dates: SQLNaming.DateStorage) -> String
     /// The declaration of the column of object numbers.
     var objectDeclaration: String { get }
     /// The type of columns that refer to objects or hold positions.
@@ -43,7 +43,7 @@ package protocol SQLDialect: Sendable {
     // MARK: Values
 
     /// The value of a parameter or a column.
-    func binding(_ value: AttributeValue, dates: DateStorage) -> SQLBinding
+    func binding(_ value: AttributeValue, dates: SQLNaming.DateStorage) -> SQLBinding
     /// The placeholder of a parameter.
     ///
     /// - Parameter number: Its position among the parameters, from 1.
@@ -115,7 +115,7 @@ extension SQLDialect {
 
     package func findingTables(_ statement: String) -> String { statement }
 
-    package func strictColumnType(_ type: AttributeType, dates: DateStorage) -> String {
+    package func strictColumnType(_ type: AttributeType, dates: SQLNaming.DateStorage) -> String {
         columnType(type, dates: dates)
     }
 

@@ -8,7 +8,7 @@ extension LinkBatch {
     /// This is cheaper than a plan, and true for most payloads without changes.
     ///
     /// - Parameter links: All links of the sources, grouped by source and in order.
-    package func isFulfilled(by links: [StoreLink]) -> Bool {
+    package func isFulfilled(by links: [LinkBatch.Link]) -> Bool {
         guard mode == .replace, newTargets.isEmpty, links.count == targets.count else { return false }
         let isSorted = zip(sources, sources.dropFirst()).allSatisfy(<)
         let order = isSorted ? Array(sources.indices) : sources.indices.sorted { sources[$0] < sources[$1] }
@@ -17,7 +17,7 @@ extension LinkBatch {
             var wanted = targets(at: index)
             if !relationship.isOrdered { wanted.sort() }
             for target in wanted {
-                guard links[next] == StoreLink(source: sources[index], target: target) else { return false }
+                guard links[next] == LinkBatch.Link(source: sources[index], target: target) else { return false }
                 next += 1
             }
         }

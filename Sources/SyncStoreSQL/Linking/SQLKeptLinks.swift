@@ -29,8 +29,8 @@ package struct SQLKeptLinks: Sendable {
 
     /// The stored links of a relationship without those that were removed.
     package func visible(
-        _ links: [StoreLink], of relationship: RelationshipLayout, _ schema: SQLSchema
-    ) -> [StoreLink] {
+        _ links: [LinkBatch.Link], of relationship: EntityLayout.Relationship, _ schema: SQLSchema
+    ) -> [LinkBatch.Link] {
         guard !isEmpty, let link = schema.columnLink(of: relationship),
             let kept = objects[Column(table: link.table, name: link.column)], !kept.isEmpty
         else { return links }
@@ -39,9 +39,10 @@ package struct SQLKeptLinks: Sendable {
     }
 
     /// Takes the objects out, by the to-one relationship of each column.
-    package mutating func take(_ schema: SQLSchema) -> [(relationship: RelationshipLayout, objects: [ObjectID])] {
+    package mutating func take(_ schema: SQLSchema) -> [(relationship: EntityLayout.Relationship, objects: [ObjectID])]
+    {
         defer { objects = [:] }
-        var found: [(relationship: RelationshipLayout, objects: [ObjectID])] = []
+        var found: [(relationship: EntityLayout.Relationship, objects: [ObjectID])] = []
         for layout in schema.model.layouts {
             for relationship in layout.relationships where relationship.source == layout.index {
                 guard case .column(let link) = schema.relationships[layout.index][relationship.index],
@@ -57,7 +58,7 @@ package struct SQLKeptLinks: Sendable {
 extension StoredRecord {
     /// Describes an object that lost its target in a relationship, whose column does not accept
     /// null.
-    package func refusal(by relationship: RelationshipLayout) -> StoreRefusal {
+    package func refusal(by relationship: EntityLayout.Relationship) -> StoreRefusal {
         StoreRefusal(
             entity: record.entityName, key: key, attributes: [relationship.name], reason: .null, object: object)
     }
@@ -75,7 +76,7 @@ extension SQLSchema.Storage {
 
 extension SQLSchema {
     /// The column that stores a relationship; nil for a join table.
-    package func columnLink(of relationship: RelationshipLayout) -> ColumnLink? {
+    package func columnLink(of relationship: EntityLayout.Relationship) -> ColumnLink? {
         switch relationships[relationship.source][relationship.index] {
         case .column(let link), .inverseColumn(let link): link
         case .join: nil
@@ -83,7 +84,7 @@ extension SQLSchema {
     }
 
     /// Whether a relationship is stored in a column of its sources.
-    package func isOwnColumn(_ relationship: RelationshipLayout) -> Bool {
+    package func isOwnColumn(_ relationship: EntityLayout.Relationship) -> Bool {
         if case .column = relationships[relationship.source][relationship.index] { true } else { false }
     }
 }

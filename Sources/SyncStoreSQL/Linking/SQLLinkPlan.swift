@@ -32,11 +32,11 @@ package struct SQLLinkPlan: Sendable {
     /// The objects to which no column may refer before the assignments.
     package private(set) var released: [ObjectID] = []
     /// The pairs to delete from a join table.
-    package private(set) var removed: [StoreLink] = []
+    package private(set) var removed: [LinkBatch.Link] = []
     /// The pairs to insert or to move, each with its position among the source's targets.
-    package private(set) var added: [(link: StoreLink, position: Int64)] = []
+    package private(set) var added: [(link: LinkBatch.Link, position: Int64)] = []
     /// The changed sources and the detached targets.
-    package private(set) var result = LinkResult()
+    package private(set) var result = LinkBatch.Result()
 
     private let batch: LinkBatch
     private let sources: Set<ObjectID>
@@ -58,7 +58,7 @@ package struct SQLLinkPlan: Sendable {
     ///   - targets: The targets of the batch that exist.
     ///   - links: The stored links of ``origins(of:schema:)``, grouped by object and in order.
     package init(
-        _ batch: LinkBatch, schema: SQLSchema, sources: Set<ObjectID>, targets: Set<ObjectID>, links: [StoreLink]
+        _ batch: LinkBatch, schema: SQLSchema, sources: Set<ObjectID>, targets: Set<ObjectID>, links: [LinkBatch.Link]
     ) {
         self.batch = batch
         self.sources = sources
@@ -95,8 +95,8 @@ package struct SQLLinkPlan: Sendable {
         var assignments: [ObjectID: Assignment] = [:]
         var assigned: [ObjectID] = []
         var released: [ObjectID] = []
-        var pairs: [StoreLink: Int64?] = [:]
-        var pairOrder: [StoreLink] = []
+        var pairs: [LinkBatch.Link: Int64?] = [:]
+        var pairOrder: [LinkBatch.Link] = []
 
         mutating func assign(_ object: ObjectID, _ value: ObjectID?, position: Int64 = 0) {
             let assignment = Assignment(object: object, value: value, position: position)
@@ -107,7 +107,7 @@ package struct SQLLinkPlan: Sendable {
 
         /// - Parameter position: The pair's position; nil to delete the pair.
         mutating func set(_ source: ObjectID, _ target: ObjectID, _ position: Int64?) {
-            let link = StoreLink(source: source, target: target)
+            let link = LinkBatch.Link(source: source, target: target)
             if pairs.updateValue(position, forKey: link) == nil { pairOrder.append(link) }
         }
     }
@@ -177,7 +177,7 @@ package struct SQLLinkPlan: Sendable {
     }
 
     /// Works out the targets of all objects involved, and writes the differences.
-    private mutating func linkSymmetrically(_ found: [StoreLink]) {
+    private mutating func linkSymmetrically(_ found: [LinkBatch.Link]) {
         let relationship = batch.relationship
         var links = MemoryLinks(ends: [.init(isToMany: relationship.isToMany, isOrdered: relationship.isOrdered)])
         for (source, targets) in former { links.load(targets, of: source, side: 0) }
@@ -214,12 +214,12 @@ package struct SQLLinkPlan: Sendable {
         let (known, kept) = (Set(old), Set(new))
         let remaining = old.filter(kept.contains)
         for target in old where !kept.contains(target) {
-            removed.append(StoreLink(source: object, target: target))
-            removed.append(StoreLink(source: target, target: object))
+            removed.append(LinkBatch.Link(source: object, target: target))
+            removed.append(LinkBatch.Link(source: target, target: object))
         }
         let isMoved = batch.relationship.isOrdered && new != remaining
         for (position, target) in new.enumerated() where isMoved || !known.contains(target) {
-            added.append((StoreLink(source: object, target: target), Int64(position)))
+            added.append((LinkBatch.Link(source: object, target: target), Int64(position)))
         }
     }
 
@@ -269,7 +269,7 @@ extension SQLLinkPlan.Shape {
         }
     }
 
-    fileprivate init(_ relationship: RelationshipLayout, schema: SQLSchema) {
+    fileprivate init(_ relationship: EntityLayout.Relationship, schema: SQLSchema) {
         let inverse = schema.model.inverse(of: relationship)
         switch schema.relationships[relationship.source][relationship.index] {
         case .column:

@@ -28,7 +28,7 @@ extension SQLLinkWriter {
     /// Carries out the plan of a batch, unless the batch is a preview.
     ///
     /// - Returns: The changed sources and the detached targets.
-    package func write(_ batch: LinkBatch, schema: SQLSchema) throws -> LinkResult {
+    package func write(_ batch: LinkBatch, schema: SQLSchema) throws -> LinkBatch.Result {
         guard !batch.isPreview else { return plan.result }
         let relationship = batch.relationship
         switch schema.relationships[relationship.source][relationship.index] {

@@ -51,7 +51,7 @@ package struct SQLWaitingValues: Sendable {
     ///
     /// - Parameter rows: The rows, compared without these values. Rows that differ become updated.
     package mutating func restate(
-        _ reader: RecordBatch.Reader, _ rows: inout [MergeResult.Row?], _ layout: EntityLayout
+        _ reader: RecordBatch.Reader, _ rows: inout [MergeRequest.Result.Row?], _ layout: EntityLayout
     ) {
         for entity in layout.family where entities[entity] != nil {
             for row in rows.indices {
@@ -79,7 +79,7 @@ package struct SQLWaitingValues: Sendable {
                     records.endRecord()
                 }
                 var request = MergeRequest(
-                    records, matches: objects.map { .object($0) }, policy: MergePolicy(inserts: false))
+                    records, matches: objects.map { .object($0) }, policy: MergeRequest.Policy(inserts: false))
                 request.setsRefusedAside = true
                 requests.append(request)
             }

@@ -20,7 +20,7 @@ struct SQLFormerRelationships {
     ///
     /// - Throws: `SQLSchemaError.changedRelationship` if the destination differs.
     func former(
-        _ relationship: RelationshipLayout, of layout: EntityLayout
+        _ relationship: EntityLayout.Relationship, of layout: EntityLayout
     ) throws(SQLSchemaError) -> SQLSchemaDescription.Relationship? {
         guard let entity = entities[layout.index].flatMap({ old.entity($0) }) else { return nil }
         let own = layout.relationships.filter { $0.source == layout.index }
@@ -39,7 +39,7 @@ struct SQLFormerRelationships {
 
     /// The expressions that fill the columns of a relationship in its own table.
     func links(
-        _ relationship: RelationshipLayout, of layout: EntityLayout
+        _ relationship: EntityLayout.Relationship, of layout: EntityLayout
     ) throws(SQLSchemaError) -> [SQLMigration.Filling] {
         let former = try former(relationship, of: layout)
         switch (schema.relationships[layout.index][relationship.index], former?.storage) {

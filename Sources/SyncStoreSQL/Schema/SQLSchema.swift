@@ -80,7 +80,7 @@ package struct SQLSchema: Sendable {
 
     package let model: DataModel
     package let naming: SQLNaming
-    package let dates: DateStorage
+    package let dates: SQLNaming.DateStorage
     package let dialect: any SQLDialect
     /// The families, in the order of their topmost entities.
     package let families: [Family]
@@ -109,7 +109,7 @@ package struct SQLSchema: Sendable {
 
     /// Creates the schema of a model.
     package init(
-        _ model: DataModel, naming: SQLNaming = SQLNaming(), dates: DateStorage = .iso8601,
+        _ model: DataModel, naming: SQLNaming = SQLNaming(), dates: SQLNaming.DateStorage = .iso8601,
         dialect: any SQLDialect
     ) {
         var planner = SQLSchemaPlanner(model, naming: naming, dialect: dialect)

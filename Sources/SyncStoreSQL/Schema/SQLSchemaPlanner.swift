@@ -56,7 +56,7 @@ struct SQLSchemaPlanner {
 
     /// Plans the storage of each relationship once, on the side that stores it, for both sides.
     mutating func planRelationships() {
-        var planned: [RelationshipLayout.ID: SQLSchema.Storage] = [:]
+        var planned: [EntityLayout.Relationship.ID: SQLSchema.Storage] = [:]
         // To-one sides first, because to-many sides use their columns.
         for wantsMany in [false, true] {
             for layout in model.layouts {
@@ -82,7 +82,7 @@ struct SQLSchemaPlanner {
     }
 
     private mutating func planColumn(
-        _ relationship: RelationshipLayout, inverse: RelationshipLayout?
+        _ relationship: EntityLayout.Relationship, inverse: EntityLayout.Relationship?
     ) -> (own: SQLSchema.Storage, other: SQLSchema.Storage) {
         let family = familyIndex[relationship.source]
         let entity = model.layouts[relationship.source].name
@@ -100,7 +100,7 @@ struct SQLSchemaPlanner {
     }
 
     private mutating func planJoin(
-        _ relationship: RelationshipLayout, inverse: RelationshipLayout?
+        _ relationship: EntityLayout.Relationship, inverse: EntityLayout.Relationship?
     ) -> (own: SQLSchema.Storage, other: SQLSchema.Storage) {
         let source = model.layouts[relationship.source].name
         let destination = model.layouts[relationship.destination].name

@@ -41,7 +41,7 @@ extension SQLPredicate {
     /// The parts of an alternative, with all values that an attribute can equal in one list.
     static func gathered(_ parts: [BoundPredicate]) -> [BoundPredicate] {
         var gathered: [BoundPredicate] = []
-        var lists: [BoundKey: (place: Int, values: [AttributeValue])] = [:]
+        var lists: [PropertyPath.Bound: (place: Int, values: [AttributeValue])] = [:]
         for part in parts {
             guard let (key, values) = part.equalities else {
                 gathered.append(part)
@@ -59,7 +59,7 @@ extension SQLPredicate {
     }
 }
 
-extension PredicateTree where Path == BoundKey {
+extension PredicateTree where Path == PropertyPath.Bound {
     /// Whether all parts must hold or any of them, and the parts; nil for a single condition.
     fileprivate var joint: (isAll: Bool, parts: [BoundPredicate])? {
         switch self {
@@ -80,7 +80,7 @@ extension PredicateTree where Path == BoundKey {
     }
 
     /// An attribute and the values that it may equal; nil for any other condition.
-    fileprivate var equalities: (key: BoundKey, values: [AttributeValue])? {
+    fileprivate var equalities: (key: PropertyPath.Bound, values: [AttributeValue])? {
         switch self {
         case .comparison(let key, .equal, let value) where !value.isNull && key.isAttribute: (key, [value])
         case .isIn(let key, let values) where key.isAttribute: (key, values)
@@ -89,7 +89,7 @@ extension PredicateTree where Path == BoundKey {
     }
 }
 
-extension BoundKey {
+extension PropertyPath.Bound {
     fileprivate var isAttribute: Bool {
         if case .attribute = leaf { true } else { false }
     }

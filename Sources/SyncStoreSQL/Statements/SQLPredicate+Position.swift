@@ -4,11 +4,12 @@ import SyncStore
 extension BoundSelection {
     /// The ordering after a position, with null where an index has it. Used if no row after the
     /// position has null in the first criterion.
-    var orderingAfterPosition: [BoundOrdering] {
+    var orderingAfterPosition: [Ordering.Bound] {
         guard let value = after?.values.first, !value.isNull, let first = ordering.first, first.nulls == .first else {
             return ordering
         }
-        let natural = BoundOrdering(key: first.key, ascending: first.ascending, nulls: first.ascending ? .first : .last)
+        let natural = Ordering.Bound(
+            key: first.key, ascending: first.ascending, nulls: first.ascending ? .first : .last)
         return [natural] + ordering.dropFirst()
     }
 }
@@ -16,7 +17,7 @@ extension BoundSelection {
 extension SQLPredicate {
     /// The condition that a row comes after a position in an order.
     mutating func isAfter(
-        _ position: StoreSelection.Position, _ ordering: [BoundOrdering], entity: Int, alias: String
+        _ position: StoreSelection.Position, _ ordering: [Ordering.Bound], entity: Int, alias: String
     ) -> String {
         var conditions: [String] = []
         if let first = ordering.first, let value = position.values.first, !value.isNull,
@@ -47,7 +48,7 @@ extension SQLPredicate {
     }
 
     private mutating func isEqual(
-        _ criterion: BoundOrdering, _ value: AttributeValue, entity: Int, alias: String
+        _ criterion: Ordering.Bound, _ value: AttributeValue, entity: Int, alias: String
     ) -> String {
         value.isNull
             ? "\(expression(criterion.key, entity: entity, alias: alias)) IS NULL"
@@ -56,7 +57,7 @@ extension SQLPredicate {
 
     /// The condition that a row comes after a value by one criterion.
     private mutating func isBeyond(
-        _ criterion: BoundOrdering, _ value: AttributeValue, entity: Int, alias: String
+        _ criterion: Ordering.Bound, _ value: AttributeValue, entity: Int, alias: String
     ) -> String {
         let expression = expression(criterion.key, entity: entity, alias: alias)
         if value.isNull { return "\(expression) IS NOT NULL" }

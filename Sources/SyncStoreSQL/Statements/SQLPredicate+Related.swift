@@ -9,7 +9,8 @@ extension SQLPredicate {
     ///
     /// - Parameter isNotTrue: Whether to count the rows that the predicate does not select.
     mutating func semiJoin(
-        _ relationship: RelationshipLayout, _ predicate: BoundPredicate, isNotTrue: Bool = false, isNegated: Bool,
+        _ relationship: EntityLayout.Relationship, _ predicate: BoundPredicate, isNotTrue: Bool = false,
+        isNegated: Bool,
         entity: Int, alias: String
     ) -> String {
         if isPinned {
@@ -26,7 +27,7 @@ extension SQLPredicate {
     /// The condition that the number of related rows that satisfy a normalized predicate fits a
     /// quantifier.
     mutating func related(
-        _ key: BoundKey, _ quantifier: PropertyPath.Quantifier, _ predicate: BoundPredicate, isNegated: Bool,
+        _ key: PropertyPath.Bound, _ quantifier: PropertyPath.Quantifier, _ predicate: BoundPredicate, isNegated: Bool,
         entity: Int, alias: String
     ) -> String {
         let relationship = key.relationship(in: schema.model)
@@ -66,7 +67,8 @@ extension SQLPredicate {
     ///
     /// For few rows, looking up their related rows costs less than computing a list for all rows.
     private mutating func relatedRows(
-        _ term: String, _ relationship: RelationshipLayout, _ predicate: BoundPredicate, isNotTrue: Bool, entity: Int,
+        _ term: String, _ relationship: EntityLayout.Relationship, _ predicate: BoundPredicate, isNotTrue: Bool,
+        entity: Int,
         alias: String
     ) -> String {
         let next = nextAlias()
@@ -98,7 +100,7 @@ extension SQLPredicate {
 
     /// Whether an index finds the rows of a condition that is joined with other conditions.
     func pins(_ predicate: BoundPredicate) -> Bool {
-        let key: BoundKey
+        let key: PropertyPath.Bound
         switch predicate {
         case .comparison(let path, .equal, let value) where !value.isNull: key = path
         case .isIn(let path, let values) where values.count <= 100: key = path
@@ -120,7 +122,8 @@ extension SQLPredicate {
     }
 
     private mutating func sources(
-        _ relationship: RelationshipLayout, _ predicate: BoundPredicate, isNotTrue: Bool, having: String?, entity: Int,
+        _ relationship: EntityLayout.Relationship, _ predicate: BoundPredicate, isNotTrue: Bool, having: String?,
+        entity: Int,
         alias: String
     ) -> Sources {
         let next = nextAlias()
@@ -166,8 +169,8 @@ extension SQLPredicate {
     mutating func grouped(
         _ parts: [BoundPredicate], entity: Int, alias: String, _ join: ([BoundPredicate]) -> BoundPredicate
     ) -> [String] {
-        var groups: [(step: RelationshipLayout?, parts: [BoundPredicate])] = []
-        var places: [RelationshipLayout.ID: Int] = [:]
+        var groups: [(step: EntityLayout.Relationship?, parts: [BoundPredicate])] = []
+        var places: [EntityLayout.Relationship.ID: Int] = [:]
         for part in parts {
             guard let path = part.stepped, !path.holdsForNone else {
                 groups.append((nil, [part]))
@@ -188,11 +191,11 @@ extension SQLPredicate {
     }
 }
 
-extension PredicateTree where Path == BoundKey {
+extension PredicateTree where Path == PropertyPath.Bound {
     /// The parts of a single condition behind a to-one relationship; nil for any other predicate.
     /// The parts are the relationship, the condition on its destination, and whether it holds
     /// without a related object.
-    var stepped: (step: RelationshipLayout, rest: BoundPredicate, holdsForNone: Bool)? {
+    var stepped: (step: EntityLayout.Relationship, rest: BoundPredicate, holdsForNone: Bool)? {
         switch self {
         case .comparison(let key, let comparison, let value):
             return key.steps.first.map { ($0, .comparison(key.droppingFirstStep, comparison, value), false) }

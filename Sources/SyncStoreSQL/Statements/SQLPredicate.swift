@@ -86,7 +86,7 @@ package struct SQLPredicate {
     }
 
     /// The terms of an `ORDER BY`. The row number is last, so that the order is always the same.
-    package mutating func order(_ orderings: [BoundOrdering], entity: Int, alias: String) -> String {
+    package mutating func order(_ orderings: [Ordering.Bound], entity: Int, alias: String) -> String {
         var terms: [String] = []
         for ordering in orderings {
             let expression = expression(ordering.key, entity: entity, alias: alias)
@@ -106,7 +106,8 @@ package struct SQLPredicate {
     // MARK: Conditions
 
     mutating func comparison(
-        _ key: BoundKey, _ comparison: PropertyPath.Comparison, _ value: AttributeValue, entity: Int, alias: String
+        _ key: PropertyPath.Bound, _ comparison: PropertyPath.Comparison, _ value: AttributeValue, entity: Int,
+        alias: String
     ) -> String {
         let expression = expression(key, entity: entity, alias: alias)
         switch value {
@@ -180,7 +181,9 @@ package struct SQLPredicate {
         holds ? "(\(expression) IS NOT NULL OR NULL)" : "(\(expression) IS NULL AND NULL)"
     }
 
-    private mutating func isIn(_ key: BoundKey, _ values: [AttributeValue], entity: Int, alias: String) -> String {
+    private mutating func isIn(_ key: PropertyPath.Bound, _ values: [AttributeValue], entity: Int, alias: String)
+        -> String
+    {
         guard !values.isEmpty else { return dialect.condition(false) }
         let expression = expression(key, entity: entity, alias: alias)
         var bound: [SQLBinding] = []
@@ -219,7 +222,7 @@ package struct SQLPredicate {
 
     /// A comparison of texts by their bytes.
     private mutating func text(
-        _ key: BoundKey, _ match: PropertyPath.TextMatch, _ text: String, entity: Int, alias: String
+        _ key: PropertyPath.Bound, _ match: PropertyPath.TextMatch, _ text: String, entity: Int, alias: String
     ) -> String {
         let expression = expression(key, entity: entity, alias: alias)
         guard !text.isEmpty || match == .like else { return constant(true, for: expression) }
@@ -231,7 +234,7 @@ package struct SQLPredicate {
     /// The conditions that a text is in the range of texts with the required beginning, for use
     /// with an index. Empty if the match does not require a beginning.
     private mutating func range(
-        _ key: BoundKey, _ match: PropertyPath.TextMatch, _ text: String, of expression: String
+        _ key: PropertyPath.Bound, _ match: PropertyPath.TextMatch, _ text: String, of expression: String
     ) -> [String] {
         guard key.steps.isEmpty, case .attribute(_, let type) = key.leaf, type == .string || type == .uri else {
             return []
@@ -257,7 +260,7 @@ package struct SQLPredicate {
 
     /// An additional condition with which rows are found by the index of their identity; nil if
     /// none is needed.
-    private func lookup(_ key: BoundKey, _ values: [AttributeValue], alias: String) -> String? {
+    private func lookup(_ key: PropertyPath.Bound, _ values: [AttributeValue], alias: String) -> String? {
         guard key.steps.isEmpty, case .attribute(let slot, _) = key.leaf else { return nil }
         let bytes = values.map { value in
             switch schema.binding(value) {
@@ -271,7 +274,7 @@ package struct SQLPredicate {
 
     /// The prefix of an attribute's value that its indices contain. Nil if they contain whole
     /// values, or if there are no indices.
-    private func indexedPart(of expression: String, _ key: BoundKey) -> String? {
+    private func indexedPart(of expression: String, _ key: PropertyPath.Bound) -> String? {
         guard key.steps.isEmpty, case .attribute(let slot, let type) = key.leaf,
             schema.isIndexed(key.entity, slot: slot)
         else { return nil }
@@ -280,7 +283,7 @@ package struct SQLPredicate {
 
     // MARK: Expressions
 
-    private func isInteger(_ key: BoundKey) -> Bool {
+    private func isInteger(_ key: PropertyPath.Bound) -> Bool {
         switch key.leaf {
         case .attribute(_, let type): type.isInteger
         case .count: true
@@ -288,20 +291,20 @@ package struct SQLPredicate {
         }
     }
 
-    private func isReal(_ key: BoundKey) -> Bool {
+    private func isReal(_ key: PropertyPath.Bound) -> Bool {
         if case .attribute(_, let type) = key.leaf { type == .double || type == .float } else { false }
     }
 
-    func collation(_ key: BoundKey) -> String {
+    func collation(_ key: PropertyPath.Bound) -> String {
         guard case .attribute(_, let type) = key.leaf else { return "" }
         return dialect.collation(type)
     }
 
-    mutating func expression(_ key: BoundKey, entity: Int, alias: String) -> String {
+    mutating func expression(_ key: PropertyPath.Bound, entity: Int, alias: String) -> String {
         expression(key, step: 0, entity: entity, alias: alias)
     }
 
-    private mutating func expression(_ key: BoundKey, step: Int, entity: Int, alias: String) -> String {
+    private mutating func expression(_ key: PropertyPath.Bound, step: Int, entity: Int, alias: String) -> String {
         guard step < key.steps.count else { return leaf(key, alias: alias) }
         let relationship = key.steps[step]
         let next = nextAlias()
@@ -318,7 +321,7 @@ package struct SQLPredicate {
         }
     }
 
-    private mutating func leaf(_ key: BoundKey, alias: String) -> String {
+    private mutating func leaf(_ key: PropertyPath.Bound, alias: String) -> String {
         switch key.leaf {
         case .attribute(let slot, _):
             return "\(alias).\(SQLText.name(schema.columns[key.entity][slot]))"

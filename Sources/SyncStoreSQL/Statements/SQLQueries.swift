@@ -194,7 +194,7 @@ package struct SQLQueries: Sendable {
 
     /// The statement that reads pairs of a relationship's sources and targets, the targets of a
     /// source in order. Its only parameter is the rows to start from.
-    package func links(_ relationship: RelationshipLayout) -> String {
+    package func links(_ relationship: EntityLayout.Relationship) -> String {
         let row = schema.rowColumn
         let isOrdered = relationship.isOrdered
         switch schema.relationships[relationship.source][relationship.index] {

@@ -85,8 +85,8 @@ extension SQLRemoval {
             let identity = zip(layout.identitySlots, places).map { slot, place in
                 found.value(at: place, as: layout.attributes[slot].type)
             }
-            let key = RecordKey(identity) ?? .object(row)
-            result.keys[layout.name, default: []].append(StoredKey(object: row, key: key))
+            let key = Record.Key(identity) ?? .object(row)
+            result.keys[layout.name, default: []].append(StoredRecord.Key(object: row, key: key))
             return true
         }
     }

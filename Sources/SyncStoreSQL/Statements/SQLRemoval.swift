@@ -102,7 +102,7 @@ package struct SQLRemoval: Sendable {
     }
 
     /// The pairs of a relationship as a subquery with the columns `source` and `target`.
-    private static func pairs(_ relationship: RelationshipLayout, schema: SQLSchema) -> String {
+    private static func pairs(_ relationship: EntityLayout.Relationship, schema: SQLSchema) -> String {
         let row = schema.rowColumn
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):

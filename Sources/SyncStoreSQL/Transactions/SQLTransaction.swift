@@ -3,7 +3,9 @@ package import SyncModel
 package import SyncStore
 
 /// A transaction on a worker, usable until it ends.
-package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction, SelectingReader, ThreadedTransaction {
+package final class SQLTransaction<Worker: SQLWorker>: InitialLinks.Transaction, StoreSelection.Reader,
+    ThreadedTransaction
+{
     package let model: DataModel
     package let batchRowCount: Int
     private let worker: Worker
@@ -87,7 +89,9 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
         try await checked().count(query)
     }
 
-    package func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+    package func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch
+        .Link]
+    {
         try await checked().links(relationship, of: sources)
     }
 
@@ -95,19 +99,19 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
         try await checked().find(records)
     }
 
-    package func merge(_ request: MergeRequest) async throws -> MergeResult {
+    package func merge(_ request: MergeRequest) async throws -> MergeRequest.Result {
         let result = try await change { try await $0.merge(request, []) }
         changed.withLock { $0.add(result, request.records.layout, linking: [], in: model) }
         return result
     }
 
-    package func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
+    package func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
         let result = try await change { try await $0.merge(request, links) }
         changed.withLock { $0.add(result, request.records.layout, linking: links, in: model) }
         return result
     }
 
-    package func link(_ batch: LinkBatch) async throws -> LinkResult {
+    package func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         let result = try await change { try await $0.link(batch) }
         changed.withLock { $0.add(result, batch.relationship, in: model) }
         return result

@@ -27,10 +27,10 @@ package protocol SQLWorker: Actor {
     /// Reads the next rows of a selection; none after the last.
     func nextRows(_ cursor: Int, count: Int) async throws -> RecordBatch
     func count(_ query: StoreQuery) async throws -> Int
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink]
+    func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link]
     func find(_ records: RecordBatch) async throws -> [ObjectID?]
-    func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult
-    func link(_ batch: LinkBatch) async throws -> LinkResult
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result
+    func link(_ batch: LinkBatch) async throws -> LinkBatch.Result
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
     func settleValues() async throws -> [StoreRefusal]
 }

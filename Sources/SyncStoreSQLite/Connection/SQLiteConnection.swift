@@ -192,7 +192,7 @@ final class SQLiteConnection {
     }
 
     /// The virtual table for batches with a given number of cells per row.
-    func batchTable(columnCount: Int, dates: DateStorage) throws(SQLiteError) -> SQLiteBatchTable {
+    func batchTable(columnCount: Int, dates: SQLNaming.DateStorage) throws(SQLiteError) -> SQLiteBatchTable {
         if let known = batchTables[columnCount] { return known }
         let table = SQLiteBatchTable(columnCount: columnCount, dates: dates)
         let code = table.register(handle)

@@ -321,7 +321,8 @@ final class SQLiteStatement {
 
     /// Whether a cell equals a column of the current row, so that writing it would change nothing.
     @inline(__always)
-    func holds(_ reader: RecordBatch.Reader, row: Int, slot: Int, at column: Int, dates: DateStorage) -> Bool {
+    func holds(_ reader: RecordBatch.Reader, row: Int, slot: Int, at column: Int, dates: SQLNaming.DateStorage) -> Bool
+    {
         let place = Int32(truncatingIfNeeded: column)
         let stored = sqlite3_column_type(handle, place)
         let kind = reader.kind(row: row, slot: slot)

@@ -21,7 +21,7 @@ struct SQLiteLinking: SQLLinkWriter {
     ///
     /// - Parameter links: The links of the batch's ``SQLLinkPlan/origins(of:schema:)``.
     init(
-        _ batch: LinkBatch, links: [StoreLink], queries: SQLQueries, connection: SQLiteConnection
+        _ batch: LinkBatch, links: [LinkBatch.Link], queries: SQLQueries, connection: SQLiteConnection
     ) throws(SQLiteError) {
         schema = queries.schema
         self.batch = batch
@@ -44,9 +44,9 @@ struct SQLiteLinking: SQLLinkWriter {
     ///
     /// - Parameter kept: Receives the links to remove that are in a column which does not accept
     ///   null.
-    mutating func run(keeping kept: inout SQLKeptLinks) throws -> LinkResult {
+    mutating func run(keeping kept: inout SQLKeptLinks) throws -> LinkBatch.Result {
         let link = schema.columnLink(of: batch.relationship)
-        let result: LinkResult
+        let result: LinkBatch.Result
         do { result = try write(batch, schema: schema) } catch let error as SQLiteError where error.isRefusal {
             let column = error.subject(after: "NOT NULL constraint failed: ")
             guard let link, column?.lowercased() == "\(link.table).\(link.column)".lowercased() else {

@@ -39,7 +39,7 @@ final class SQLiteBatchTable {
     /// statements, and freed with the table, which the connection owns as long as it is open.
     fileprivate let shown: UnsafeMutablePointer<BatchTableState>
 
-    init(columnCount: Int, dates: DateStorage) {
+    init(columnCount: Int, dates: SQLNaming.DateStorage) {
         self.columnCount = columnCount
         shown = .allocate(capacity: 1)
         shown.initialize(to: BatchTableState(columnCount: columnCount, dates: dates))
@@ -114,14 +114,14 @@ private struct BatchTableState {
     }
 
     let columnCount: Int
-    let dates: DateStorage
+    let dates: SQLNaming.DateStorage
     var content: Content?
     /// Space for the text of one date or UUID per slot, valid until the cursor advances.
     let scratch: UnsafeMutablePointer<UInt8>
     private static let scratchWidth = 40
     private static let firstCellColumn = 2 + SQLiteBatchColumns.targetLimit
 
-    init(columnCount: Int, dates: DateStorage) {
+    init(columnCount: Int, dates: SQLNaming.DateStorage) {
         self.columnCount = columnCount
         self.dates = dates
         scratch = .allocate(capacity: max(columnCount, 1) * Self.scratchWidth)

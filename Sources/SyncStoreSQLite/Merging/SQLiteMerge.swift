@@ -11,7 +11,7 @@ import SyncStoreSQL
 struct SQLiteMerge {
     let statements: SQLiteMergeStatements
     let layout: EntityLayout
-    let dates: DateStorage
+    let dates: SQLNaming.DateStorage
     /// Selects the objects with the batch's identities.
     let find: String
     /// Selects the objects that the batch names by number.
@@ -67,7 +67,7 @@ struct SQLiteMerge {
     }
 
     func find(_ records: RecordBatch, connection: SQLiteConnection) throws -> [ObjectID?] {
-        let request = MergeRequest(records, policy: MergePolicy(inserts: false, updates: false))
+        let request = MergeRequest(records, policy: MergeRequest.Policy(inserts: false, updates: false))
         var waiting: SQLWaitingValues?
         return try run(request, [], &waiting, connection: connection).objects
     }
@@ -79,7 +79,7 @@ struct SQLiteMerge {
     func run(
         _ request: MergeRequest, _ links: [InitialLinks], _ waiting: inout SQLWaitingValues?,
         connection: SQLiteConnection
-    ) throws -> MergeResult {
+    ) throws -> MergeRequest.Result {
         let table = try connection.batchTable(columnCount: layout.attributes.count, dates: dates)
         return try request.records.withReader { reader in
             try defaults.withReader { defaults in

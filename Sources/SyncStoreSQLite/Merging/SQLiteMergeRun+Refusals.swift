@@ -107,7 +107,7 @@ extension SQLiteMerge {
     ) throws -> StoreRefusal {
         var refusal = StoreRefusal(
             entity: layout.name, reason: .check, index: row, object: object, databaseError: error.debugDescription)
-        let identity = RecordKey(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
+        let identity = Record.Key(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
         refusal.key = try identity ?? object.flatMap { try key(of: $0, connection) }
         if let list = error.subject(after: "UNIQUE constraint failed: ") {
             let names = columns(list)
@@ -148,7 +148,7 @@ extension SQLiteMerge {
     private func holder(
         of columns: [String], _ reader: RecordBatch.Reader, row: Int, object: ObjectID?, _ table: SQLiteBatchTable,
         _ connection: SQLiteConnection
-    ) throws -> RecordKey? {
+    ) throws -> Record.Key? {
         let slots = slots(of: columns)
         guard slots.count == columns.count else { return nil }
         let names = schema.columns[layout.index].map(SQLText.name)
@@ -173,7 +173,7 @@ extension SQLiteMerge {
     }
 
     /// The identity of an object.
-    private func key(of object: ObjectID, _ connection: SQLiteConnection) throws -> RecordKey? {
+    private func key(of object: ObjectID, _ connection: SQLiteConnection) throws -> Record.Key? {
         guard layout.hasIdentity else { return .object(object) }
         let names = layout.identitySlots.map { SQLText.name(schema.columns[layout.index][$0]) }
         let statement = try connection.prepare(
@@ -184,7 +184,7 @@ extension SQLiteMerge {
         let values = layout.identitySlots.enumerated().map { column, slot in
             statement.value(at: column, as: layout.attributes[slot].type)
         }
-        return RecordKey(values) ?? .object(object)
+        return Record.Key(values) ?? .object(object)
     }
 }
 

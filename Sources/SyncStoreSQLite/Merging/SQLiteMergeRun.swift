@@ -12,11 +12,11 @@ struct SQLiteMergeRun {
     private let links: [InitialLinks]
     /// For each of the links, whether each row's object has the row's link.
     private var isLinked: [[Bool]]
-    private let policy: MergePolicy
+    private let policy: MergeRequest.Policy
     let connection: SQLiteConnection
     let table: SQLiteBatchTable
     /// The object of each row and the effect on it; nil if the row has no object.
-    var merged: [MergeResult.Row?]
+    var merged: [MergeRequest.Result.Row?]
     /// The values that unique indexes refused; nil if such rows are refused.
     var waiting: SQLWaitingValues?
     /// Whether refused rows are left out.
@@ -79,8 +79,8 @@ struct SQLiteMergeRun {
         isLinked = Array(repeating: Array(repeating: false, count: reader.count), count: self.links.count)
     }
 
-    var result: MergeResult {
-        var result = MergeResult(merged)
+    var result: MergeRequest.Result {
+        var result = MergeRequest.Result(merged)
         result.isLinked = isLinked
         result.refused = refused
         result.waitingRows = waitingRows
@@ -211,8 +211,8 @@ struct SQLiteMergeRun {
     private mutating func take(
         _ object: Int64, at place: Int, _ repeats: [Int], _ statement: SQLiteStatement, _ updates: inout Updates
     ) {
-        merged[place] = MergeResult.Row(object, .unchanged)
-        for row in repeats { merged[row] = MergeResult.Row(object, .unchanged) }
+        merged[place] = MergeRequest.Result.Row(object, .unchanged)
+        for row in repeats { merged[row] = MergeRequest.Result.Row(object, .unchanged) }
         guard policy.updates else { return }
         let first = SQLiteMergeStatements.firstSlotColumn
         for (index, links) in links.enumerated() {
@@ -313,7 +313,7 @@ struct SQLiteMergeRun {
         let numbers = try numbers(of: new)
         var overlays = Overlays()
         for (row, number) in zip(new, numbers) {
-            merged[row] = MergeResult.Row(number, .inserted)
+            merged[row] = MergeRequest.Result.Row(number, .inserted)
             for index in links.indices { isLinked[index][row] = true }
             if let repeats = identities.repeats[row] { overlays[row] = overlay(repeats, on: row) }
         }
@@ -371,7 +371,7 @@ struct SQLiteMergeRun {
     private mutating func overlay(_ repeats: [Int], on first: Int) -> [Int] {
         var sources = Array(repeating: first, count: reader.columnCount)
         for row in repeats {
-            merged[row] = merged[first].map { MergeResult.Row($0.object, .unchanged) }
+            merged[row] = merged[first].map { MergeRequest.Result.Row($0.object, .unchanged) }
             guard policy.updates else { continue }
             for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
                 let isDefault = reader.kind(row: sources[slot], slot: slot) == .absent

@@ -39,7 +39,7 @@ struct SQLiteMergeStatements: Sendable {
     }
 
     /// The column for the target of a to-one relationship; nil if the entity's table has none.
-    func column(of relationship: RelationshipLayout) -> String? {
+    func column(of relationship: EntityLayout.Relationship) -> String? {
         guard case .column(let link) = schema.relationships[relationship.source][relationship.index] else { return nil }
         return SQLText.name(link.column)
     }
@@ -58,7 +58,7 @@ struct SQLiteMergeStatements: Sendable {
     ///     identity may find objects of several entities.
     ///   - readsCells: Whether cells are read.
     ///   - relationships: The relationships whose columns are read after the cells.
-    func match(byRow: Bool, readsCells: Bool, _ relationships: [RelationshipLayout] = []) -> String {
+    func match(byRow: Bool, readsCells: Bool, _ relationships: [EntityLayout.Relationship] = []) -> String {
         let entity = columns.namesEntity ? "t.\(schema.entityColumn)" : "NULL"
         var terms = ["b.\(SQLiteBatchColumns.place)", "t.\(schema.rowColumn)", entity]
         if readsCells { terms += layout.attributes.indices.map(compared) }
@@ -117,7 +117,7 @@ struct SQLiteMergeStatements: Sendable {
     ///     target of each new object.
     ///   - emptied: What waiting rows have in columns of unique indexes.
     func insertion(
-        relatedBy relationships: [RelationshipLayout], emptied: [Int: SQLUniqueColumns.Content] = [:]
+        relatedBy relationships: [EntityLayout.Relationship], emptied: [Int: SQLUniqueColumns.Content] = [:]
     ) -> String {
         var names = [schema.rowColumn]
         var terms = [SQLiteBatchColumns.object]

@@ -259,7 +259,7 @@ struct SQLiteAdoptedTable: Sendable {
     }
 
     private func check(
-        _ column: Column, holds attribute: SyncAttribute, _ dates: DateStorage, _ connection: SQLiteConnection
+        _ column: Column, holds attribute: SyncAttribute, _ dates: SQLNaming.DateStorage, _ connection: SQLiteConnection
     ) throws {
         guard !column.isGenerated else { throw unsuitable("\(column.name) is a generated column") }
         let affinities = isStrict ? attribute.type.strictAffinities(dates) : attribute.type.affinities(dates)
@@ -275,7 +275,7 @@ struct SQLiteAdoptedTable: Sendable {
     /// the texts must match exactly, because dates are compared as stored: the same date in another
     /// format would be a different object.
     private func checkDates(
-        _ column: Column, isIdentity: Bool, _ dates: DateStorage, _ connection: SQLiteConnection
+        _ column: Column, isIdentity: Bool, _ dates: SQLNaming.DateStorage, _ connection: SQLiteConnection
     ) throws {
         let table = SQLText.name(name)
         let quoted = SQLText.name(column.name)
@@ -284,7 +284,7 @@ struct SQLiteAdoptedTable: Sendable {
             "SELECT typeof(\(quoted)) FROM \(table) WHERE NOT (\(isReadable)\(Self.isDate(quoted, dates))) LIMIT 1")
         if try found.step() {
             let isOtherStorage = (found.text(at: 0) == "text") != (dates == .iso8601)
-            let other: DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601
+            let other: SQLNaming.DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601
             let advice =
                 isOtherStorage
                 ? "try SQLiteStore.Options.dates = .\(other.rawValue)"
@@ -303,7 +303,7 @@ struct SQLiteAdoptedTable: Sendable {
     ///
     /// A date outside the years 0 to 9999 is a blob or a number, which is a text in a `TEXT`
     /// column. No other program writes these.
-    private static func isDate(_ value: String, _ dates: DateStorage) -> String {
+    private static func isDate(_ value: String, _ dates: SQLNaming.DateStorage) -> String {
         guard dates == .iso8601 else { return "(typeof(\(value)) IN ('real', 'null'))" }
         let digit = "[0-9]"
         let day = "\(digit)\(digit)\(digit)\(digit)-[01]\(digit)-[0-3]\(digit)"

@@ -36,7 +36,7 @@ enum SQLiteAffinity: Hashable, Sendable {
 
 extension AttributeType {
     /// The affinities of ordinary columns that return every value unchanged.
-    func affinities(_ dates: DateStorage) -> Set<SQLiteAffinity> {
+    func affinities(_ dates: SQLNaming.DateStorage) -> Set<SQLiteAffinity> {
         switch self {
         case .bool, .int16, .int32, .int64: [.integer, .numeric, .none]
         case .double, .float: [.real, .numeric, .integer, .none]
@@ -49,7 +49,7 @@ extension AttributeType {
     }
 
     /// The affinities of STRICT columns that accept every value.
-    func strictAffinities(_ dates: DateStorage) -> Set<SQLiteAffinity> {
+    func strictAffinities(_ dates: SQLNaming.DateStorage) -> Set<SQLiteAffinity> {
         switch self {
         case .bool, .int16, .int32, .int64: [.integer, .any]
         case .double, .float: [.real, .any]

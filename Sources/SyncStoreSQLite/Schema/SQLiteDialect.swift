@@ -7,7 +7,7 @@ package import SyncStoreSQL
 package struct SQLiteDialect: SQLDialect {
     package init() {}
 
-    package func columnType(_ type: AttributeType, dates: DateStorage) -> String {
+    package func columnType(_ type: AttributeType, dates: SQLNaming.DateStorage) -> String {
         switch type {
         case .int16, .int32, .int64: "INTEGER"
         case .bool: "BOOLEAN"
@@ -19,7 +19,7 @@ package struct SQLiteDialect: SQLDialect {
     }
 
     /// See https://www.sqlite.org/stricttables.html.
-    package func strictColumnType(_ type: AttributeType, dates: DateStorage) -> String {
+    package func strictColumnType(_ type: AttributeType, dates: SQLNaming.DateStorage) -> String {
         switch type {
         case .bool: "INTEGER"
         case .date where dates == .iso8601: "TEXT"
@@ -59,7 +59,7 @@ package struct SQLiteDialect: SQLDialect {
 
     // MARK: Values
 
-    package func binding(_ value: AttributeValue, dates: DateStorage) -> SQLBinding {
+    package func binding(_ value: AttributeValue, dates: SQLNaming.DateStorage) -> SQLBinding {
         switch value {
         case .null: return .null
         case .bool(let flag): return .integer(flag ? 1 : 0)

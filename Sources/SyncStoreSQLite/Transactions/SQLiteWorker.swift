@@ -233,7 +233,7 @@ actor SQLiteWorker: SQLWorker {
         }
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) throws -> [StoreLink] {
+    func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) throws -> [LinkBatch.Link] {
         try schema.model.check(relationship)
         return try interruptible {
             keptLinks.visible(try opened().links(relationship, of: sources, queries), of: relationship, schema)
@@ -274,7 +274,7 @@ actor SQLiteWorker: SQLWorker {
         return try interruptible { try merge.find(records, connection: try opened()) }
     }
 
-    func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeResult {
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeRequest.Result {
         let layout = try schema.model.layout(of: request)
         let merge = merge(into: layout)
         return try interruptible {
@@ -320,16 +320,16 @@ actor SQLiteWorker: SQLWorker {
         return merge
     }
 
-    func link(_ batch: LinkBatch) throws -> LinkResult {
+    func link(_ batch: LinkBatch) throws -> LinkBatch.Result {
         try schema.model.check(batch.relationship)
         return try interruptible {
             let connection = try opened()
-            func stored(of sources: [ObjectID]) throws -> [StoreLink] {
+            func stored(of sources: [ObjectID]) throws -> [LinkBatch.Link] {
                 keptLinks.visible(
                     try connection.links(batch.relationship, of: sources, queries), of: batch.relationship, schema)
             }
             var links = try stored(of: batch.sources)
-            guard !batch.isFulfilled(by: links) else { return LinkResult() }
+            guard !batch.isFulfilled(by: links) else { return LinkBatch.Result() }
             let origins = SQLLinkPlan.origins(of: batch, schema: schema)
             if origins != batch.sources { links = try stored(of: origins) }
             return try connection.watchingDeletions(
@@ -359,21 +359,21 @@ extension SQLiteConnection {
 
     /// Reads the pairs of a relationship from the given objects.
     func links(
-        _ relationship: RelationshipLayout, of sources: some Sequence<ObjectID>, _ queries: SQLQueries
-    ) throws(SQLiteError) -> [StoreLink] {
+        _ relationship: EntityLayout.Relationship, of sources: some Sequence<ObjectID>, _ queries: SQLQueries
+    ) throws(SQLiteError) -> [LinkBatch.Link] {
         let statement = try cached(queries.links(relationship))
         statement.bind(.text(SQLQueries.list(sources)), at: 1)
         defer { statement.reset() }
-        var links: [StoreLink] = []
+        var links: [LinkBatch.Link] = []
         while try statement.step() {
-            links.append(StoreLink(source: statement.integer(at: 0), target: statement.integer(at: 1)))
+            links.append(LinkBatch.Link(source: statement.integer(at: 0), target: statement.integer(at: 1)))
         }
         return links
     }
 
     /// The objects that still have a removed link, because their column does not accept null.
     func refusals(
-        of objects: [ObjectID], by relationship: RelationshipLayout, _ schema: SQLSchema, _ queries: SQLQueries
+        of objects: [ObjectID], by relationship: EntityLayout.Relationship, _ schema: SQLSchema, _ queries: SQLQueries
     ) throws -> [StoreRefusal] {
         let linked = try links(relationship, of: objects, queries).map(\.source)
         guard !linked.isEmpty else { return [] }

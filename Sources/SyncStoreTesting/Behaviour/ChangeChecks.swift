@@ -48,7 +48,7 @@ enum ChangeChecks {
     private static func numbers(_ base: any Store) async throws {
         let store = ObservedStore(base)
         var seen = store.changes().makeAsyncIterator()
-        func keys(_ objects: [ObjectID]) -> Set<RecordKey> { Set(objects.map { .object($0) }) }
+        func keys(_ objects: [ObjectID]) -> Set<Record.Key> { Set(objects.map { .object($0) }) }
         let old = try await store.transaction { transaction in
             try await transaction.put("Event", ["text": "a"], ["text": "b"], ["text": "c"]).ids
         }

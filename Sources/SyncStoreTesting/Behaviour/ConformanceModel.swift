@@ -104,7 +104,7 @@ enum ConformanceModel {
     }
 }
 
-extension MergeResult {
+extension MergeRequest.Result {
     /// The objects of the rows that have an object.
     var ids: [ObjectID] { rows.compactMap { $0?.object } }
 
@@ -117,8 +117,8 @@ extension StoreTransaction {
     @discardableResult
     func put(
         _ entity: String, _ rows: [String: AttributeValue]..., matches: [MergeRequest.Match]? = nil,
-        policy: MergePolicy = MergePolicy()
-    ) async throws -> MergeResult {
+        policy: MergeRequest.Policy = MergeRequest.Policy()
+    ) async throws -> MergeRequest.Result {
         try await merge(
             MergeRequest(try ConformanceModel.batch(entity, rows, of: model), matches: matches, policy: policy))
     }
@@ -127,7 +127,7 @@ extension StoreTransaction {
     @discardableResult
     func tie(
         _ entity: String, _ source: Int64, _ name: String, _ targets: [Int64], _ mode: LinkBatch.Mode = .replace
-    ) async throws -> LinkResult {
+    ) async throws -> LinkBatch.Result {
         var batch = LinkBatch(try relationship(entity, name), mode: mode)
         batch.append(source, to: targets)
         return try await link(batch)
@@ -135,7 +135,7 @@ extension StoreTransaction {
 }
 
 extension StoreReader {
-    func relationship(_ entity: String, _ name: String) throws -> RelationshipLayout {
+    func relationship(_ entity: String, _ name: String) throws -> EntityLayout.Relationship {
         guard let found = try model.layout(of: entity).relationship(name) else {
             throw ConformanceCheckFailed(description: "there is no \(entity).\(name)")
         }

@@ -89,7 +89,7 @@ enum LinkChecks {
             let relationships = [
                 try transaction.relationship("Thing", "box"), try transaction.relationship("Thing", "maker"),
             ]
-            func merge(_ ids: [Int64], _ targets: [[ObjectID?]]) async throws -> MergeResult {
+            func merge(_ ids: [Int64], _ targets: [[ObjectID?]]) async throws -> MergeRequest.Result {
                 let batch = try ConformanceModel.batch("Thing", ids.map { ["id": .int($0)] }, of: transaction.model)
                 let links = zip(relationships, targets).map { InitialLinks($0, targets: $1) }
                 let result = try await transaction.merge(MergeRequest(batch), linking: links)

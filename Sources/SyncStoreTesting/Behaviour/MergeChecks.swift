@@ -41,7 +41,7 @@ enum MergeChecks {
 
     private static func preview(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let policy = MergePolicy(previewsUpdates: true)
+            let policy = MergeRequest.Policy(previewsUpdates: true)
             let first = try await transaction.put("Person", ["id": 1, "name": "a"], ["id": 2], policy: policy)
             try expect(first.changes, [.inserted, .inserted], "new objects of a preview of updates")
             let second = try await transaction.put(
@@ -82,15 +82,15 @@ enum MergeChecks {
     private static func policy(_ store: any Store) async throws {
         try await store.transaction { transaction in
             try await transaction.put("Person", ["id": 1, "name": "a"])
-            let inserts = MergePolicy(inserts: true, updates: false)
-            let updates = MergePolicy(inserts: false, updates: true)
+            let inserts = MergeRequest.Policy(inserts: true, updates: false)
+            let updates = MergeRequest.Policy(inserts: false, updates: true)
             try expect(
                 try await transaction.put("Person", ["id": 1, "name": "b"], ["id": 2], policy: inserts).changes,
                 [.unchanged, .inserted], "insertion alone")
             try expect(
                 try await transaction.put("Person", ["id": 1, "name": "c"], ["id": 3], policy: updates).changes,
                 [.updated, nil], "updates alone")
-            let neither = MergePolicy(inserts: false, updates: false)
+            let neither = MergeRequest.Policy(inserts: false, updates: false)
             let result = try await transaction.put("Person", ["id": 1, "name": "d"], ["id": 3], policy: neither)
             try expect(result.changes, [.unchanged, nil], "neither")
             let records = try ConformanceModel.batch(
@@ -115,7 +115,8 @@ enum MergeChecks {
         try await store.transaction { transaction in
             let person = try await transaction.put("Person", ["id": 7]).ids[0]
             let result = try await transaction.put(
-                "Employee", ["id": 7, "name": "x"], matches: [.object(person)], policy: MergePolicy(inserts: false))
+                "Employee", ["id": 7, "name": "x"], matches: [.object(person)],
+                policy: MergeRequest.Policy(inserts: false))
             try expect(result.changes, [nil], "a row of a sub-entity for an object that is none of it")
             try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 7))
         }

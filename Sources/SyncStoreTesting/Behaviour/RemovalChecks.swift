@@ -78,14 +78,14 @@ enum RemovalChecks {
                 result.keys,
                 [
                     "Person": [
-                        StoredKey(object: people[0], key: .identity(2)),
-                        StoredKey(object: people[1], key: .identity(1)),
-                        StoredKey(object: people[3], key: .object(people[3])),
+                        StoredRecord.Key(object: people[0], key: .identity(2)),
+                        StoredRecord.Key(object: people[1], key: .identity(1)),
+                        StoredRecord.Key(object: people[3], key: .object(people[3])),
                     ],
-                    "Employee": [StoredKey(object: employee, key: .identity(7))],
+                    "Employee": [StoredRecord.Key(object: employee, key: .identity(7))],
                     "Note": [
-                        StoredKey(object: notes[0], key: .identity(5)),
-                        StoredKey(object: notes[1], key: .object(notes[1])),
+                        StoredRecord.Key(object: notes[0], key: .identity(5)),
+                        StoredRecord.Key(object: notes[1], key: .object(notes[1])),
                     ],
                 ], "what was deleted")
             try expect(

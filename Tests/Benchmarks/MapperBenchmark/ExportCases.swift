@@ -15,7 +15,7 @@ enum ExportCases {
             let users = try decoder.decode([User].self, from: Data(bytes))
             let mapper = try MappingCases.mapper()
             let records = try mapper.records(of: "User", bytes: bytes)
-            let exporter = try RecordExporter(mapper.model)
+            let exporter = try RecordMapper.Exporter(mapper.model)
             let measured = try await measure(
                 runs: count > 100_000 ? 3 : 9,
                 [
@@ -49,7 +49,7 @@ enum ExportCases {
             return record
         }
         var byteCount = 0
-        try RecordExporter(model).write(records) { byteCount += $0.count }
+        try RecordMapper.Exporter(model).write(records) { byteCount += $0.count }
         return byteCount
     }
 }

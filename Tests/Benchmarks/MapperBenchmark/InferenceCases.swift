@@ -40,7 +40,7 @@ enum InferenceCases {
 
     private static func map(_ bytes: [UInt8], _ mapper: RecordMapper) throws -> Int {
         let reader = try mapper.reader(
-            of: "Item", bytes: bytes, options: RecordReader.Options(keepsRelationships: true))
+            of: "Item", bytes: bytes, options: RecordMapper.Reader.Options(keepsRelationships: true))
         var count = 0
         while let batch = try reader.next() { count += batch.recordCount }
         return count

@@ -40,10 +40,10 @@ enum MappingCases {
     /// Maps what the generator makes without ever holding it all.
     static func mapGenerated(count: Int) throws -> Int {
         let reader = JSONReader(source: ReaderCases.generated(count: count))
-        return try drain(RecordReader(mapper(), entity: "User", reader: reader))
+        return try drain(RecordMapper.Reader(mapper(), entity: "User", reader: reader))
     }
 
-    private static func drain(_ reader: RecordReader) throws -> Int {
+    private static func drain(_ reader: RecordMapper.Reader) throws -> Int {
         var count = 0
         while let batch = try reader.next() {
             count += batch.recordCount

@@ -65,7 +65,7 @@ enum SourceBenchmark {
                 },
                 BenchmarkCase(curl, n: count) { try fetch(server.url, pageCount: pageCount) },
                 BenchmarkCase(session, n: count) {
-                    let client = HTTPClient(transport: URLSessionTransport())
+                    let client = HTTPClient(transport: HTTPClient.URLSessionTransport())
                     return try await sync(server.url, by: client, expecting: count, in: folder.url)
                 },
             ])

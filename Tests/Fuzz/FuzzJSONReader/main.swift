@@ -29,7 +29,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = UnsafeBufferPointer(start: start, count: count)
     guard let choice = input.first else { return 0 }
     let bytes = Array(input.dropFirst())
-    let layouts: [JSONLayout] = [
+    let layouts: [JSONReader.Layout] = [
         .document, .array(), .array(at: "a.b"), .lines, .array(at: "a", acceptsSingleObject: true),
     ]
     let layout = layouts[Int(choice & 7) % layouts.count]

@@ -147,10 +147,10 @@ import Testing
     }
 
     @Test func aPatternIsWrittenInUTC() {
-        let format = RecordExporter.Options.DateFormat.pattern("yyyy-MM-dd'T'HH:mm")
+        let format = RecordMapper.Exporter.Options.DateFormat.pattern("yyyy-MM-dd'T'HH:mm")
         #expect(format.string(from: Timestamp(microseconds: 0)) == "1970-01-01T00:00")
         #expect(
-            RecordExporter.Options.DateFormat.pattern("d MMM yyyy").string(
+            RecordMapper.Exporter.Options.DateFormat.pattern("d MMM yyyy").string(
                 from: Timestamp(microseconds: 1_441_888_808_123_000))
                 == "10 Sep 2015")
     }

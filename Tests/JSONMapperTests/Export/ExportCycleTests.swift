@@ -18,7 +18,7 @@ import Testing
         let notes = [2, 3].map { GraphNode(model.layouts[1], ["id": .int($0)]) }
         user["notes"] = notes
         for note in notes { note["user"] = [user] }
-        let exporter = try RecordExporter(model)
+        let exporter = try RecordMapper.Exporter(model)
         #expect(try exporter.text(of: user) == #"{"id":1,"notes":[{"id":2},{"id":3}]}"#)
         #expect(try exporter.text(of: notes[0]) == #"{"id":2,"user":{"id":1}}"#)
     }
@@ -28,11 +28,11 @@ import Testing
         let nodes = (1...3).map { GraphNode(model.layouts[0], ["id": .int($0)]) }
         for index in nodes.indices { nodes[index]["next"] = [nodes[(index + 1) % 3]] }
         #expect(
-            try RecordExporter(model).text(of: nodes[0])
+            try RecordMapper.Exporter(model).text(of: nodes[0])
                 == #"{"id":1,"next":{"id":2,"next":{"id":3,"next":{"id":1}}}}"#)
         let alone = GraphNode(model.layouts[0], ["id": 9])
         alone["next"] = [alone]
-        #expect(try RecordExporter(model).text(of: alone) == #"{"id":9,"next":{"id":9}}"#)
+        #expect(try RecordMapper.Exporter(model).text(of: alone) == #"{"id":9,"next":{"id":9}}"#)
     }
 
     @Test func whatIsOnNoCycleIsWrittenInFullEachTime() throws {
@@ -50,14 +50,14 @@ import Testing
         product["orders"] = [order]
         order["products"] = [product, product]
         let one = #"{"id":2,"maker":{"id":3}}"#
-        #expect(try RecordExporter(model).text(of: order) == #"{"id":1,"products":[\#(one),\#(one)]}"#)
+        #expect(try RecordMapper.Exporter(model).text(of: order) == #"{"id":1,"products":[\#(one),\#(one)]}"#)
     }
 
     @Test func everyObjectKnowsEveryOtherAndYetItEnds() throws {
         let model = try DataModel([Self.entity("Person", SyncRelationship("friends", toMany: "Person"))])
         let people = (0..<60).map { GraphNode(model.layouts[0], ["id": .int($0)]) }
         for person in people { person["friends"] = people }
-        let text = try RecordExporter(model).text(of: people[0])
+        let text = try RecordMapper.Exporter(model).text(of: people[0])
         // Each in full once, and once below each as attributes: no more than the links there are.
         #expect(text.components(separatedBy: #""id":"#).count - 1 == 1 + 60 * 60)
         #expect(text.components(separatedBy: #""friends":"#).count - 1 == 60)
@@ -79,10 +79,10 @@ import Testing
         for user in all[0] { (user["notes"], user["tags"]) = (all[1], all[2]) }
         for note in all[1] { (note["users"], note["tags"]) = (all[0], all[2]) }
         for tag in all[2] { (tag["users"], tag["notes"]) = (all[0], all[1]) }
-        for relationships in RecordExporter.Options.Relationships.allCases {
-            var options = RecordExporter.Options()
+        for relationships in RecordMapper.Exporter.Options.Relationships.allCases {
+            var options = RecordMapper.Exporter.Options()
             options.relationships = relationships
-            let bytes = try RecordExporter(model, options: options).bytes(of: all[0][0])
+            let bytes = try RecordMapper.Exporter(model, options: options).bytes(of: all[0][0])
             #expect(bytes.count < 100_000)
             #expect(throws: Never.self) { try JSONValue(parsing: bytes) }
         }
@@ -99,7 +99,7 @@ import Testing
         holder["bases"] = [sub, sub]
         sub["holder"] = [holder]
         #expect(
-            try RecordExporter(model).text(of: holder)
+            try RecordMapper.Exporter(model).text(of: holder)
                 == #"{"id":1,"bases":[{"id":2,"holder":{"id":1}},{"id":2}]}"#)
     }
 
@@ -107,10 +107,10 @@ import Testing
         let model = try DataModel([Self.entity("Node", SyncRelationship("next", toOne: "Node"))])
         let nodes = (0..<5000).map { GraphNode(model.layouts[0], ["id": .int($0)]) }
         for (node, next) in zip(nodes, nodes.dropFirst()) { node["next"] = [next] }
-        var options = RecordExporter.Options()
+        var options = RecordMapper.Exporter.Options()
         for depth in [1, 128, 2048] {
             options.maximumDepth = depth
-            let exporter = try RecordExporter(model, options: options)
+            let exporter = try RecordMapper.Exporter(model, options: options)
             #expect(throws: MappingError.nestedTooDeep(entity: "Node", maximumDepth: depth)) {
                 try exporter.bytes(of: nodes[0])
             }

@@ -4,7 +4,7 @@ import SyncModel
 import Testing
 
 @Suite(.endsInTime) struct ExportStreamTests {
-    private let exporter: RecordExporter
+    private let exporter: RecordMapper.Exporter
     private let layout: EntityLayout
 
     init() throws {
@@ -13,7 +13,7 @@ import Testing
                 "Thing", attributes: [SyncAttribute("number", .int64), SyncAttribute("text", .string)],
                 relationships: [])
         ])
-        exporter = try RecordExporter(model)
+        exporter = try RecordMapper.Exporter(model)
         layout = model.layouts[0]
     }
 
@@ -69,10 +69,10 @@ import Testing
         let model = try DataModel([
             SyncEntity("Thing", attributes: [SyncAttribute("number", .int64)], relationships: [])
         ])
-        var options = RecordExporter.Options()
+        var options = RecordMapper.Exporter.Options()
         options.style = .pretty
         let text = String(
-            decoding: try RecordExporter(model, options: options).bytes(ofAll: [Record(of: model.layouts[0])]),
+            decoding: try RecordMapper.Exporter(model, options: options).bytes(ofAll: [Record(of: model.layouts[0])]),
             as: UTF8.self)
         #expect(text == "[\n  {\n    \"number\": null\n  }\n]")
     }

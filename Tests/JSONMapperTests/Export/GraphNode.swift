@@ -21,7 +21,7 @@ final class GraphNode: ExportableObject {
 
     func value(at slot: Int) -> AttributeValue { values[slot] }
 
-    func related(by relationship: RelationshipLayout) throws -> [GraphNode]? {
+    func related(by relationship: EntityLayout.Relationship) throws -> [GraphNode]? {
         if fails { throw Unreachable() }
         return unknown.contains(relationship.name) ? nil : targets[relationship.name] ?? []
     }
@@ -32,7 +32,7 @@ final class GraphNode: ExportableObject {
     }
 }
 
-extension RecordExporter {
+extension RecordMapper.Exporter {
     func text(of node: GraphNode) throws -> String {
         String(decoding: try bytes(of: node), as: UTF8.self)
     }

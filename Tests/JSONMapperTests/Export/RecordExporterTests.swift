@@ -13,10 +13,11 @@ import Testing
     }
 
     private func export(
-        _ type: AttributeType, _ value: AttributeValue, options: RecordExporter.Options = RecordExporter.Options()
+        _ type: AttributeType, _ value: AttributeValue,
+        options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options()
     ) throws -> String {
         let (model, layout) = try Self.layout([SyncAttribute("x", type)])
-        return try RecordExporter(model, options: options).text(of: GraphNode(layout, ["x": value]))
+        return try RecordMapper.Exporter(model, options: options).text(of: GraphNode(layout, ["x": value]))
     }
 
     @Test(arguments: [
@@ -42,13 +43,13 @@ import Testing
 
     @Test func datesHaveTheFormatOfTheOptions() throws {
         let moment = AttributeValue.date(Timestamp(microseconds: 1_435_063_208_123_456))
-        var options = RecordExporter.Options()
+        var options = RecordMapper.Exporter.Options()
         options.dateFormat = .iso8601
         #expect(try export(.date, moment, options: options) == #"{"x":"2015-06-23T12:40:08.123456Z"}"#)
         options.dateFormat = .pattern("dd.MM.yyyy")
         #expect(try export(.date, moment, options: options) == #"{"x":"23.06.2015"}"#)
         #expect(
-            RecordExporter.Options.DateFormat.iso8601Seconds.string(from: Timestamp(microseconds: -1))
+            RecordMapper.Exporter.Options.DateFormat.iso8601Seconds.string(from: Timestamp(microseconds: -1))
                 == "1969-12-31T23:59:59Z")
     }
 
@@ -68,16 +69,16 @@ import Testing
                 SyncAttribute("other", .string, userInfo: ["sync.remoteKey": "some_Key"]),
                 SyncAttribute("cache", .transformable), SyncAttribute("destroy", .bool),
             ], name: "User")
-        var options = RecordExporter.Options()
+        var options = RecordMapper.Exporter.Options()
         options.relationships = .none
         let node = GraphNode(layout, ["remoteID": 1])
         #expect(
-            try RecordExporter(model, options: options).text(of: node)
+            try RecordMapper.Exporter(model, options: options).text(of: node)
                 == #"{"id":1,"created_at":null,"type":null,"some_Key":null,"destroy":null}"#)
         options.keyStyle = .camelCase
         options.relationships = .nested
         #expect(
-            try RecordExporter(model, options: options).text(of: node)
+            try RecordMapper.Exporter(model, options: options).text(of: node)
                 == #"{"id":1,"createdAt":null,"type":null,"some_Key":null,"_destroy":null}"#)
     }
 
@@ -89,7 +90,7 @@ import Testing
             SyncAttribute("e", .int64, userInfo: path("p.q.e")),
         ])
         let node = GraphNode(layout, ["a": 1, "b": 2, "c": 3, "d": 4, "e": 5])
-        #expect(try RecordExporter(model).text(of: node) == #"{"p":{"a":1,"q":{"c":3,"e":5},"d":4},"b":2}"#)
+        #expect(try RecordMapper.Exporter(model).text(of: node) == #"{"p":{"a":1,"q":{"c":3,"e":5},"d":4},"b":2}"#)
     }
 
     @Test func ofTwoClaimsToAKeyTheFirstStays() throws {
@@ -100,7 +101,7 @@ import Testing
             SyncAttribute("e", .int64),
         ])
         let node = GraphNode(layout, ["a": 1, "b": 2, "c": 3, "d": 4, "e": 5])
-        #expect(try RecordExporter(model).text(of: node) == #"{"a":1,"e":{"d":4}}"#)
+        #expect(try RecordMapper.Exporter(model).text(of: node) == #"{"a":1,"e":{"d":4}}"#)
     }
 
     @Test func valuesGoThroughTheReverseOfTheirTransformer() throws {
@@ -113,10 +114,10 @@ import Testing
         transformers.register("two", forward: { _ in nil }, reverse: { .array([.string($0 == .int(2) ? "ii" : "")]) })
         transformers.register("one", forward: { _ in nil })
         let node = GraphNode(layout, ["two": 2, "one": 1])
-        let exporter = try RecordExporter(model, transformers: transformers)
+        let exporter = try RecordMapper.Exporter(model, transformers: transformers)
         #expect(try exporter.text(of: node) == #"{"two":["ii"],"one":1,"none":null}"#)
         #expect(throws: MappingError.unknownTransformer(entity: "Thing", attribute: "two", name: "two")) {
-            try RecordExporter(model)
+            try RecordMapper.Exporter(model)
         }
     }
 
@@ -124,7 +125,7 @@ import Testing
         let (model, layout) = try Self.layout([SyncAttribute("x", .int64, userInfo: ["sync.valueTransformer": "t"])])
         var transformers = RecordMapper.Transformers()
         transformers.register("t", forward: { _ in nil }, reverse: { _ in throw GraphNode.Unreachable() })
-        let exporter = try RecordExporter(model, transformers: transformers)
+        let exporter = try RecordMapper.Exporter(model, transformers: transformers)
         #expect(
             throws: MappingError.irreversible(entity: "Thing", attribute: "x", by: "t", "\(GraphNode.Unreachable())")
         ) {
@@ -149,7 +150,7 @@ import Testing
         ])
         let node = GraphNode(model.layouts[0], ["identifier": 1, "note": "n", "deep": "d"])
         #expect(
-            try RecordExporter(model, dialect: .groot).text(of: node)
+            try RecordMapper.Exporter(model, dialect: .groot).text(of: node)
                 == #"{"id":1,"x":{"y":"d"},"one":null,"m":{"any":[]}}"#)
     }
 
@@ -162,21 +163,21 @@ import Testing
         ])
         let node = GraphNode(model.layouts[0], ["a": 1])
         node["roots"] = [GraphNode(model.layouts[1], ["a": 2, "b": 3])]
-        #expect(try RecordExporter(model).text(of: node) == #"{"a":1,"roots":[{"a":2,"b":3,"roots":[]}]}"#)
+        #expect(try RecordMapper.Exporter(model).text(of: node) == #"{"a":1,"roots":[{"a":2,"b":3,"roots":[]}]}"#)
     }
 
     @Test func anObjectOfAnotherModelIsAnError() throws {
         let (model, _) = try Self.layout([SyncAttribute("a", .int64)])
         let (_, stranger) = try Self.layout([SyncAttribute("a", .int64)], name: "Stranger")
         #expect(throws: MappingError.unknownEntity("Stranger")) {
-            try RecordExporter(model).bytes(of: GraphNode(stranger))
+            try RecordMapper.Exporter(model).bytes(of: GraphNode(stranger))
         }
     }
 
     @Test func anExportServesTheModelWithOtherIdentities() throws {
         let (model, _) = try Self.layout([SyncAttribute("id", .int64)])
         let identified = try JSONDialect.sync.identified(model)
-        #expect(try RecordExporter(model).text(of: GraphNode(identified.layouts[0], ["id": 4])) == #"{"id":4}"#)
+        #expect(try RecordMapper.Exporter(model).text(of: GraphNode(identified.layouts[0], ["id": 4])) == #"{"id":4}"#)
     }
 
     @Test func relationshipsThatAreNotKnownAreLeftOut() throws {
@@ -185,16 +186,16 @@ import Testing
             relationships: [SyncRelationship("ones", toMany: "Thing"), SyncRelationship("twos", toMany: "Thing")])
         let node = GraphNode(layout, ["a": 1])
         node.unknown = ["ones"]
-        #expect(try RecordExporter(model).text(of: node) == #"{"a":1,"twos":[]}"#)
+        #expect(try RecordMapper.Exporter(model).text(of: node) == #"{"a":1,"twos":[]}"#)
         var record = Record(of: layout)
         record["a"] = 1
-        #expect(String(decoding: try RecordExporter(model).bytes(of: record), as: UTF8.self) == #"{"a":1}"#)
+        #expect(String(decoding: try RecordMapper.Exporter(model).bytes(of: record), as: UTF8.self) == #"{"a":1}"#)
     }
 
     @Test func aSourceThatFailsEndsTheExport() throws {
         let (model, layout) = try Self.layout([], relationships: [SyncRelationship("ones", toMany: "Thing")])
         let node = GraphNode(layout)
         node.fails = true
-        #expect(throws: GraphNode.Unreachable.self) { try RecordExporter(model).bytes(of: node) }
+        #expect(throws: GraphNode.Unreachable.self) { try RecordMapper.Exporter(model).bytes(of: node) }
     }
 }

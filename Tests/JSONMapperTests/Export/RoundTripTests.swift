@@ -42,7 +42,9 @@ import Testing
         /// An object of JSON under the keys of a style, values in any of the forms that are read,
         /// some absent; and what must come out of it: every key in the model's order, every value
         /// in its one form.
-        mutating func object(_ style: RecordExporter.Options.KeyStyle) -> (input: JSONValue, canonical: JSONValue) {
+        mutating func object(_ style: RecordMapper.Exporter.Options.KeyStyle) -> (
+            input: JSONValue, canonical: JSONValue
+        ) {
             var input: JSONValue = .object(["unclaimed": .integer(1)])
             var canonical: JSONValue = .object([:])
             for attribute in EntityKeys(model.layouts[0], in: model).attributes {
@@ -93,11 +95,11 @@ import Testing
         var world = try World(seed: seed)
         let mapper = try RecordMapper(
             world.model, JSONMapping(contract: ValueContract(wrongType: .fail, unreadableDate: .fail)))
-        for style in RecordExporter.Options.KeyStyle.allCases {
-            var options = RecordExporter.Options()
+        for style in RecordMapper.Exporter.Options.KeyStyle.allCases {
+            var options = RecordMapper.Exporter.Options()
             options.keyStyle = style
             options.dateFormat = .iso8601
-            let exporter = try RecordExporter(mapper.model, options: options)
+            let exporter = try RecordMapper.Exporter(mapper.model, options: options)
             let objects = (0..<20).map { _ in world.object(style) }
             let records = try mapper.records(of: "Thing", bytes: JSONValue.array(objects.map(\.input)).utf8)
             let exported = try exporter.bytes(ofAll: records)
@@ -140,10 +142,10 @@ import Testing
                 }
             }
         }
-        for relationships in [RecordExporter.Options.Relationships.array, .nested] {
-            var options = RecordExporter.Options()
+        for relationships in [RecordMapper.Exporter.Options.Relationships.array, .nested] {
+            var options = RecordMapper.Exporter.Options()
             options.relationships = relationships
-            let bytes = try RecordExporter(model, options: options).bytes(of: nodes[0][0])
+            let bytes = try RecordMapper.Exporter(model, options: options).bytes(of: nodes[0][0])
             let ids = try JSONValue(parsing: bytes).ids
             #expect(!ids.isEmpty)
             #expect(Set(ids).isSubset(of: Set((0..<4).flatMap { entity in (0..<8).map { entity * 100 + $0 } })))

@@ -5,7 +5,7 @@ import Testing
 
 /// Keys as they come, and which of them are the same.
 @Suite(.endsInTime) struct IdentityValuesTests {
-    private func keys(_ type: AttributeType, _ values: String...) throws -> [RecordKey?] {
+    private func keys(_ type: AttributeType, _ values: String...) throws -> [Record.Key?] {
         let mapper = try RecordMapper(
             try DataModel {
                 SyncEntity("A") {

@@ -19,7 +19,7 @@ import Testing
             try RecordMapper(model, JSONMapping(dialect: dialect)).records(of: "User", bytes: json)[0]["name"] == "Ada")
         #expect(try RecordMapper(model).records(of: "User", bytes: json)[0]["name"] == "no")
         let record = try RecordMapper(model, JSONMapping(dialect: dialect)).records(of: "User", bytes: json)[0]
-        let exporter = try RecordExporter(model, dialect: dialect)
+        let exporter = try RecordMapper.Exporter(model, dialect: dialect)
         #expect(
             String(decoding: try exporter.bytes(ofRecord: record), as: UTF8.self)
                 == #"{"id":1,"profile":{"title":"Ada"}}"#)

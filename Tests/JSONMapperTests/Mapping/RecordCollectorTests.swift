@@ -131,7 +131,7 @@ import Testing
             }
             return "\(groups) \(batch.drift.entries.map(\.description)) \(batch.toleratedCount)"
         }
-        let options = RecordReader.Options(keepsRelationships: true)
+        let options = RecordMapper.Reader.Options(keepsRelationships: true)
         let whole = describe(try mapper.reader(of: "User", bytes: json, options: options).next())
         for cut in 1..<json.count {
             var parts = [json[..<cut], json[cut...]][...]
@@ -140,7 +140,7 @@ import Testing
                 buffer.copyBytes(from: part)
                 return part.count
             }
-            let reader = try RecordReader(mapper, entity: "User", reader: source, options: options)
+            let reader = try RecordMapper.Reader(mapper, entity: "User", reader: source, options: options)
             let batch = try reader.next()
             #expect(describe(batch) == whole, "\(cut)")
         }
@@ -161,7 +161,7 @@ import Testing
             separator: ",")
         let json = Array(
             ("[" + repeatElement("{\"id\":1,\"notes\":[\(notes)]}", count: 20).joined(separator: ",") + "]").utf8)
-        func counts(_ options: RecordReader.Options) throws -> [Int] {
+        func counts(_ options: RecordMapper.Reader.Options) throws -> [Int] {
             let reader = try mapper.reader(of: "User", bytes: json, options: options)
             var counts: [Int] = []
             while let batch = try reader.next() { counts.append(batch.recordCount) }

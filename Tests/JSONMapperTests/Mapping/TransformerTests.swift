@@ -93,7 +93,7 @@ import Testing
         let records = try mapper.records(of: "A", bytes: Array(json.utf8))
         #expect(records[0]["blob"] == .binary(Data(#"{"b": [1.50,"é"]}"#.utf8)))
         #expect(records[1]["blob"] == .null)
-        let exported = try RecordExporter(model).bytes(ofRecords: records)
+        let exported = try RecordMapper.Exporter(model).bytes(ofRecords: records)
         #expect(String(decoding: exported, as: UTF8.self).contains(#""b""#))
         // One that is registered under the name replaces it.
         var transformers = RecordMapper.Transformers()
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test func bareIdentifiersFailWithoutAnIdentity() throws {
-        let problem = MappingProblem(entity: "Other", index: 0, reason: .noIdentity)
+        let problem = MappingError.Problem(entity: "Other", index: 0, reason: .noIdentity)
         #expect(throws: MappingError.unfit(problem)) { try mapper().records(of: "Other", bytes: Array(#"["7"]"#.utf8)) }
     }
 

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func piecesOfAFoundInputGiveWhatTheWholeGives() throws {
-        let layouts: [JSONLayout] = [
+        let layouts: [JSONReader.Layout] = [
             .document, .array(), .array(at: "a.b"), .lines, .array(at: "a", acceptsSingleObject: true),
         ]
         for input in try Self.inputs("fuzz-json-reader") {

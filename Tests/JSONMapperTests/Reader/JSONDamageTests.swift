@@ -5,7 +5,7 @@ import Testing
 /// Every damage to an input gives a value or an error with a place in the input, whatever pieces it
 /// comes in.
 @Suite(.endsInTime) struct JSONDamageTests {
-    static let layouts: [JSONLayout] = [.document, .array(), .array(at: "data.items"), .lines]
+    static let layouts: [JSONReader.Layout] = [.document, .array(), .array(at: "data.items"), .lines]
 
     private func expectPlace(_ reading: Reading, in bytes: [UInt8]) {
         guard let error = reading.error else { return }

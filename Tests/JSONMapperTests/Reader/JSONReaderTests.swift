@@ -4,7 +4,7 @@ import OneWayTestLimits
 import Testing
 
 @Suite(.endsInTime) struct JSONReaderTests {
-    private func integers(_ text: String, _ layout: JSONLayout) throws -> [Int64] {
+    private func integers(_ text: String, _ layout: JSONReader.Layout) throws -> [Int64] {
         let reader = JSONReader(bytes: Array(text.utf8), layout: layout)
         var result: [Int64] = []
         while let value = try reader.next({ try $0.readNumber().int64 ?? -1 }) { result.append(value) }
@@ -14,7 +14,7 @@ import Testing
     }
 
     private func error(
-        _ text: String, _ layout: JSONLayout = .array(), _ change: (inout JSONOptions) -> Void = { _ in }
+        _ text: String, _ layout: JSONReader.Layout = .array(), _ change: (inout JSONOptions) -> Void = { _ in }
     ) -> JSONError? {
         var options = JSONOptions()
         change(&options)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func aSingleObjectCountsAsAnArrayOfItWhenAskedFor() throws {
-        let layout = JSONLayout.array(at: "data", acceptsSingleObject: true)
+        let layout = JSONReader.Layout.array(at: "data", acceptsSingleObject: true)
         #expect(
             Reading(Array(#"{"data":{"id":1},"n":2}"#.utf8), layout: layout).elements == [.object(["id": .integer(1)])])
         #expect(Reading(Array(#"{"data":[{"id":1}]}"#.utf8), layout: layout).elements.count == 1)
@@ -170,7 +170,7 @@ import Testing
 
     struct Place: CustomTestStringConvertible {
         var text: String
-        var layout: JSONLayout = .array()
+        var layout: JSONReader.Layout = .array()
         var reason: JSONError.Reason
         var location: JSONError.Location
         var testDescription: String { text }

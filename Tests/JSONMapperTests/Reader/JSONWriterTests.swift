@@ -167,8 +167,8 @@ import Testing
         return text
     }
 
-    /// A buffer grows by its own size or by what is written, whichever is more: texts just below, at
-    /// and above every power of two, after nothing, one byte and a long text.
+    /// A buffer grows by its own size or by what is written, whichever is more: texts just below,
+    /// at and above every power of two, after nothing, one byte and a long text.
     @Test func aTextOfAnySizeFitsIntoTheBuffer() throws {
         var sizes = [5 << 20]
         for power in 8...16 {

@@ -13,15 +13,15 @@ import Testing
 @Suite(.endsInTime) struct EvolutionTests {
     private func evolve(
         _ model: DataModel, with json: String, options: InferredModel.Options = InferredModel.Options()
-    ) throws -> EvolvedModel {
+    ) throws -> InferredModel.Evolution {
         let reader = JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))
-        return try EvolvedModel(model, with: reader, entity: "Thing", options: options)
+        return try InferredModel.Evolution(model, with: reader, entity: "Thing", options: options)
     }
 
     /// Syncs a file into a database, and opens it with the model that another file has extended.
     private func withDatabase<Result>(
         of first: String, evolvedWith second: String, options: InferredModel.Options = InferredModel.Options(),
-        _ body: (EvolvedModel, JSONStore) async throws -> Result
+        _ body: (InferredModel.Evolution, JSONStore) async throws -> Result
     ) async throws -> Result {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "data.sqlite").path
@@ -42,7 +42,7 @@ import Testing
     @discardableResult
     private func check(
         _ first: String, then second: String, options: InferredModel.Options = InferredModel.Options()
-    ) async throws -> EvolvedModel {
+    ) async throws -> InferredModel.Evolution {
         try await withDatabase(of: first, evolvedWith: second, options: options) { evolved, store in
             let result = try await store.sync(.bytes(Array(second.utf8)), into: "Thing")
             #expect(result.drift.entries.map(\.description) == [])
@@ -184,21 +184,21 @@ import Testing
         let users = #"[{"id":1,"company":{"id":7,"name":"x"}}]"#
         let model = try RoundTrip.infer(Array(users.utf8)).model
         let posts = #"[{"title":"a","company":{"id":7,"city":"b"}},{"title":"a","company":null}]"#
-        let evolved = try EvolvedModel(
+        let evolved = try InferredModel.Evolution(
             model, with: JSONReader(bytes: Array(posts.utf8), layout: .array()), entity: "Post")
         #expect(evolved.changes.map(\.description) == ["Post is new", "Post.company is new: Company2"])
         #expect(evolved.findings.map(\.kind) == [.noKey] && evolved.findings.map(\.entity) == ["Post"])
         #expect(evolved.model["Thing"]?.entity == model["Thing"]?.entity)
         #expect(evolved.model["Company"]?.entity == model["Company"]?.entity)
         let cities = #"[{"name":"a","zip":1},{"name":"b","zip":2}]"#
-        let keyed = try EvolvedModel(
+        let keyed = try InferredModel.Evolution(
             model, with: JSONReader(bytes: Array(cities.utf8), layout: .array()), entity: "City",
             options: InferredModel.Options(key: ["zip"]))
         #expect(keyed.findings.isEmpty && keyed.model["City"]?.entity.identity == ["zip"])
     }
 
     @Test(arguments: [
-        (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":"text"}]"#, EvolvedModel.Obstacle.Kind.notObjects, "o"),
+        (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":"text"}]"#, InferredModel.Evolution.Obstacle.Kind.notObjects, "o"),
         (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":[{"p":1}]}]"#, .otherCount, "o"),
         (#"[{"id":1}]"#, #"[{"id":1},{"id":1,"a":2}]"#, .identity, "id"),
         (#"[{"id":1}]"#, #"[{"id":1},{"id":"a"}]"#, .keyType, "id"),
@@ -209,7 +209,7 @@ import Testing
         ),
     ])
     func whatCannotBeTakenOverIsToldWithTheWaysOn(
-        first: String, second: String, kind: EvolvedModel.Obstacle.Kind, key: String
+        first: String, second: String, kind: InferredModel.Evolution.Obstacle.Kind, key: String
     ) throws {
         let evolved = try evolve(try RoundTrip.infer(Array(first.utf8)).model, with: second)
         #expect(evolved.obstacles.map(\.kind) == [kind])

@@ -117,13 +117,13 @@ import Testing
         let json = Array(#"[{"title":"A","year":1},{"title":"A","year":2},{"title":"B","year":2,"x":1}]"#.utf8)
         let key = try RoundTrip.infer(json, options: InferredModel.Options(key: ["title", "year"]))
         #expect(key.model["Thing"]?.entity.identity == ["title", "year"])
-        #expect(throws: ModelInferenceError.repeatedKey(entity: "Thing", key: ["title"])) {
+        #expect(throws: InferredModel.Failure.repeatedKey(entity: "Thing", key: ["title"])) {
             try RoundTrip.infer(json, options: InferredModel.Options(key: ["title"]))
         }
-        #expect(throws: ModelInferenceError.incompleteKey(entity: "Thing", key: ["x"])) {
+        #expect(throws: InferredModel.Failure.incompleteKey(entity: "Thing", key: ["x"])) {
             try RoundTrip.infer(json, options: InferredModel.Options(key: ["x"]))
         }
-        #expect(throws: ModelInferenceError.incompleteKey(entity: "Thing", key: ["nothing"])) {
+        #expect(throws: InferredModel.Failure.incompleteKey(entity: "Thing", key: ["nothing"])) {
             try RoundTrip.infer(json, options: InferredModel.Options(key: ["nothing"]))
         }
     }

@@ -74,7 +74,7 @@ struct ExpectedResult: Sendable {
             }
             let type = layout.attributes[slot].type
             for (kind, list) in [("inserted", found.inserted), ("updated", found.updated), ("deleted", found.deleted)] {
-                let expected = try (keys[kind] ?? []).map { RecordKey.identity([try values.value($0, for: type)]) }
+                let expected = try (keys[kind] ?? []).map { Record.Key.identity([try values.value($0, for: type)]) }
                 try expect(Set(list), Set(expected), "the keys of what was \(kind)")
                 try expect(list.count, expected.count, "how often keys are among those of what was \(kind)")
             }

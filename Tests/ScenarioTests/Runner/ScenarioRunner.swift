@@ -166,7 +166,7 @@ struct ScenarioRunner {
     private func examine(_ export: Step.Export, of subject: StoreSubject, _ values: ScenarioValues) async throws {
         let bytes = try await subject.export(
             export.entity, where: try values.predicate(export.filter, of: export.entity),
-            options: try RecordExporter.Options(scenario: export.options, dialect: scenario.dialect))
+            options: try RecordMapper.Exporter.Options(scenario: export.options, dialect: scenario.dialect))
         let text = String(decoding: bytes, as: UTF8.self)
         let json = try JSONValue(parsing: bytes)
         guard case .object(let object) = json else {
@@ -320,7 +320,7 @@ extension RemovalLimit {
     }
 }
 
-extension RecordExporter.Options {
+extension RecordMapper.Exporter.Options {
     /// The options of an `expectExport` step.
     fileprivate init(scenario options: JSONValue, dialect: JSONDialect) throws {
         let fields = JSONFields(options, of: "options")

@@ -73,7 +73,7 @@ struct ScenarioValues {
         ">": .greater, ">=": .greaterOrEqual, "<": .less, "<=": .lessOrEqual, "!=": .notEqual,
     ]
 
-    private func value(_ json: JSONValue, at key: BoundKey, orAny: Bool = false) throws -> AttributeValue {
+    private func value(_ json: JSONValue, at key: PropertyPath.Bound, orAny: Bool = false) throws -> AttributeValue {
         if orAny, case .double(let number) = json { return .double(number) }
         switch key.leaf {
         case .attribute(_, let type): return try value(json, for: type)

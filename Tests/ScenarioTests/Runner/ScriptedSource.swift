@@ -11,7 +11,7 @@ struct ScriptedSource: RemoteSource {
     private let passes: [[Page]]
     private let coverage: RemoteEnd.Coverage
     private let isSnapshot: Bool
-    private let tombstones: RemoteTombstones?
+    private let tombstones: RemotePage.Tombstones?
     private let cursor: String?
     /// A cursor after which, as after ``cursor``, there is nothing new.
     private let finalCursor: String?

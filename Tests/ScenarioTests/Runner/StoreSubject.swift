@@ -52,8 +52,8 @@ struct StoreSubject {
     /// The same from a source. The progress must end at what the result says.
     func sync(_ request: SyncRequest, from source: ScriptedSource) async throws -> StoreSyncResult {
         try await proved(request) { isPlan in
-            let progress = Locked<[RemoteSyncProgress]>([])
-            let note = { @Sendable (step: RemoteSyncProgress) in progress.withLock { $0.append(step) } }
+            let progress = Locked<[StoreSyncOptions.Progress]>([])
+            let note = { @Sendable (step: StoreSyncOptions.Progress) in progress.withLock { $0.append(step) } }
             let result =
                 try await isPlan
                 ? json.plan(from: source, into: request.entity, options: request.options, progress: note)
@@ -121,7 +121,7 @@ struct StoreSubject {
         _ = try await json.delete(.identity(id), in: entity)
     }
 
-    func export(_ entity: String, where predicate: RecordPredicate, options: RecordExporter.Options) async throws
+    func export(_ entity: String, where predicate: RecordPredicate, options: RecordMapper.Exporter.Options) async throws
         -> [UInt8]
     {
         let found = try await one(entity, where: predicate)
@@ -242,7 +242,7 @@ struct StoreSubject {
 
 extension StoreReader {
     /// The value that a key leads to from an object.
-    fileprivate func value(of stored: StoredRecord, at key: BoundKey) async throws -> AttributeValue {
+    fileprivate func value(of stored: StoredRecord, at key: PropertyPath.Bound) async throws -> AttributeValue {
         var stored = stored
         for step in key.steps {
             guard let target = try await links(step, of: [stored.object]).first?.target,

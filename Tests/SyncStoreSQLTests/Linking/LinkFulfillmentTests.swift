@@ -25,8 +25,8 @@ import Testing
         return batch
     }
 
-    private static func links(_ pairs: (ObjectID, ObjectID)...) -> [StoreLink] {
-        pairs.map { StoreLink(source: $0.0, target: $0.1) }
+    private static func links(_ pairs: (ObjectID, ObjectID)...) -> [LinkBatch.Link] {
+        pairs.map { LinkBatch.Link(source: $0.0, target: $0.1) }
     }
 
     @Test func theSameLinksInAnyOrderOfSourcesAndTargetsNeedNothing() throws {

@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func anIndexStaysUnlessItsColumnsChange() throws {
-        func model(_ type: AttributeType, _ indexes: [SyncIndex]) throws -> DataModel {
+        func model(_ type: AttributeType, _ indexes: [SyncEntity.Index]) throws -> DataModel {
             var person = SyncEntity("Person", identity: "id") {
                 SyncAttribute("id", .int64)
                 SyncAttribute("age", type)
@@ -180,8 +180,8 @@ import Testing
             person.indexes = indexes
             return try DataModel([person])
         }
-        let age = SyncIndex(["age"])
-        let rank = SyncIndex(["rank"], unique: true)
+        let age = SyncEntity.Index(["age"])
+        let rank = SyncEntity.Index(["rank"], unique: true)
         let changed = try MigrationText(from: model(.int16, [age, rank]), to: model(.int64, [age, rank]))
         #expect(
             changed.statements == [

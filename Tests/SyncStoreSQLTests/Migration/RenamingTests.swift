@@ -41,7 +41,7 @@ import Testing
     }
 
     private static func expect(
-        _ store: any Store, _ attribute: String, _ value: AttributeValue, _ relationship: String, _ key: RecordKey
+        _ store: any Store, _ attribute: String, _ value: AttributeValue, _ relationship: String, _ key: Record.Key
     ) async throws {
         let found = try await store.records(StoreQuery("User", orderedBy: [Ordering("id")]), with: [relationship])
         #expect(found.first?.record[attribute] == value)

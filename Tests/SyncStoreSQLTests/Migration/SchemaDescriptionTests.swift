@@ -26,7 +26,7 @@ import Testing
     }
 
     private static func description(
-        _ model: DataModel, naming: SQLNaming = SQLNaming(), dates: DateStorage = .iso8601,
+        _ model: DataModel, naming: SQLNaming = SQLNaming(), dates: SQLNaming.DateStorage = .iso8601,
         dialect: any SQLDialect = .sqlite
     ) -> SQLSchemaDescription {
         SQLSchemaDescription(SQLSchema(model, naming: naming, dates: dates, dialect: dialect))
@@ -116,11 +116,11 @@ import Testing
     }
 
     @Test func indicesHaveToBeThereAndUniqueOnesTheSame() throws {
-        func indexed(_ indexes: SyncIndex...) -> (inout [SyncEntity]) -> Void {
+        func indexed(_ indexes: SyncEntity.Index...) -> (inout [SyncEntity]) -> Void {
             { $0[0].indexes = indexes }
         }
-        let name = SyncIndex(["name"])
-        let unique = SyncIndex(["name"], unique: true)
+        let name = SyncEntity.Index(["name"])
+        let unique = SyncEntity.Index(["name"], unique: true)
         #expect(try serves(indexed(name), indexed()))
         #expect(try !serves(indexed(), indexed(name)))
         #expect(try !serves(indexed(unique), indexed()))

@@ -9,7 +9,7 @@ import Testing
 /// Indexes that the model declares are created, changed and removed with it.
 @Suite(.endsInTime) struct IndexMigrationTests {
     /// A model with some indexes of one entity.
-    private static func model(_ indexes: SyncIndex..., ofGuests: [SyncIndex] = []) throws -> DataModel {
+    private static func model(_ indexes: SyncEntity.Index..., ofGuests: [SyncEntity.Index] = []) throws -> DataModel {
         var user = SyncEntity("User", identity: "id") {
             SyncAttribute("id", .int64)
             SyncAttribute("name", .string)
@@ -50,29 +50,31 @@ import Testing
     @Test(arguments: SQLDatabase.kinds)
     func indexesFollowTheModel(kind: SQLDatabase.Kind) async throws {
         try await kind.use { database in
-            let first = try await database.open(try Self.model(SyncIndex(["name"]), SyncIndex(["age"])), 0)
+            let first = try await database.open(
+                try Self.model(SyncEntity.Index(["name"]), SyncEntity.Index(["age"])), 0)
             try await Self.insert([(1, "a", 1, true), (2, "b", nil, false), (3, nil, 3, true)], into: first)
             #expect(try await Self.declared(database) == ["name", "age"])
             // Added and changed; the index that this version lacks may belong to a newer one.
             let isOpen = PropertyPath("isOpen") == true
             let second = try Self.model(
-                SyncIndex(["name"]), SyncIndex(["age", "name"], where: isOpen), SyncIndex(["age"], unique: true),
-                ofGuests: [SyncIndex(["until"])])
+                SyncEntity.Index(["name"]), SyncEntity.Index(["age", "name"], where: isOpen),
+                SyncEntity.Index(["age"], unique: true),
+                ofGuests: [SyncEntity.Index(["until"])])
             var store = try await database.open(second, 0)
             #expect(try await Self.declared(database) == ["name", "age_name partial", "age unique", "until partial"])
             // A smaller model keeps the indexes, but no unique one that its values could violate.
-            store = try await database.open(try Self.model(SyncIndex(["name"])), 0)
+            store = try await database.open(try Self.model(SyncEntity.Index(["name"])), 0)
             #expect(!(try await Self.declared(database)).contains("age unique"))
             try await Self.insert([(4, "d", 1, true)], into: store)
             store = try await database.open(try Self.model(), 1)
             #expect(try await Self.declared(database) == [])
             #expect(try await store.count(StoreQuery("User")) == 4)
             // Another condition, and another order of attributes.
-            _ = try await database.open(try Self.model(SyncIndex(["age", "name"], where: isOpen)), 1)
-            let other = try Self.model(SyncIndex(["age", "name"], where: PropertyPath("isOpen") == false))
+            _ = try await database.open(try Self.model(SyncEntity.Index(["age", "name"], where: isOpen)), 1)
+            let other = try Self.model(SyncEntity.Index(["age", "name"], where: PropertyPath("isOpen") == false))
             _ = try await database.open(other, 1)
             #expect(try await database.indices().filter { $0.contains("_by_") }.count == 1)
-            _ = try await database.open(try Self.model(SyncIndex(["name", "age"])), 1)
+            _ = try await database.open(try Self.model(SyncEntity.Index(["name", "age"])), 1)
             #expect(try await Self.declared(database) == ["name_age"])
         }
     }
@@ -80,9 +82,9 @@ import Testing
     @Test(arguments: SQLDatabase.kinds)
     func aUniqueIndexOverEqualValuesIsRefusedAndNothingIsLost(kind: SQLDatabase.Kind) async throws {
         try await kind.use { database in
-            let before = try await database.open(try Self.model(SyncIndex(["age"])), 0)
+            let before = try await database.open(try Self.model(SyncEntity.Index(["age"])), 0)
             try await Self.insert([(1, "a", 1, true), (2, "a", 2, false), (3, "b", 3, true)], into: before)
-            let unique = try Self.model(SyncIndex(["age"]), SyncIndex(["name"], unique: true))
+            let unique = try Self.model(SyncEntity.Index(["age"]), SyncEntity.Index(["name"], unique: true))
             await #expect {
                 _ = try await database.open(unique, 0)
             } throws: { error in
@@ -90,10 +92,11 @@ import Testing
                 return index.hasPrefix("User_by_name (")
             }
             #expect(try await Self.declared(database) == ["age"])
-            let after = try await database.open(try Self.model(SyncIndex(["age"])), 0)
+            let after = try await database.open(try Self.model(SyncEntity.Index(["age"])), 0)
             #expect(try await after.count(StoreQuery("User")) == 3)
             // Only the objects in the index must differ.
-            let partial = try Self.model(SyncIndex(["name"], unique: true, where: PropertyPath("isOpen") == true))
+            let partial = try Self.model(
+                SyncEntity.Index(["name"], unique: true, where: PropertyPath("isOpen") == true))
             let store = try await database.open(partial, 1)
             await #expect {
                 try await Self.insert([(4, "b", 3, true)], into: store)
@@ -120,7 +123,8 @@ import Testing
     @Test(arguments: SQLDatabase.kinds, [false, true])
     func indexedTextsCanHaveAnyLength(kind: SQLDatabase.Kind, isUnique: Bool) async throws {
         let texts = Self.longTexts
-        let model = try Self.model(SyncIndex(["name"], unique: isUnique), SyncIndex(["age", "name"], unique: isUnique))
+        let model = try Self.model(
+            SyncEntity.Index(["name"], unique: isUnique), SyncEntity.Index(["age", "name"], unique: isUnique))
         let memory = MemoryStore(exactly: model)
         try await kind.use { database in
             let store = try await database.open(model, 0)

@@ -41,7 +41,7 @@ import Testing
         }
         // Indexes change the statements, but not what they select.
         if seed % 2 == 1 {
-            thing.indexes = Self.attributes.filter { $0.type != .json }.map { SyncIndex([$0.name]) }
+            thing.indexes = Self.attributes.filter { $0.type != .json }.map { SyncEntity.Index([$0.name]) }
         }
         let model = try DataModel([thing])
         try await kind.use { makeStore in

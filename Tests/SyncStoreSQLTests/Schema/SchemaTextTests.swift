@@ -43,7 +43,7 @@ import Testing
 
     @Test func indicesOfMembersOfAFamilyNameThem() throws {
         var guest = SyncEntity("Guest", parent: "Person") { SyncAttribute("room", .string) }
-        guest.indexes = [SyncIndex(["room", "id"], unique: true, where: PropertyPath("id") > 5)]
+        guest.indexes = [SyncEntity.Index(["room", "id"], unique: true, where: PropertyPath("id") > 5)]
         let model = try DataModel([
             SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) }, guest,
             SyncEntity("Friend", parent: "Guest", identity: "badge") { SyncAttribute("badge", .string) },

@@ -72,8 +72,8 @@ import Testing
             #expect(first.counts == ["Person": 1, "Note": 1])
             #expect(
                 first.keys == [
-                    "Person": [StoredKey(object: people[0], key: .identity(1))],
-                    "Note": [StoredKey(object: notes[1], key: .object(notes[1]))],
+                    "Person": [StoredRecord.Key(object: people[0], key: .identity(1))],
+                    "Note": [StoredRecord.Key(object: notes[1], key: .object(notes[1]))],
                 ])
             let second = try await remove(StoreQuery("Person"), reportsKeys: false)
             #expect(second.counts == ["Guest": 1])

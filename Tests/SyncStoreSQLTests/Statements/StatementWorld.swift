@@ -24,8 +24,8 @@ struct StatementWorld {
             SyncRelationship("tags", toOrdered: "Tag", inverse: "items")
         }
         item.indexes = [
-            SyncIndex(["title"]), SyncIndex(["bytes", "price"], unique: true),
-            SyncIndex(["count"], where: PropertyPath("isNew") == true && PropertyPath("size") != nil),
+            SyncEntity.Index(["title"]), SyncEntity.Index(["bytes", "price"], unique: true),
+            SyncEntity.Index(["count"], where: PropertyPath("isNew") == true && PropertyPath("size") != nil),
         ]
         let owner = SyncEntity("Owner", identity: "id") {
             SyncAttribute("id", .int64)

@@ -74,17 +74,17 @@ actor NotingWorker: SQLWorker {
         return 3
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) -> [StoreLink] { [] }
+    func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) -> [LinkBatch.Link] { [] }
 
     func find(_ records: RecordBatch) -> [ObjectID?] { [] }
 
-    func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeResult {
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeRequest.Result {
         note("merges")
         guard !request.records.isEmpty else { throw Failure() }
-        return MergeResult((0..<request.records.count).map { MergeResult.Row(Int64($0), .inserted) })
+        return MergeRequest.Result((0..<request.records.count).map { MergeRequest.Result.Row(Int64($0), .inserted) })
     }
 
-    func link(_ batch: LinkBatch) -> LinkResult { LinkResult() }
+    func link(_ batch: LinkBatch) -> LinkBatch.Result { LinkBatch.Result() }
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) -> RemovalResult { RemovalResult() }
 

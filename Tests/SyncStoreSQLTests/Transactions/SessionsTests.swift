@@ -180,7 +180,7 @@ import Testing
         do {
             try await sessions.read(begin: { await $0.begin() }) { reader in
                 let selection = StoreSelection(StoreQuery("Person"), columns: [.object])
-                let reader = try #require(reader as? any SelectingReader)
+                let reader = try #require(reader as? any StoreSelection.Reader)
                 try await reader.selectRows(selection, batchRowCount: 2) { batch in
                     rows.withLock { $0.append(batch.count) }
                     if fails { throw Broken() }
@@ -202,7 +202,7 @@ import Testing
             try await sessions.read(begin: { await $0.begin() }) { reader in
                 let query = StoreQuery("Person", limit: count == 9 ? 0 : nil)
                 let selection = StoreSelection(query, columns: [.object])
-                let reader = try #require(reader as? any SelectingReader)
+                let reader = try #require(reader as? any StoreSelection.Reader)
                 try await reader.selectRows(selection, batchRowCount: count) { batch in
                     rows.withLock { $0.append(batch.count) }
                 }

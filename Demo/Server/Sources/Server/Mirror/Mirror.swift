@@ -10,7 +10,7 @@ import ServiceLifecycle
 /// serve.
 struct Mirror: Service {
     let feed: StatusFeed
-    let store: any CommitObservable
+    let store: any CommitSignals.Source
     private let service: SyncService<SyncSummary>
     private let logger: Logger
 
@@ -28,7 +28,7 @@ struct Mirror: Service {
             source,
             api: HTTPAPI(
                 pages: .link,
-                delta: HTTPDelta(
+                delta: HTTPAPI.Delta(
                     cursor: .element(keyPath: "updated_at"), parameter: "updated_since",
                     tombstones: .flag(keyPath: "deleted"))))
         service = SyncService(

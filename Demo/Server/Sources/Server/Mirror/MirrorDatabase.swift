@@ -3,7 +3,7 @@ import SyncStorePostgres
 
 /// Where the mirrored data is.
 struct MirrorDatabase: Sendable {
-    let store: any CommitObservable
+    let store: any CommitSignals.Source
     /// Lets one of all servers on this database sync.
     let lease: any SyncLease
 

@@ -29,7 +29,7 @@ struct ServerStatus: Codable, Sendable {
     var source: String
     var health = SyncHealth<SyncSummary>()
     /// How far the running sync is.
-    var progress: RemoteSyncProgress?
+    var progress: StoreSyncOptions.Progress?
     /// The last syncs of all servers, latest first.
     var passes: [Pass] = []
     /// The users that changed last, latest first.
