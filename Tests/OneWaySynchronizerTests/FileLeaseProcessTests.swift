@@ -51,7 +51,8 @@ import Testing
         first.signal(SIGSTOP)
         let lease = FileLease(at: URL(filePath: paths[0]))
         if case .held(let holder) = try await lease.tryAcquire(for: SyncLeaseHolder()) {
-            #expect(holder?.program == "TestChild")
+            // It may have been stopped before it wrote its name.
+            #expect(holder == nil || holder?.program == "TestChild")
         } else {
             // It was stopped between two leases.
             #expect(first.output.lines.contains("confirmed"))

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A way in which the bytes of a document reach their reader. It never makes a difference.
 package enum Arrival: Sendable, Hashable, CustomStringConvertible {
     /// The reader is given pieces of this many bytes.
@@ -27,8 +29,10 @@ package enum Arrival: Sendable, Hashable, CustomStringConvertible {
 
 /// The axes along which tests vary what must not make a difference, listed once.
 ///
-/// Each is sampled by default, and complete where ``isThorough`` says so.
+/// Each is sampled by default, and complete with `AXES=all`, which takes hours.
 package enum Axes {
+    /// Whether all values are taken.
+    package static let areComplete = ProcessInfo.processInfo.environment["AXES"] == "all"
     /// The sizes of pieces that a reader is given, and of reads from a network.
     package static let pieceByteCounts = thinned(Array(1...64), to: [1, 2, 3, 7, 16, 33, 64])
     /// The sizes of the window that a reader asks for; 16 is the smallest.
@@ -41,7 +45,7 @@ package enum Axes {
     /// The offsets at which a document of this size is cut in two: all of a small document, else a
     /// sample that has its first and last bytes.
     package static func cuts(of byteCount: Int, maximumCount: Int = 24, seed: UInt64 = 1) -> [Int] {
-        guard byteCount > maximumCount, !isThorough else { return Array(0...byteCount) }
+        guard byteCount > maximumCount, !areComplete else { return Array(0...byteCount) }
         var random = SeededRandom(seed: seed &+ UInt64(byteCount))
         let sample = (0..<maximumCount).map { _ in Int.random(in: 0...byteCount, using: &random) }
         return Set(sample + [0, 1, byteCount - 1, byteCount]).sorted()
@@ -64,5 +68,5 @@ package enum Axes {
         }
     }
 
-    private static func thinned<Value>(_ all: [Value], to some: [Value]) -> [Value] { isThorough ? all : some }
+    private static func thinned<Value>(_ all: [Value], to some: [Value]) -> [Value] { areComplete ? all : some }
 }
