@@ -32,9 +32,10 @@ public struct FileLease: SyncLease {
     /// The file, which only leases use.
     public let file: URL
 
-    /// The time after which a holder that cannot renew the lease gives it up; a minute by default.
+    /// The time after which a holder that cannot renew the lease gives it up; 5 minutes by default.
     ///
-    /// No other process gets the lock in the meantime, unless the file was removed or replaced.
+    /// The system frees the lock when its holder ends, so that nobody waits for this time. No other
+    /// process gets the lock in the meantime, unless the file was removed or replaced.
     public let duration: Duration
 
     /// The time between two requests of a waiting process; 3 seconds by default.
@@ -45,10 +46,10 @@ public struct FileLease: SyncLease {
     /// - Parameters:
     ///   - file: The file of the lease, in an existing folder. It is created if it does not exist,
     ///     and must not be a symbolic link. Do not use a file with other content.
-    ///   - duration: The time after which a holder that cannot renew the lease gives it up; a
-    ///     minute by default. A holder renews the lease three times within this time.
+    ///   - duration: The time after which a holder that cannot renew the lease gives it up; five
+    ///     minutes by default. A holder renews the lease three times within this time.
     ///   - retryInterval: The time between two requests of a waiting process; 3 seconds by default.
-    public init(at file: URL, duration: Duration = .seconds(60), retryInterval: Duration = .seconds(3)) {
+    public init(at file: URL, duration: Duration = .seconds(300), retryInterval: Duration = .seconds(3)) {
         self.file = file
         self.duration = duration
         self.retryInterval = retryInterval
