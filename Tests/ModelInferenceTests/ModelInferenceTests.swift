@@ -296,7 +296,7 @@ import Testing
         ("US DE FR", true), ("USDT EURO GBPX", false), ("U E G", false), ("en-US de-DE fr-FR", true),
         ("en-us de-de fr-fr", false), ("EN-US DE-DE FR-FR", false), ("eng-US deu-DE fra-FR", false),
         ("en-USA de-DEU fr-FRA", false), ("en fr zz", false),
-        // More than two names, of which an object has at most half.
+        // More than two names; each object has at most half of them.
         ("aa bb|cc", true), ("aa bb|bb cc", false), ("aa|bb", false), ("aa bb cc", false),
     ])
     func objectsWhoseKeysAreDataAreMaps(keys: String, isMap: Bool) throws {

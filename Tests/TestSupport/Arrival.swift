@@ -4,7 +4,7 @@ import Foundation
 package enum Arrival: Sendable, Hashable, CustomStringConvertible {
     /// The reader is given pieces of this many bytes.
     case pieces(Int)
-    /// The reader is given two pieces, of which the first one has this many bytes.
+    /// The reader is given two pieces; the first one has this many bytes.
     case cut(Int)
     /// The reader asks for a window of bytes, and gets at most this many at a time.
     case window(Int, stride: Int)

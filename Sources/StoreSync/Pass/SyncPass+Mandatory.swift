@@ -62,7 +62,7 @@ extension SyncPass {
         return lacking
     }
 
-    /// The stored object of each record, of whichever entity of the payload's family it is.
+    /// The stored object of each record; its entity may be any of the record's family.
     private func stored(
         _ records: RecordBatch, _ layout: EntityLayout, _ origin: Origin
     ) async throws -> [ObjectID?] {
