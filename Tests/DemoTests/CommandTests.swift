@@ -32,7 +32,7 @@ import Testing
         #expect(child.errors.split(separator: "\n").count == 1)
     }
 
-    @Test func theTourKeepsItsWord() async throws {
+    @Test func theTourVerifiesAllItsClaims() async throws {
         let child = try await ChildProcess.run([])
         #expect(child.code == 0, "\(child.output)\n\(child.errors)")
         #expect(child.errors.isEmpty)

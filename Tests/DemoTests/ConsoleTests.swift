@@ -53,7 +53,7 @@ import Testing
         #expect(output.count { $0 == "\n" } == 1)
     }
 
-    @Test func aLiveLineGivesWayToOneThatStays() {
+    @Test func aPermanentLineReplacesTheLiveLine() {
         let written = EventLog<String>()
         let console = Console(isTerminal: true) { text, _ in written.append(text) }
         console.show(ProgressLine("1 of 2"))

@@ -171,7 +171,8 @@ import Testing
             keeps: "the Link field of the last page leads to a next one, which was not read"),
     ]
 
-    @Test(arguments: contradictions) func nothingIsDeletedAndItIsSaid(contradiction: Contradiction) async throws {
+    @Test(arguments: contradictions)
+    func contradictionsWithholdDeletionsAndAreReported(contradiction: Contradiction) async throws {
         let world = try await SourceWorld()
         try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
         let source = try Self.source(contradiction.api, contradiction.respond)

@@ -84,7 +84,7 @@ import Testing
         #expect(replaced.byteCount == 0 && replaced.total == 7)
     }
 
-    @Test func aSizeThatIsNotKnownAtFirstIsThatOfTheRest() {
+    @Test func anUnknownSizeIsLearnedFromTheContinuation() {
         var resumption = Resumption()
         _ = resumption.take(
             status: 200, headers: ["ETag": "\"1\"", "Content-Length": "7", "Transfer-Encoding": "chunked"])

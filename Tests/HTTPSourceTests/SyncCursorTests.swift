@@ -21,7 +21,7 @@ import Testing
         ("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"), ("2026-01-01T01:59:59+02:00", "2026-01-01T00:00:00Z"),
         ("9", "10"), ("99.5", "100"), ("a", "b"),
     ])
-    func laterIsKnownAcrossSpellings(earlier: String, later: String) {
+    func laterPositionsAreGreaterInAnySpelling(earlier: String, later: String) {
         #expect(SyncCursor(text: earlier) < SyncCursor(text: later))
         #expect(!(SyncCursor(text: later) < SyncCursor(text: earlier)))
     }

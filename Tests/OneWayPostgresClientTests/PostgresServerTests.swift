@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"))
-    func itComesBackAfterAStopAndAKill() async throws {
+    func theServerRestartsAfterAStopAndAKill() async throws {
         let server = try await PostgresServer()
         try await PostgresSession.run(server.url(), "CREATE TABLE t (a int); INSERT INTO t VALUES (1); CHECKPOINT")
         for isKilled in [false, true] {

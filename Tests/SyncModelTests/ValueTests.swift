@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func whatADateCannotSayIsLimited() {
+    @Test func timestampsAreClampedToTheRangeOfDates() {
         #expect(Timestamp(.distantFuture).microseconds == 64_092_211_200_000_000)
         #expect(Timestamp(Date(timeIntervalSinceReferenceDate: .infinity)) > Timestamp(.distantFuture))
         #expect(Timestamp(Date(timeIntervalSinceReferenceDate: -.infinity)) < Timestamp(.distantPast))

@@ -193,7 +193,7 @@ struct PostgresSharedTableTests {
         }
     }
 
-    @Test func valuesThatAreTakenAreToldWhateverTheIndexIsCalled() async throws {
+    @Test func takenValuesAreReportedForAnyNameOfTheIndex() async throws {
         try await SharedPostgres.withDatabase { database in
             var entity = user(SyncAttribute("mail", .string), named: "A\"B")
             entity.indexes = [SyncEntity.Index(["mail"], unique: true)]

@@ -161,7 +161,7 @@ import Testing
         #expect(try texts("SELECT CAST(id AS TEXT) FROM B ORDER BY id") == ["1", "6"])
     }
 
-    @Test func aNameThatChangesInCaseAloneTakesItsTriggersAlong() async throws {
+    @Test func triggersFollowARenameThatOnlyChangesCase() async throws {
         func model(_ name: String, formerly former: String?) throws -> DataModel {
             try DataModel {
                 SyncEntity(name, identity: "id", formerName: former) {

@@ -68,7 +68,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func aStatementOfOnesOwnIsBrokenOff() async throws {
+    @Test func cancellationInterruptsACustomStatement() async throws {
         let gate = Gate()
         let store = self.store
         let task = Task {

@@ -50,7 +50,7 @@ import Testing
         return folder
     }
 
-    @Test func oneThatIsUsedStaysAndOneOfADeadProcessGoes() throws {
+    @Test func onlyFoldersOfEndedProcessesAreRemoved() throws {
         let used = try TransientFolder(in: parent.url)
         let abandoned = try abandon()
         let next = try TransientFolder(in: parent.url)

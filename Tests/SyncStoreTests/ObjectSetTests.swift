@@ -3,7 +3,7 @@ import SyncStore
 import Testing
 
 @Suite(.endsInTime) struct ObjectSetTests {
-    @Test func holdsWhatWasPutIn() {
+    @Test func containsExactlyTheInsertedObjects() {
         let objects: [Int64] = [1, 63, 64, 4095, 4096, 1_000_000, .max]
         var set = ObjectSet(objects)
         #expect(set.count == 7)

@@ -53,7 +53,7 @@ import Testing
         #expect(try RecordMapper.Exporter(model).text(of: order) == #"{"id":1,"products":[\#(one),\#(one)]}"#)
     }
 
-    @Test func everyObjectKnowsEveryOtherAndYetItEnds() throws {
+    @Test func exportsOfFullyConnectedObjectsEnd() throws {
         let model = try DataModel([Self.entity("Person", SyncRelationship("friends", toMany: "Person"))])
         let people = (0..<60).map { GraphNode(model.layouts[0], ["id": .int($0)]) }
         for person in people { person["friends"] = people }

@@ -46,7 +46,7 @@ import Testing
             ])
     }
 
-    @Test func uuidsDifferInCaseAsTextAlone() throws {
+    @Test func uuidIdentitiesIgnoreCaseAndTextIdentitiesDoNot() throws {
         let upper = "\"E621E1F8-C36C-495A-93FC-0C247A3E6E5F\""
         #expect(Set(try keys(.uuid, upper, upper.lowercased())).count == 1)
         #expect(Set(try keys(.string, upper, upper.lowercased())).count == 2)

@@ -4,7 +4,7 @@ import SyncModel
 import Testing
 
 @Suite(.endsInTime) struct JSONDialectTests {
-    @Test func aChangedCopyReadsAnnotationsOfItsOwn() throws {
+    @Test func aCustomDialectReadsItsOwnAnnotations() throws {
         let model = try DataModel {
             SyncEntity("User", identity: "id") {
                 SyncAttribute("id", .int64)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aContractThatNamesOneMisfitNamesTheOther() {
+    @Test func outOfRangeDefaultsToTheActionForWrongTypes() {
         #expect(ValueContract().wrongType == .null && ValueContract().outOfRange == .ignore)
         #expect(ValueContract(wrongType: .reject).outOfRange == .reject)
         #expect(ValueContract(wrongType: .null).outOfRange == .null)

@@ -34,7 +34,7 @@ import Testing
         #expect(found.allSatisfy { $0 == expected })
     }
 
-    @Test func aPathAndWhatIsInItAreBothTaken() throws {
+    @Test func overlappingPathsAreAllCaptured() throws {
         let found = try captured(#"{"a":{"b":{"c":1}},"items":[]}"#, at: "items", ["a", "a.b.c", "a.b"])
         #expect(found.allSatisfy { $0["a.b.c"] == .integer(1) && $0["a.b"] != nil && $0["a"] != nil })
     }

@@ -80,7 +80,7 @@ import Testing
         #expect(found.repeats == Dictionary(uniqueKeysWithValues: repeats))
     }
 
-    @Test func aTextComesAfterItsBeginnings() {
+    @Test func prefixesSortBeforeLongerTexts() {
         let found = identities(["A", "z", "Aa", "Aaa", "b", "A", "Az"].map { [.string($0)] })
         #expect(found.first == [0, 2, 3, 6, 4, 1])
         #expect(found.repeats == [0: [5]])

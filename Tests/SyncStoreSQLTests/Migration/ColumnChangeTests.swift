@@ -73,7 +73,7 @@ import Testing
             ])
     }
 
-    @Test func everyHeirOfAColumnTakesItsValues() throws {
+    @Test func everyColumnThatReplacesASharedOneReceivesItsValues() throws {
         let note = SyncAttribute("note", .string)
         let old = try Self.family(["Guest": [], "Worker": []], shared: [note])
         let new = try Self.family(["Guest": [note], "Worker": [note]], shared: [])
@@ -161,7 +161,7 @@ import Testing
             ])
     }
 
-    @Test func objectsOfAnEntityThatAlonePartsFromItsFamilyAreAskedFor() throws {
+    @Test func removingASubEntityChecksThatItHasNoObjects() throws {
         let plan = try MigrationText(from: Self.family(["Guest": []]), to: Self.family([:]))
         #expect(
             plan.plan.checks.map(\.query.withoutSchema) == [

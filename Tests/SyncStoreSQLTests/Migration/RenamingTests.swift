@@ -93,7 +93,7 @@ import Testing
 
     /// The former name counts before the own one, which something deleted has.
     @Test(arguments: SQLDatabase.kinds, [0, 1])
-    func theFormerNameCountsBeforeTheOwnOne(kind: SQLDatabase.Kind, version: Int) async throws {
+    func formerNamesTakePrecedenceOverReusedNames(kind: SQLDatabase.Kind, version: Int) async throws {
         try await kind.use { database in
             let before = try Self.model(
                 "a", "boss",

@@ -12,7 +12,7 @@ import Testing
         world = try StatementWorld()
     }
 
-    @Test func nothingHoldsAlwaysOrNever() throws {
+    @Test func emptyConjunctionsAndDisjunctionsBecomeConstants() throws {
         let predicates: [RecordPredicate] = [
             .and([]), .or([]), .not(.and([])), .not(.or([])), .constant(false), .and([.or([]), count == 1]),
         ]
