@@ -25,7 +25,8 @@ extension Usage {
                                  title,year; for an inferred model or that of --model
           --sample N             Infer the model from the first N objects (default all)
           --as-json PATHS        The key paths whose values are kept as JSON, such as
-                                 spec,meta.raw; for an inferred model
+                                 spec,meta.raw; for an inferred model. With --evolve,
+                                 also keys that were tables until now
           --tables N             The maximum number of tables (default 100); what is
                                  nested beyond them is kept as JSON
           --dialect sync|groot   The vocabulary of the model's annotations (default

@@ -93,7 +93,8 @@ struct ModelChoice {
     }
 
     private static func text(_ obstacle: InferredModel.Evolution.Obstacle) -> String {
-        "\(obstacle.reason): keep the model as it is, drop the property with --model, or use --rebuild"
+        let json = obstacle.canBecomeJSON ? "keep the key as JSON from now on with --as-json, " : ""
+        return "\(obstacle.reason): keep the model as it is, \(json)drop the property with --model, or use --rebuild"
     }
 
     /// Reports warnings, equal ones together. Files of apps have hundreds of index declarations.

@@ -140,6 +140,22 @@ import Testing
         #expect(try await sync(json).counts(of: "Film") == [0, 0, 2, 0])
     }
 
+    @Test func aTableBecomesJSONOnRequest() async throws {
+        #expect(try await sync(#"[{"id": 1, "bin": {"path": "a"}}]"#, "--evolve").code == 0)
+        let json = #"[{"id": 1, "bin": "b"}, {"id": 2, "bin": {"path": "c"}}]"#
+        let told = try await sync(json, "--evolve")
+        #expect(
+            told.code == 2 && told.output.contains("keep the key as JSON from now on with --as-json"), "\(told.output)")
+        let run = try await sync(json, "--evolve", "--as-json", "bin")
+        #expect(run.code == 0, "\(run.output)\(run.errors)")
+        #expect(
+            run.lines.contains(
+                "  Film.bin is json now, no longer Bin: the links are dropped, and JSON that is synced from now on fills it"
+            ), "\(run.output)")
+        try await expectExport(json)
+        #expect(try await sync(json, "--evolve").counts(of: "Film") == [0, 0, 2, 0])
+    }
+
     @Test func aRebuildThatFailsChangesNothing() async throws {
         let run = try await sync(#"[{"id": 5}, {"id": ]"#, "--rebuild")
         #expect(run.code == 1 && run.output.isEmpty)

@@ -9,7 +9,9 @@ extension InferredModel {
     ///     int64 let store = try await SQLiteStore(RecordMapper(evolved.model).model, at:
     ///     .file(path))
     ///
-    /// Properties and entities are added, and types are widened; nothing is removed. A new entity
+    /// Properties and entities are added, and types are widened. Nothing is removed, except a
+    /// relationship that ``InferredModel/Options/jsonKeyPaths`` requests as JSON. Its links are
+    /// dropped, with the entity of objects that belonged to it. A new entity
     /// is added with the entities that it leads to, and shares them with no other entity. A value
     /// that only JSON can hold becomes JSON. Keys and objects beyond the limits stay JSON, and are
     /// reported in ``findings``. A difference that cannot be merged is an ``Obstacle``: the model
@@ -41,6 +43,9 @@ extension InferredModel {
                 case widened(from: AttributeType, to: AttributeType)
                 /// Dates are written in another style.
                 case restyled
+                /// A relationship became a JSON attribute, as ``InferredModel/Options/jsonKeyPaths``
+                /// requests.
+                case becameJSON(from: String)
             }
 
             /// The kind of the change.
@@ -53,8 +58,10 @@ extension InferredModel {
 
         /// A reason why the model does not fit the sample.
         ///
-        /// There are three solutions: keep the property unchanged, and let its values be reported
-        /// as drift; remove it from the model; or infer a new model and fill a new store.
+        /// There are these solutions: keep the property unchanged, and let its values be reported
+        /// as drift; keep the key of a relationship as JSON from now on, with
+        /// ``InferredModel/Options/jsonKeyPaths``; remove it from the model; or infer a new model
+        /// and fill a new store.
         public struct Obstacle: Hashable, Sendable {
             /// The kind of an obstacle.
             public enum Kind: Hashable, Sendable {
@@ -101,6 +108,7 @@ extension InferredModel {
                 evolution.add(entity)
                 found = added.findings
             }
+            evolution.removeReplaced()
             model = try evolution.model()
             changes = evolution.changes
             obstacles = evolution.obstacles
@@ -121,7 +129,7 @@ extension InferredModel {
                 let sample = try InferredModel.sampler(
                     of: reader, entity: entity, key: identity, limit: options.sampleCount)
                 let draft = try ModelDraft(sample.shapes, options: options, extending: (earlier, layout))
-                var evolution = ModelEvolution(from: earlier, to: try draft.model())
+                var evolution = ModelEvolution(from: earlier, to: try draft.model(), findings: draft.findings)
                 evolution.merge(entity, entity)
                 if !identity.isEmpty, !RootIdentity.holds(sample.shapes) {
                     evolution.obstacles.insert(
@@ -144,6 +152,9 @@ extension InferredModel.Evolution.Change: CustomStringConvertible {
         case .newRelationship(let destination): "\(entity).\(key) is new: \(destination)"
         case .widened(let type, let wider): "\(entity).\(key) is \(wider.rawValue) now, no longer \(type.rawValue)"
         case .restyled: "\(entity).\(key) has dates in another style"
+        case .becameJSON(let destination):
+            "\(entity).\(key) is json now, no longer \(destination): the links are dropped, and JSON that is synced "
+                + "from now on fills it"
         }
     }
 }
@@ -162,6 +173,11 @@ extension InferredModel.Evolution.Obstacle: CustomStringConvertible {
 
     /// The obstacle and its solutions, as one sentence.
     public var description: String {
-        "\(reason); keep the model and have it reported, drop the property, or rebuild the store from this file"
+        let json = canBecomeJSON ? "keep the key as JSON, " : ""
+        return "\(reason); keep the model and have it reported, \(json)drop the property, or rebuild the store from "
+            + "this file"
     }
+
+    /// Whether ``InferredModel/Options/jsonKeyPaths`` can replace the relationship by JSON.
+    public var canBecomeJSON: Bool { kind == .notObjects || kind == .otherCount }
 }

@@ -14,6 +14,10 @@ struct ModelEvolution {
     private var counterparts: [String: String] = [:]
     /// The pairs of entities that have been merged, the later one first.
     private var merged: Set<[String]> = []
+    /// The keys that the later model keeps as JSON because it was requested, each with its entity.
+    private let requested: Set<[String]>
+    /// The relationships that JSON attributes replace, each with its entity.
+    private var replaced: [(entity: String, relationship: String)] = []
     private(set) var changes: [InferredModel.Evolution.Change] = []
     var obstacles: [InferredModel.Evolution.Obstacle] = []
 
@@ -23,14 +27,42 @@ struct ModelEvolution {
         JSONDialect.dateFormatAnnotation, JSONDialect.wholeNumbersAnnotation, JSONDialect.untypedAnnotation,
     ]
 
-    init(from earlier: DataModel, to later: DataModel) {
+    /// Creates an evolution without changes.
+    ///
+    /// - Parameter findings: The findings about the later model.
+    init(from earlier: DataModel, to later: DataModel, findings: [InferredModel.Finding] = []) {
         self.earlier = earlier
         self.later = later
+        requested = Set(findings.filter { $0.kind == .json(.requested) }.map { [$0.entity, $0.key] })
         entities = earlier.entities
     }
 
     func model() throws(ModelError) -> DataModel {
         try DataModel(entities)
+    }
+
+    /// Removes the relationships that JSON attributes replace, with the entities whose objects
+    /// belong to them.
+    mutating func removeReplaced() {
+        for (entity, name) in replaced { remove(name, of: entity) }
+    }
+
+    /// Removes a relationship and its inverse, and an entity whose objects belonged to its objects.
+    private mutating func remove(_ name: String, of entity: String) {
+        guard let place = entities.firstIndex(where: { $0.name == entity }),
+            let index = entities[place].relationships.firstIndex(where: { $0.name == name })
+        else { return }
+        let relationship = entities[place].relationships.remove(at: index)
+        let destination = relationship.destination
+        guard let target = entities.firstIndex(where: { $0.name == destination }) else { return }
+        let isScoped = relationship.inverse != nil && entities[target].identityScope == relationship.inverse
+        entities[target].relationships.removeAll { $0.name == relationship.inverse }
+        let isOwnedByOthers = entities.contains { entity in
+            entity.relationships.contains { $0.destination == destination && $0.ownsTargets == true }
+        }
+        guard isScoped || relationship.ownsTargets == true && !isOwnedByOthers else { return }
+        for nested in entities[target].relationships { remove(nested.name, of: destination) }
+        entities.removeAll { $0.name == destination }
     }
 
     /// Merges an entity of the later model into one of the earlier model.
@@ -55,6 +87,10 @@ struct ModelEvolution {
                 widen(slot, of: place, key: key, by: attribute.attribute)
             } else if let index = indices[key] {
                 metRelationships.insert(index)
+                if requested.contains([laterName, key]) {
+                    replace(index, of: place, key: key, by: attribute.attribute)
+                    continue
+                }
                 setEmpty("omit", relationship: index, of: place)
                 addOtherKeys(nil, to: place)
                 guard attribute.attribute.userInfo[JSONDialect.untypedAnnotation] == nil else { continue }
@@ -172,6 +208,19 @@ struct ModelEvolution {
 
     private mutating func setEmpty(_ style: String?, relationship index: Int, of place: Int) {
         entities[place].relationships[index].userInfo[JSONDialect.emptyAnnotation] = style
+    }
+
+    /// Replaces a relationship by a JSON attribute, as soon as everything is merged.
+    private mutating func replace(_ index: Int, of place: Int, key: String, by attribute: SyncAttribute) {
+        let relationship = entities[place].relationships[index]
+        replaced.append((entities[place].name, relationship.name))
+        var attribute = attribute
+        attribute.name = relationship.name
+        attribute.userInfo["sync.remoteKey"] = nil
+        attribute.userInfo[JSONDialect.literalKeyAnnotation] = key
+        entities[place].attributes.append(attribute)
+        changes.append(
+            .init(kind: .becameJSON(from: relationship.destination), entity: entities[place].name, key: key))
     }
 
     /// Merges the destinations of a relationship that is in both models.

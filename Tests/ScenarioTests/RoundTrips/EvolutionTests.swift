@@ -21,11 +21,11 @@ import Testing
     /// Syncs a file into a database, and opens it with the model that another file has extended.
     private func withDatabase<Result>(
         of first: String, evolvedWith second: String, options: InferredModel.Options = InferredModel.Options(),
-        _ body: (InferredModel.Evolution, JSONStore) async throws -> Result
+        firstOptions: InferredModel.Options? = nil, _ body: (InferredModel.Evolution, JSONStore) async throws -> Result
     ) async throws -> Result {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "data.sqlite").path
-        let inferred = try RoundTrip.infer(Array(first.utf8), options: options).model
+        let inferred = try RoundTrip.infer(Array(first.utf8), options: firstOptions ?? options).model
         do {
             let mapper = try RecordMapper(inferred)
             let store = try JSONStore(try await SQLiteStore(exactly: mapper.model, at: .file(path)), mapper: mapper)
@@ -41,9 +41,11 @@ import Testing
     /// export.
     @discardableResult
     private func check(
-        _ first: String, then second: String, options: InferredModel.Options = InferredModel.Options()
+        _ first: String, then second: String, options: InferredModel.Options = InferredModel.Options(),
+        firstOptions: InferredModel.Options? = nil
     ) async throws -> InferredModel.Evolution {
-        try await withDatabase(of: first, evolvedWith: second, options: options) { evolved, store in
+        try await withDatabase(of: first, evolvedWith: second, options: options, firstOptions: firstOptions) {
+            evolved, store in
             let result = try await store.sync(.bytes(Array(second.utf8)), into: "Thing")
             #expect(result.drift.entries.map(\.description) == [])
             RoundTrip.expectEqual(try await store.export(StoreQuery("Thing")), Array(second.utf8))
@@ -195,6 +197,36 @@ import Testing
             model, with: JSONReader(bytes: Array(cities.utf8), layout: .array()), entity: "City",
             options: InferredModel.Options(key: ["zip"]))
         #expect(keyed.findings.isEmpty && keyed.model["City"]?.entity.identity == ["zip"])
+    }
+
+    @Test(arguments: [
+        // An object that belongs to its parent, with one of its own; objects with an identity; a
+        // list whose identities are unique in their parent.
+        (
+            #"[{"id":1,"o":{"p":1,"q":{"r":1}}},{"id":2,"o":{"p":2}}]"#,
+            #"[{"id":1,"o":"text"},{"id":2,"o":{"p":[2]}},{"id":3,"o":[1]}]"#, "O", ["Thing"]
+        ),
+        (
+            #"[{"id":1,"o":{"id":7,"p":1}},{"id":2,"o":{"id":8,"p":2}},{"id":3,"o":{"id":7,"p":1}}]"#,
+            #"[{"id":1,"o":"text"},{"id":2,"o":{"id":8,"p":2}}]"#, "O", ["Thing", "O"]
+        ),
+        (
+            #"[{"id":1,"o":[{"id":1,"p":1},{"id":2,"p":1}]},{"id":2,"o":[{"id":1,"p":2},{"id":2,"p":3}]}]"#,
+            #"[{"id":1,"o":{"id":1,"p":1}},{"id":2,"o":null},{"id":3}]"#, "O", ["Thing"]
+        ),
+    ])
+    func aRelationshipBecomesJSONOnRequest(
+        first: String, second: String, destination: String, entities: [String]
+    ) async throws {
+        let evolved = try await check(
+            first, then: second, options: InferredModel.Options(jsonKeyPaths: ["o"]),
+            firstOptions: InferredModel.Options())
+        #expect(evolved.changes.map(\.kind) == [.becameJSON(from: destination)])
+        #expect(evolved.model.entities.filter { !$0.isBookkeeping }.map(\.name) == entities)
+        #expect(evolved.model["Thing"]?.entity.attributes.first { $0.name == "o" }?.type == .json)
+        // Objects again fit, too.
+        let again = try evolve(evolved.model, with: first)
+        #expect(again.obstacles.isEmpty && again.changes.isEmpty)
     }
 
     @Test(arguments: [
