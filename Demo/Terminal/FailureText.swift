@@ -1,10 +1,12 @@
 import Foundation
 import JSONMapper
+import SyncStoreSQL
 
 /// Texts of errors for people.
 enum FailureText {
     /// Returns the description of an error, in plain words for common faults of JSON.
     static func text(_ error: any Error) -> String {
+        if case SQLSchemaError.unfitValue = error { return "\(error); --rebuild fills the database anew" }
         guard let error = error as? JSONError, let location = error.location,
             let plain = words(of: error.reason, at: location)
         else {

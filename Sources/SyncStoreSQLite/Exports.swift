@@ -1,2 +1,2 @@
-// `SQLNaming` and `SQLSchemaError` are part of the store's interface.
+// `SQLNaming`, `AttributeConversion` and `SQLSchemaError` are part of the store's interface.
 @_exported public import SyncStoreSQL

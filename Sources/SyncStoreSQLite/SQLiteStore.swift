@@ -18,7 +18,9 @@ public import SyncStoreSQL
 /// **Changes of the model.** The store migrates its own tables when it opens:
 /// - New entities, attributes and relationships are added.
 /// - Renamed ones keep their data; see `SyncEntity.formerName`.
-/// - An attribute's values are converted to a wider type.
+/// - An attribute's values are converted to another type if every one fits it exactly, or by
+///   ``Options/conversions``. Otherwise, an `SQLSchemaError.unfitValue` names the object.
+/// - An attribute that has become mandatory gives its default to the objects without a value.
 /// - Removed ones stay with their data, because a newer version of the program may have added them.
 ///   Raise ``Options/modelVersion`` to drop them.
 ///
@@ -77,6 +79,10 @@ public final class SQLiteStore: CommitSignals.Source {
         /// are equal, it keeps them. Raise the version with each change that does more than add
         /// something, because programs with the older model would undo the change.
         public var modelVersion = 0
+        /// Conversions of attributes that the model renames or retypes; none by default.
+        ///
+        /// Opening the store runs them in the migration's transaction.
+        public var conversions: [AttributeConversion] = []
         /// A text that is stored with the tables when they are created or migrated; nil, the
         /// default, keeps an earlier one.
         package var note: String?

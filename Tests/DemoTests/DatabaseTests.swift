@@ -81,6 +81,30 @@ import Testing
         #expect(planned["entities"] == done["entities"])
     }
 
+    @Test func aPlanByAnotherModelListsOtherTypes() async throws {
+        _ = try await sync(#"[{"id": 1, "level": 7, "code": "x"}, {"id": 2, "level": 36, "code": "y"}]"#)
+        func model(_ code: AttributeType) throws -> String {
+            let model = try DataModel {
+                SyncEntity("User", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("level", .double)
+                    SyncAttribute("code", code)
+                }
+            }
+            return try folder.write(String(decoding: model.coreDataXML(), as: UTF8.self), to: "model.xml")
+        }
+        let json = #"[{"id": 1, "level": 7.5, "code": "x"}, {"id": 2, "level": 36, "code": "y"}]"#
+        let run = try await sync(json, "--plan", "--model", model(.string))
+        #expect(run.lines.contains("  User.level is double now, no longer int64"), "\(run.output) \(run.errors)")
+        #expect(run.counts(of: "User") == [0, 1, 1, 0])
+        let refused = try await sync(json, "--plan", "--model", model(.int64))
+        #expect(
+            refused.code == 1 && refused.errors.contains("the value of code in User 1 does not fit"),
+            "\(refused.errors)")
+        #expect(refused.errors.contains("--rebuild"))
+        #expect(try await sync(json, "--model", model(.string)).counts(of: "User") == [0, 1, 1, 0])
+    }
+
     @Test func aPlanByAnotherModelLeavesTheDatabase() async throws {
         _ = try await sync(Self.users)
         let model = try DataModel { SyncEntity("User", identity: "id") { SyncAttribute("id", .int64) } }

@@ -173,7 +173,10 @@ struct PostgresMigrationTests {
                     SyncAttribute("name", .int64)
                 }
             }
-            await #expect(throws: SQLSchemaError.narrowedType(entity: "User", attribute: "name")) {
+            await #expect(
+                throws: SQLSchemaError.unfitValue(
+                    entity: "User", object: .identity(1), attribute: "name", type: .int64, value: "n1")
+            ) {
                 try await PostgresStore(exactly: narrowed, at: database.url)
             }
             var options = PostgresStore.Options()

@@ -80,14 +80,22 @@ import Testing
     }
 
     @Test func aChangeThatLosesValuesIsRefused() async throws {
-        _ = try await SQLiteStore(exactly: model(), at: .file(path))
+        let store = try await SQLiteStore(exactly: model(), at: .file(path))
+        try await store.transaction { transaction in
+            var record = Record(of: try transaction.model.layout(of: "User"))
+            record["id"] = 100_000
+            _ = try await transaction.insert(record)
+        }
         let narrowed = try DataModel {
             SyncEntity("User", identity: "id") {
                 SyncAttribute("id", .int16)
                 SyncAttribute("name", .string)
             }
         }
-        await #expect(throws: SQLSchemaError.narrowedType(entity: "User", attribute: "id")) {
+        await #expect(
+            throws: SQLSchemaError.unfitValue(
+                entity: "User", object: .identity(100_000), attribute: "id", type: .int16, value: 100_000)
+        ) {
             try await SQLiteStore(exactly: narrowed, at: .file(path))
         }
         _ = try await SQLiteStore(exactly: model(), at: .file(path))

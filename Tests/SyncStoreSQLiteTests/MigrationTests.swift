@@ -55,9 +55,13 @@ import Testing
     @Test func aModelThatDoesNotFitLeavesTheNote() async throws {
         var options = SQLiteStore.Options()
         options.note = "one"
-        _ = try await SQLiteStore(
-            exactly:
-                DataModel.people { SyncAttribute("age", .int64) }, at: .file(world.path), options: options)
+        let store = try await SQLiteStore(
+            exactly: DataModel.people { SyncAttribute("age", .int64) }, at: .file(world.path), options: options)
+        try await store.transaction { transaction in
+            var record = Record(of: try transaction.model.layout(of: "Person"))
+            record["age"] = 36
+            _ = try await transaction.insert(record)
+        }
         options.note = "two"
         let other = try DataModel.people { SyncAttribute("age", .bool) }
         do {
@@ -266,16 +270,15 @@ import Testing
         #expect(result.isUnchanged)
     }
 
-    @Test(arguments: [
-        (AttributeType.int64, AttributeType.int32), (.int64, .double), (.double, .float), (.double, .int64),
-        (.string, .int64), (.decimal, .double), (.date, .string), (.bool, .int16), (.binary, .string),
-        (.string, .uuid),
-    ])
-    func aNarrowerTypeIsRefused(from: AttributeType, to: AttributeType) async throws {
-        try await world.fill(DataModel.people(attributes: [SyncAttribute("extra", from)]), #"[{"id":1}]"#)
-        try await world.expectRefusal(.narrowedType(entity: "Person", attribute: "extra")) {
-            try DataModel.people(attributes: [SyncAttribute("extra", to)])
-        }
+    @Test func aTypeThatAValueDoesNotFitIsRefused() async throws {
+        try await world.fill(
+            DataModel.people(attributes: [SyncAttribute("extra", .int64)]),
+            #"[{"id":1,"extra":7},{"id":2,"extra":70000}]"#)
+        let error = SQLSchemaError.unfitValue(
+            entity: "Person", object: .identity(2), attribute: "extra", type: .int16, value: .int(70000))
+        try await world.expectRefusal(error) { try .people(attributes: [SyncAttribute("extra", .int16)]) }
+        #expect("\(error)".contains("extra in Person 2") && !"\(error)".contains("70000"))
+        #expect(error.debugDescription.contains("70000"))
     }
 
     // MARK: Rebuilding
@@ -289,7 +292,10 @@ import Testing
             try DataModel.people(attributes: [SyncAttribute("age", .int64)]) {
                 SyncRelationship("friends", toMany: "Person")
             })
-        await #expect(throws: SQLSchemaError.narrowedType(entity: "Person", attribute: "age")) {
+        await #expect(
+            throws: SQLSchemaError.unfitValue(
+                entity: "Person", object: .identity(1), attribute: "age", type: .int64, value: "x")
+        ) {
             try await SQLiteStore(exactly: mapper.model, at: .file(world.path))
         }
         struct Broken: Error {}

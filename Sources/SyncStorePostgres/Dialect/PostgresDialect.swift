@@ -250,6 +250,22 @@ package struct PostgresDialect: SQLDialect {
         return type == .uuid ? "upper(\(converted))" : converted
     }
 
+    /// Read by a function, because a conversion of a column cannot contain a subquery. Dropped also
+    /// by the end of the transaction.
+    package func valueTable(_ number: Int, of type: AttributeType, row: String) -> SQLValueTable {
+        let name = "pg_temp._sync_values_\(number)"
+        let function = "pg_temp._sync_value_\(number)(bigint)"
+        let valueType = Self.valueType(type)
+        return SQLValueTable(
+            creation: "CREATE TEMPORARY TABLE _sync_values_\(number) (object bigint PRIMARY KEY, value \(valueType)) "
+                + "ON COMMIT DROP; CREATE FUNCTION \(function) RETURNS \(valueType) LANGUAGE sql STABLE "
+                + "AS 'SELECT value FROM \(name) WHERE object = $1'",
+            insertion: "INSERT INTO \(name) SELECT object, value::\(valueType) "
+                + "FROM unnest($1::bigint[], $2::text[]) AS v(object, value)",
+            expression: "pg_temp._sync_value_\(number)(\(row))",
+            removal: "DROP FUNCTION \(function); DROP TABLE \(name)")
+    }
+
     package var changesTables: Bool { true }
 }
 

@@ -45,6 +45,26 @@ package enum PostgresText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    // MARK: Arrays
+
+    /// Returns values as a literal of an array of texts. Source:
+    /// https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
+    static func array(_ values: [SQLBinding]) -> String {
+        "{\(values.map(element).joined(separator: ","))}"
+    }
+
+    private static func element(_ value: SQLBinding) -> String {
+        let text: String
+        switch value {
+        case .null, .objects, .blobs: return "NULL"
+        case .integer(let number): text = String(number)
+        case .real(let number): text = number.description
+        case .text(let content), .typed(let content, _): text = content
+        case .blob(let data): text = "\\x\(SQLText.hexadecimal(data))"
+        }
+        return "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+
     // MARK: JSON
 
     /// The mark as an escape in JSON text.

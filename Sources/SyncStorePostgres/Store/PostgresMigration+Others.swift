@@ -53,10 +53,9 @@ extension PostgresMigration {
         }
     }
 
-    /// Adopts an existing table: makes it number its new rows, and creates its missing indices.
-    func adopt(_ table: SQLSchema.Table) throws {
+    /// Adopts an existing table: creates its missing indices.
+    func index(_ table: SQLSchema.Table) throws {
         try PostgresAdoptedTable(table.name, in: schema, on: connection).checkColumns(of: table, schema)
-        if table.columns.first == schema.naming.rowColumn { try number(table) }
         for index in table.indices {
             guard try !exists(index.name) else {
                 guard try isIndex(index, of: table.name) else {
@@ -95,12 +94,14 @@ extension PostgresMigration {
     }
 
     /// Makes an adopted table give new rows higher numbers than the existing rows.
-    private func number(_ table: SQLSchema.Table) throws {
+    func number(_ table: SQLSchema.Table) throws {
+        guard table.columns.first == schema.naming.rowColumn else { return }
         let name = schema.relation(table.name)
         let column = schema.rowColumn
         let sequence: String
         if try numbering(of: table.name) == nil {
             sequence = SQLText.literal(schema.relation("_sync_rows_\(table.name)"))
+            try lock(SQLMigration.Locks(exclusive: [table.name]))
             try connection.execute(
                 """
                 CREATE SEQUENCE \(schema.relation("_sync_rows_\(table.name)")) OWNED BY \(name).\(column); \

@@ -25,6 +25,8 @@ struct PostgresMigration {
         let wanted: SQLSchemaRecord
         /// The tables of the schema that are adopted.
         let adopted: Set<String>
+        /// Whether all indices and keys are there.
+        var isComplete = true
 
         /// Whether the tables can be used unchanged.
         ///
@@ -43,31 +45,49 @@ struct PostgresMigration {
     ///   tools.
     func run() throws -> (numbering: [String], others: Others) {
         var others = Others()
-        let plan = try plan()
-        if try plan.isDone && !lacksNote() {
+        var plan = try plan()
+        if try plan.isDone && (settings.isReadOnly || plan.isComplete && !lacksNote()) {
             if !settings.isReadOnly {
                 try checkTables(plan.adopted)
                 others = try checkForeignKeys(plan.adopted)
             }
         } else {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
-            do {
-                try connection.executeInSession(
-                    "\(settings.beginning()); SELECT \(PostgresConnection.sessionMark)")
+            others = try transaction {
                 // Another host may have migrated the database in the meantime.
-                let plan = try self.plan()
+                plan = try self.plan()
                 try checkTables(plan.adopted)
                 if !plan.isDone { try migrate(plan) }
-                others = try checkForeignKeys(plan.adopted)
+                let others = try checkForeignKeys(plan.adopted)
                 try writeNote()
-                try connection.execute("COMMIT")
-            } catch {
-                // If the connection is lost, the server rolls the transaction back.
-                _ = try? connection.execute("ROLLBACK")
-                throw error
+                return others
+            }
+            // In a transaction of their own, because a migration keeps others from reading. If it
+            // does not come to this, the next opening does it.
+            if try !self.plan().isComplete {
+                others = try transaction {
+                    if let stored = try self.stored() {
+                        try restore(Set(schema.tables.map(\.name)), of: stored.description)
+                    }
+                    return try checkForeignKeys(plan.adopted)
+                }
             }
         }
         return (try schema.families.map { try numbering(of: $0.table) ?? "NULL::bigint" }, others)
+    }
+
+    /// Runs a function in a transaction, as soon as no other store of the schema writes.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            try connection.executeInSession("\(settings.beginning()); SELECT \(PostgresConnection.sessionMark)")
+            let result = try body()
+            try connection.execute("COMMIT")
+            return result
+        } catch {
+            // If the connection is lost, the server rolls the transaction back.
+            _ = try? connection.execute("ROLLBACK")
+            throw error
+        }
     }
 
     private func plan() throws -> Plan {
@@ -82,8 +102,16 @@ struct PostgresMigration {
         }
         // Tables of removed entities stay adopted, so they are never dropped.
         let description = SQLSchemaDescription(schema, adopted: known.union(adopted))
-        return Plan(
+        var plan = Plan(
             stored: stored, wanted: SQLSchemaRecord(description, modelVersion: settings.modelVersion), adopted: adopted)
+        guard let stored else { return plan }
+        // Tables and columns that the model no longer has matter only to a migration.
+        let names = Set(schema.tables.map(\.name))
+        let needed =
+            plan.isDone
+            ? schema.tables : stored.description.tables.filter { !known.contains($0.name) || names.contains($0.name) }
+        plan.isComplete = try defects(of: needed, adopted: known.union(adopted)).isEmpty
+        return plan
     }
 
     /// The database's record of its tables; nil if there is no store yet.
@@ -119,19 +147,19 @@ struct PostgresMigration {
             found.names = try names()
             let migration = try SQLMigration.plan(
                 from: stored, to: schema, found: found,
-                keepsRemoved: former.modelVersion == plan.wanted.modelVersion)
+                keepsRemoved: former.modelVersion == plan.wanted.modelVersion, hooks: settings.conversions)
             for check in migration.checks where try isFound(check.query, []) { throw check.error }
-            for statement in migration.statements {
-                do { try connection.execute(statement) } catch let error as PostgresError {
-                    guard error.code == .uniqueViolation, let reason = schema.equalValues(creating: statement) else {
-                        throw error
-                    }
-                    throw reason
-                }
-            }
+            // Others can read meanwhile, but not write what would not be converted.
+            try lock(SQLMigration.Locks(shared: Set(migration.conversions.map(\.table))))
+            for conversion in migration.conversions { try convert(conversion) }
+            for statement in migration.preparations { try run(statement) }
+            try lock(migration.locks)
+            for statement in migration.statements { try run(statement) }
+            for conversion in migration.conversions { try connection.execute(conversion.values.removal) }
             for table in schema.tables where plan.adopted.contains(table.name) {
-                try adopt(table)
+                try index(table)
                 try addForeignKeys(to: table)
+                try number(table)
             }
             try verify(others)
             try write(
@@ -144,7 +172,7 @@ struct PostgresMigration {
                 try connection.execute("CREATE SCHEMA \(SQLText.name(settings.schemaName))")
             }
             for table in schema.tables {
-                if plan.adopted.contains(table.name) { try adopt(table) } else { try create(table) }
+                if plan.adopted.contains(table.name) { try index(table) } else { try create(table) }
             }
             for table in schema.tables {
                 if plan.adopted.contains(table.name) {
@@ -155,12 +183,24 @@ struct PostgresMigration {
                     }
                 }
             }
+            // The last step, because it keeps others from reading the tables.
+            for table in schema.tables where plan.adopted.contains(table.name) { try number(table) }
             try connection.execute(
                 "CREATE TABLE \(record) "
                     + "(format bigint NOT NULL, model_version bigint NOT NULL, description text NOT NULL, note text)")
             try write(
                 "INSERT INTO \(record) (\(SQLSchemaRecord.columns)) "
                     + "VALUES ($1::bigint, $2::bigint, $3::text)", plan.wanted)
+        }
+    }
+
+    /// Runs a statement of a migration.
+    private func run(_ statement: String) throws {
+        do { try connection.execute(statement) } catch let error as PostgresError {
+            guard error.code == .uniqueViolation, let reason = schema.equalValues(creating: statement) else {
+                throw error
+            }
+            throw reason
         }
     }
 

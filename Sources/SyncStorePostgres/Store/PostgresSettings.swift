@@ -11,13 +11,29 @@ struct PostgresSettings: Sendable {
     let schemaName: String
     let isReadOnly: Bool
     let lockTimeout: Duration?
+    let migrationTimeout: Duration
     let modelVersion: Int
     /// A text to store with the tables; nil to keep an earlier one.
     let note: String?
+    let conversions: [AttributeConversion]
     let silenceLimit: Duration
     let isBehindSessionPooler: Bool
     /// The minimum number of rows to copy directly into an empty table; see `PostgresFilling`.
     let fillMinimum: Int
+
+    init(_ connectionString: String, _ options: PostgresStore.Options) {
+        address = PostgresAddress(connectionString)
+        schemaName = options.schema
+        isReadOnly = options.isReadOnly
+        lockTimeout = options.lockTimeout
+        migrationTimeout = options.migrationTimeout
+        modelVersion = options.modelVersion
+        note = options.note
+        conversions = options.conversions
+        silenceLimit = max(options.silenceLimit, .seconds(1))
+        isBehindSessionPooler = options.isBehindSessionPooler
+        fillMinimum = options.fillMinimum
+    }
 
     /// Opens a connection.
     ///
@@ -56,14 +72,18 @@ struct PostgresSettings: Sendable {
     /// transaction; see `PostgresLease`. Source:
     /// https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
     func beginning() -> String {
-        // Overrides a limit of the role or the database.
-        let limit = "SET LOCAL lock_timeout TO \(lockTimeout?.milliseconds ?? 0); "
         let grants = SyncLeaseScope.grants.compactMap { $0 as? PostgresLeaseSession }
         let locks =
             grants.map {
                 "pg_catalog.pg_advisory_xact_lock_shared(\(PostgresLeaseStatements.lockSpace), \($0.number))"
             } + ["pg_catalog.pg_advisory_xact_lock(\(lockNumber))"]
-        return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(limit)SELECT \(locks.joined(separator: ", "))"
+        return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(lockLimit); SELECT \(locks.joined(separator: ", "))"
+    }
+
+    /// Sets the limit of waits for locks in a transaction. Overrides a limit of the role or the
+    /// database.
+    var lockLimit: String {
+        "SET LOCAL lock_timeout TO \(lockTimeout?.milliseconds ?? 0)"
     }
 
     /// The channel for notifications of commits in the schema.

@@ -8,9 +8,10 @@ extension PostgresStore {
     ///
     /// - Throws: `PostgresError`.
     package static func note(at connectionString: String, schema: String = "public") async throws -> SQLStoreNote {
-        let settings = PostgresSettings(
-            address: PostgresAddress(connectionString), schemaName: schema, isReadOnly: true, lockTimeout: nil,
-            modelVersion: 0, note: nil, silenceLimit: .seconds(10), isBehindSessionPooler: false, fillMinimum: .max)
+        var options = Options()
+        options.schema = schema
+        options.isReadOnly = true
+        let settings = PostgresSettings(connectionString, options)
         let nothing = SQLSchema(try DataModel { [SyncEntity]() }, dialect: .postgres(schema: schema))
         return try await PostgresWorker(settings, schema: nothing, label: "PostgresStore note").note()
     }

@@ -18,7 +18,9 @@ public import SyncStoreSQL
 /// **Migration.** Opening a store migrates an existing schema to the model:
 /// - New entities, attributes and relationships are added.
 /// - Renamed ones keep their data; see `SyncEntity.formerName`.
-/// - An attribute's values are converted to a wider type.
+/// - An attribute's values are converted to another type if every one fits it exactly, or by
+///   ``Options/conversions``. Otherwise, an `SQLSchemaError.unfitValue` names the object.
+/// - An attribute that has become mandatory gives its default to the objects without a value.
 /// - Removed ones stay with their data; raise ``Options/modelVersion`` to drop them. If the name of
 ///   a removed table or column is needed, it gets the suffix `_removed` and is never dropped.
 ///
@@ -61,12 +63,22 @@ public final class PostgresStore: CommitSignals.Source {
         /// everything that the model lacks: during a rolling deployment, an older program does not
         /// drop what a newer one added.
         public var modelVersion = 0
+        /// Conversions of attributes that the model renames or retypes; none by default.
+        ///
+        /// Opening the store runs them in the migration's transaction.
+        public var conversions: [AttributeConversion] = []
         /// A text that is stored with the tables when they are created or migrated; nil, the
         /// default, keeps an earlier one.
         package var note: String?
         /// The time that a transaction waits for a lock before it fails with `55P03`; nil, the
         /// default, for no limit. Overrides `lock_timeout` of the role and the database.
         public var lockTimeout: Duration?
+        /// The time in which a migration must get the locks of the tables that it changes; one
+        /// minute by default. After it, opening the store fails with `55P03`.
+        ///
+        /// A migration waits for a lock for 200 milliseconds at a time, with pauses, so that other
+        /// sessions can always read the tables.
+        public var migrationTimeout: Duration = .seconds(60)
         /// Whether the store only reads; false by default. If true, the tables must already match
         /// the model.
         public var isReadOnly = false
@@ -161,11 +173,7 @@ public final class PostgresStore: CommitSignals.Source {
     /// Creates a store of a model's objects, without mapping and bookkeeping.
     package init(exactly model: DataModel, at connectionString: String, options: Options = Options()) async throws {
         self.model = model
-        let settings = PostgresSettings(
-            address: PostgresAddress(connectionString), schemaName: options.schema, isReadOnly: options.isReadOnly,
-            lockTimeout: options.lockTimeout, modelVersion: options.modelVersion, note: options.note,
-            silenceLimit: max(options.silenceLimit, .seconds(1)),
-            isBehindSessionPooler: options.isBehindSessionPooler, fillMinimum: options.fillMinimum)
+        let settings = PostgresSettings(connectionString, options)
         self.settings = settings
         watch = PostgresCommitWatch(settings, model: model)
         readBudget = ReadBudget(options.maximumReaderCount)

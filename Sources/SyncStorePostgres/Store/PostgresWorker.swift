@@ -10,7 +10,7 @@ import SyncStoreSQL
 /// Cancelling a task cancels its running statement on the server, but not the end of a transaction.
 actor PostgresWorker: SQLWorker {
     nonisolated let executor: BlockingExecutor
-    private let settings: PostgresSettings
+    let settings: PostgresSettings
     let schema: SQLSchema
     private let queries: SQLQueries
     private var connection: PostgresConnection?

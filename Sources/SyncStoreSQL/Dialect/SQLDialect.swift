@@ -103,6 +103,13 @@ package protocol SQLDialect: Sendable {
 
     /// The values of a column, converted to a wider type.
     func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String
+    /// The temporary table of the values of a conversion.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the conversion.
+    ///   - type: The type of the values.
+    ///   - row: The column of object numbers in the attribute's table, quoted.
+    func valueTable(_ number: Int, of type: AttributeType, row: String) -> SQLValueTable
     /// Whether `ALTER TABLE` can rename, convert and drop columns, and rename tables that have
     /// references.
     var changesTables: Bool { get }

@@ -1,15 +1,23 @@
 import SyncModel
 
 /// The changes of foreign keys that are not part of a table's definition.
+///
+/// A foreign key whose tables and column do not change stays, so that nothing is locked for it.
 struct SQLForeignKeyChanges {
-    /// The statements that remove the foreign keys of old tables that do not stay.
+    /// The statements that remove foreign keys of old tables.
     let removals: [String]
-    /// The statements that create the foreign keys of the new tables.
+    /// The tables that removals lock: those with the keys, and those to which they refer.
+    let removalTables: Set<String>
+    /// The statements that create foreign keys of the new tables, without validation on tables that
+    /// have rows.
     let creations: [String]
+    /// The tables that creations lock.
+    let creationTables: Set<String>
     /// The statements that remove references to dropped objects.
     let cleanups: [String]
-    /// The statements for a migration that changes only delete rules.
-    let statements: [String]
+
+    /// A foreign key, and its table.
+    private typealias Key = (table: String, key: SQLSchema.ForeignKey)
 
     /// Creates the changes.
     ///
@@ -17,20 +25,43 @@ struct SQLForeignKeyChanges {
     ///   - kept: The foreign keys that stay unchanged, by table and name.
     ///   - adopted: The tables that the store did not create. Other tools may own their foreign
     ///     keys.
+    ///   - newTables: The tables that are created.
+    ///   - sameColumns: The columns that do not change, of the tables that keep their names.
+    ///   - deletesRows: Whether rows are deleted to which others may refer. No foreign key stays
+    ///     meanwhile.
     init(
         from old: SQLSchemaDescription, to schema: SQLSchema, keeping kept: Set<[String]>,
-        besides adopted: some Collection<String>
+        besides adopted: some Collection<String>, newTables: Set<String>, sameColumns: [String: Set<String>],
+        deletesRows: Bool
     ) {
-        let oldKeys = old.tables.filter { !adopted.contains($0.name) }.flatMap { table in
-            (table.foreignKeys ?? []).filter { !kept.contains([table.name, $0.name]) }.map { (table.name, $0) }
+        let new = SQLSchemaDescription(schema)
+        func keys(_ description: SQLSchemaDescription) -> [Key] {
+            description.tables.filter { !adopted.contains($0.name) }.flatMap { table in
+                (table.foreignKeys ?? []).map { (table.name, $0) }
+            }
         }
-        removals = oldKeys.map { table, key in key.removal(from: table, schema.dialect) }
-        creations = SQLSchemaDescription(schema).tables.filter { !adopted.contains($0.name) }.flatMap { table in
-            (table.foreignKeys ?? []).map { $0.creation(on: table.name, schema.dialect) }
+        let names = Set((old.tables + new.tables).map(\.name)).union(adopted)
+        func target(_ key: SQLSchema.ForeignKey) -> String? { names.first { key.refers(to: $0) } }
+        /// Whether neither the column of a key nor the table to which it refers changes.
+        func isSame(_ found: Key) -> Bool {
+            guard !deletesRows, let columns = sameColumns[found.table], columns.contains(where: found.key.isOf) else {
+                return false
+            }
+            return target(found.key).map { sameColumns[$0] != nil || adopted.contains($0) } ?? false
         }
-        cleanups = Self.cleanups(of: schema)
-        let isSame = Set(oldKeys.map { table, key in key.creation(on: table, schema.dialect) }) == Set(creations)
-        statements = isSame ? [] : removals + creations
+        func text(_ found: Key) -> String { found.key.creation(on: found.table, schema.dialect) }
+        let oldKeys = keys(old).filter { !kept.contains([$0.table, $0.key.name]) }
+        let newKeys = keys(new)
+        let (oldTexts, newTexts) = (Set(oldKeys.map(text)), Set(newKeys.map(text)))
+        let removed = oldKeys.filter { !isSame($0) || !newTexts.contains(text($0)) }
+        let created = newKeys.filter { !isSame($0) || !oldTexts.contains(text($0)) }
+        removals = removed.map { $0.key.removal(from: $0.table, schema.dialect) }
+        removalTables = Set(removed.flatMap { [$0.table, target($0.key)].compactMap(\.self) })
+        creations = created.map {
+            $0.key.creation(on: $0.table, schema.dialect, isValidated: newTables.contains($0.table))
+        }
+        creationTables = Set(created.flatMap { [$0.table, target($0.key)].compactMap(\.self) })
+        cleanups = deletesRows || !schema.dialect.addsForeignKeysLater ? Self.cleanups(of: schema) : []
     }
 
     private static func cleanups(of schema: SQLSchema) -> [String] {
@@ -48,5 +79,16 @@ struct SQLForeignKeyChanges {
                 + "(SELECT \(row) FROM \(schema.relation(join.targetTable)))"
         }
         return columns + joins
+    }
+}
+
+extension SQLSchema.ForeignKey {
+    /// Whether the key is of a column.
+    fileprivate func isOf(_ column: String) -> Bool {
+        definition.hasPrefix("FOREIGN KEY (\(SQLText.name(column))) ")
+    }
+
+    fileprivate func refers(to table: String) -> Bool {
+        definition.contains(" REFERENCES \(SQLText.name(table))(")
     }
 }

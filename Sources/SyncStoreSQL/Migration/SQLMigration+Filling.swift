@@ -11,6 +11,8 @@ extension SQLMigration {
         /// The old column that supplies the values, converted or not; nil for none.
         var former: String?
         var isMandatory = false
+        /// Whether the expression is the same value for all rows.
+        var isConstant = false
 
         /// Whether the values are copied unchanged.
         var isCopy: Bool { expression == former.map(SQLText.name) }
@@ -41,7 +43,9 @@ extension SQLMigration {
             // All objects are of the root entity. The old schema may record sub-entities without
             // objects.
             let own = names.first { $0.old == oldRoot } ?? names.first
-            return (root.family.count > 1 ? own.map { filling(SQLText.literal($0.new)) } : nil, nil)
+            var constant = own.map { filling(SQLText.literal($0.new)) }
+            constant?.isConstant = true
+            return (root.family.count > 1 ? constant : nil, nil)
         }
         let column = SQLText.name(old.entityColumn)
         let removed = oldNames.filter { name in !names.contains { $0.old == name } }
@@ -74,8 +78,8 @@ extension SQLMigration {
             ))
     }
 
-    /// The filling of an attribute's column.
-    func filling(_ column: SQLSchema.AttributeColumn, oldRoot: String) throws(SQLSchemaError) -> Filling {
+    /// The stored attribute that a column continues; nil if the attribute is new.
+    private func stored(_ column: SQLSchema.AttributeColumn, oldRoot: String) -> SQLSchemaDescription.Attribute? {
         let attribute = column.attribute
         let entity = schema.model.layouts[column.source]
         var found: SQLSchemaDescription.Attribute?
@@ -96,17 +100,66 @@ extension SQLMigration {
                 if candidates.count == 1 { found = candidates.first }
             }
         }
+        return found
+    }
+
+    /// The filling of an attribute's column.
+    ///
+    /// - Parameter table: The present name of the old table.
+    mutating func filling(
+        _ column: SQLSchema.AttributeColumn, oldRoot: String, in table: String
+    ) throws(SQLSchemaError) -> Filling {
+        let attribute = column.attribute
+        let entity = schema.model.layouts[column.source]
         let columnType = schema.dialect.columnType(attribute.type, dates: schema.dates)
-        guard let found else {
+        guard let found = stored(column, oldRoot: oldRoot) else {
+            let expression = defaultExpression(attribute, of: entity, oldRoot: oldRoot)
             return Filling(
-                column: column.name, type: columnType,
-                expression: defaultExpression(attribute, of: entity, oldRoot: oldRoot))
+                column: column.name, type: columnType, expression: expression,
+                isConstant: rowCondition(of: entity, oldRoot: oldRoot) == nil)
         }
-        guard let type = AttributeType(rawValue: found.type), type.isContained(in: attribute.type) else {
-            throw .narrowedType(entity: entity.name, attribute: attribute.name)
+        guard let type = AttributeType(rawValue: found.type) else { throw .unreadable }
+        let isChanged = found.name != attribute.name || type != attribute.type
+        let hook = isChanged ? hooks.last { $0.entity == entity.name && $0.attribute == attribute.name } : nil
+        guard hook != nil || !type.isContained(in: attribute.type) else {
+            let converted = converted(SQLText.name(found.column), from: type, to: attribute)
+            return Filling(column: column.name, type: columnType, expression: converted, former: found.column)
         }
-        let converted = converted(SQLText.name(found.column), from: type, to: attribute)
-        return Filling(column: column.name, type: columnType, expression: converted, former: found.column)
+        let conversion = SQLValueConversion(
+            of: found.column, as: type, to: attribute, of: entity.name, in: table,
+            rowColumn: SQLText.name(old.rowColumn), condition: rowCondition(of: entity, oldRoot: oldRoot),
+            identity: identity(of: entity, oldRoot: oldRoot), hook: hook, number: conversions.count, schema: schema)
+        conversions.append(conversion)
+        return Filling(
+            column: column.name, type: columnType, expression: conversion.values.expression, former: found.column)
+    }
+
+    /// The columns of an entity's identity in the old table, and their types; empty if it has none
+    /// there.
+    private func identity(of entity: EntityLayout, oldRoot: String) -> [(column: String, type: AttributeType)] {
+        let family = schema.attributeColumns[schema.familyIndex[entity.index]]
+        let columns = entity.identitySlots.map { slot -> (column: String, type: AttributeType)? in
+            let name = schema.columns[entity.index][slot]
+            guard let stored = family.first(where: { $0.name == name }).flatMap({ stored($0, oldRoot: oldRoot) }),
+                let type = AttributeType(rawValue: stored.type)
+            else { return nil }
+            return (stored.column, type)
+        }
+        return columns.contains { $0 == nil } ? [] : columns.compactMap(\.self)
+    }
+
+    /// The statement that gives objects the default of an attribute that has become mandatory; nil
+    /// if there is nothing to do.
+    func defaultFilling(_ column: SQLSchema.AttributeColumn, oldRoot: String, in table: String) -> String? {
+        let attribute = column.attribute
+        guard attribute.fillsNull, let found = stored(column, oldRoot: oldRoot), found.fillsNull != true,
+            let literal = schema.dialect.defaultLiteral(schema.binding(attribute.defaultValue))
+        else { return nil }
+        let entity = schema.model.layouts[column.source]
+        let name = SQLText.name(column.name)
+        var condition = "\(name) IS NULL"
+        if entity.parent != nil { condition += " AND \(schema.membership(of: entity))" }
+        return "UPDATE \(schema.relation(table)) SET \(name) = \(literal) WHERE \(condition)"
     }
 
     /// A column's values, converted to the type of an attribute.
@@ -121,11 +174,20 @@ extension SQLMigration {
 
     private func defaultExpression(_ attribute: SyncAttribute, of entity: EntityLayout, oldRoot: String) -> String {
         let literal = schema.dialect.defaultLiteral(schema.binding(attribute.defaultValue)) ?? "NULL"
-        guard literal != "NULL", entity.parent != nil else { return literal }
+        guard literal != "NULL", let condition = rowCondition(of: entity, oldRoot: oldRoot) else { return literal }
+        return condition == Self.never ? "NULL" : "CASE WHEN \(condition) THEN \(literal) END"
+    }
+
+    private static let never = "1 = 0"
+
+    /// The condition that a row of the old table belongs to an entity or its sub-entities; nil if
+    /// every row does.
+    private func rowCondition(of entity: EntityLayout, oldRoot: String) -> String? {
+        guard entity.parent != nil else { return nil }
         let oldNames = entity.family.compactMap { formerEntities[$0] }
-        guard !oldNames.isEmpty else { return "NULL" }
-        guard old.namesEntities(root: oldRoot) else { return oldNames.contains(oldRoot) ? literal : "NULL" }
+        guard !oldNames.isEmpty else { return Self.never }
+        guard old.namesEntities(root: oldRoot) else { return oldNames.contains(oldRoot) ? nil : Self.never }
         let list = oldNames.map(SQLText.literal).joined(separator: ", ")
-        return "CASE WHEN \(SQLText.name(old.entityColumn)) IN (\(list)) THEN \(literal) END"
+        return "\(SQLText.name(old.entityColumn)) IN (\(list))"
     }
 }

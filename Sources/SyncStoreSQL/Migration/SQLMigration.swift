@@ -11,6 +11,12 @@ import SyncModel
 package struct SQLMigration {
     /// The steps and the result of a migration.
     package struct Plan {
+        /// The statements to run first, which keep nobody from reading.
+        package let preparations: [String]
+        /// The existing tables to lock before the statements run.
+        package let locks: Locks
+        /// The values that the store converts before the statements run.
+        package let conversions: [SQLValueConversion]
         /// Queries that must find nothing before the migration, each with the error to throw if it
         /// does.
         package let checks: [(query: String, error: SQLSchemaError)]
@@ -21,12 +27,27 @@ package struct SQLMigration {
         package let moves: [Move]
         /// The old tables that no new table continues, which the statements drop.
         package let dropped: [String]
-        /// The statements, in order.
+        /// The statements, in order. If the dialect can change tables, they create no other indices
+        /// than unique ones on existing tables, and do not validate foreign keys. Both can follow
+        /// when the tables are no longer locked; see `SQLRepair`.
         package let statements: [String]
         /// The names of other tools' columns that statements create, by statement.
         package let additions: [String: String]
         /// The tables after the migration.
         package let description: SQLSchemaDescription
+    }
+
+    /// The names of tables that statements lock.
+    package struct Locks: Hashable, Sendable {
+        /// Tables that nobody can read meanwhile.
+        package var exclusive: Set<String> = []
+        /// Tables that nobody can change meanwhile.
+        package var shared: Set<String> = []
+
+        package init(exclusive: Set<String> = [], shared: Set<String> = []) {
+            self.exclusive = exclusive
+            self.shared = shared
+        }
     }
 
     /// A table and its new name.
@@ -39,7 +60,13 @@ package struct SQLMigration {
     let formerEntities: [String?]
     private let formerRelationships: SQLFormerRelationships
     private var statements: [String] = []
-    private var replaced: [(temporary: String, table: SQLSchema.Table)] = []
+    private var replaced: [(temporary: String, table: SQLSchema.Table, isNew: Bool)] = []
+    private var preparations: [String] = []
+    private var locks = Locks()
+    /// The columns that do not change, of tables that keep their names.
+    private var sameColumns: [String: Set<String>] = [:]
+    /// Whether rows are deleted to which others may refer.
+    private var deletesRows = false
     private var keptTables: Set<String> = []
     /// Indices of tables that stay, created after all other indices are dropped.
     private var addedIndices: [String] = []
@@ -50,11 +77,20 @@ package struct SQLMigration {
     private var dropped: [String] = []
     private var additions: [String: String] = [:]
     private let found: Found
+    /// The program's conversions.
+    let hooks: [AttributeConversion]
+    var conversions: [SQLValueConversion] = []
+    /// The statements that give objects the default of an attribute that has become mandatory.
+    private var defaults: [String] = []
     /// Keeps what the model no longer has; nil to drop it.
     var retention: SQLRetention?
 
-    private init(from old: SQLSchemaDescription, to schema: SQLSchema, found: Found, keepsRemoved: Bool) {
+    private init(
+        from old: SQLSchemaDescription, to schema: SQLSchema, found: Found, keepsRemoved: Bool,
+        hooks: [AttributeConversion]
+    ) {
         self.found = found
+        self.hooks = hooks
         self.old = old
         self.schema = schema
         new = SQLSchemaDescription(schema)
@@ -74,20 +110,28 @@ package struct SQLMigration {
     ///   - schema: The new tables.
     ///   - found: The contents of the database that the old schema does not describe.
     ///   - keepsRemoved: Whether everything stays that the model no longer has.
+    ///   - hooks: The program's conversions of attributes.
     /// - Throws: `SQLSchemaError` for a change that is not possible.
     package static func plan(
-        from old: SQLSchemaDescription, to schema: SQLSchema, found: Found = Found(), keepsRemoved: Bool
+        from old: SQLSchemaDescription, to schema: SQLSchema, found: Found = Found(), keepsRemoved: Bool,
+        hooks: [AttributeConversion] = []
     ) throws(SQLSchemaError) -> Plan {
-        var migration = SQLMigration(from: old, to: schema, found: found, keepsRemoved: keepsRemoved)
+        var migration = SQLMigration(from: old, to: schema, found: found, keepsRemoved: keepsRemoved, hooks: hooks)
         let statements = try migration.run()
         return Plan(
-            checks: migration.checks, moves: migration.moves, dropped: migration.dropped, statements: statements,
+            preparations: migration.preparations, locks: migration.locks, conversions: migration.conversions,
+            checks: migration.checks, moves: migration.moves,
+            dropped: migration.dropped, statements: statements,
             additions: migration.additions,
             description: migration.retention?.description() ?? migration.new)
     }
 
     private mutating func run() throws(SQLSchemaError) -> [String] {
         guard old.dates == new.dates else { throw .otherDates }
+        for hook in hooks
+        where schema.model[hook.entity]?.entity.attributes.contains(where: { $0.name == hook.attribute }) != true {
+            throw .unknownConversion(entity: hook.entity, attribute: hook.attribute)
+        }
         let tables = new.tables
         for family in schema.families.indices {
             try migrate(family: family, to: tables[family])
@@ -102,20 +146,49 @@ package struct SQLMigration {
         for table in dropped where moves.contains(where: { $0.to.lowercased() == table.lowercased() }) {
             moves.append((table, "_sync_old_\(moves.count)"))
         }
-        for (temporary, table) in replaced {
+        for (temporary, table, isNew) in replaced {
             statements.append(
                 "ALTER TABLE \(schema.relation(temporary)) RENAME TO \(SQLText.name(table.name))")
-            statements += table.indices.map { $0.creation(on: table.name, schema.dialect) }
+            statements += table.indices.filter { isNew || isCreatedNow($0) }.map {
+                $0.creation(on: table.name, schema.dialect)
+            }
         }
         statements += addedIndices
         let keys = SQLForeignKeyChanges(
-            from: old, to: schema, keeping: retention?.foreignKeys ?? [], besides: found.adopted.keys)
-        guard !statements.isEmpty else { return keys.statements }
-        return keys.removals + statements + keys.cleanups + keys.creations
+            from: old, to: schema, keeping: retention?.foreignKeys ?? [], besides: found.adopted.keys,
+            newTables: Set(replaced.filter(\.isNew).map(\.table.name)), sameColumns: sameColumns,
+            deletesRows: deletesRows)
+        let existing = Set(old.tables.map(\.name)).union(found.adopted.keys)
+        locks.exclusive.formUnion(keys.removalTables)
+        locks.shared.formUnion(keys.creationTables.intersection(existing))
+        locks.shared.subtract(locks.exclusive)
+        let isUnchanged = statements.isEmpty && keys.removals.isEmpty && keys.creations.isEmpty
+        return isUnchanged ? defaults : keys.removals + statements + keys.cleanups + keys.creations + defaults
+    }
+
+    /// Whether the statements create an index of an existing table. Others can follow when the
+    /// table is no longer locked.
+    private func isCreatedNow(_ index: SQLSchema.Index) -> Bool {
+        index.isUnique || !schema.dialect.changesTables
+    }
+
+    /// Creates indices of an existing table: a unique index, if it can, before the table is locked.
+    ///
+    /// - Parameter changed: The columns that change, quoted.
+    private mutating func create(_ indices: [SQLSchema.Index], on table: String, changed: [String]) {
+        for index in indices where isCreatedNow(index) {
+            let statement = index.creation(on: table, schema.dialect)
+            let isFree =
+                schema.dialect.changesTables && !old.indexNames.contains(index.name)
+                && !changed.contains { index.columns.contains($0) }
+            if isFree { preparations.append(statement) } else { addedIndices.append(statement) }
+        }
     }
 
     /// Drops an old table that no new table continues, unless it is retained.
     private mutating func remove(_ table: SQLSchema.Table) {
+        let count = statements.count
+        defer { if statements.count > count { locks.exclusive.insert(table.name) } }
         let isUsed = usedTables.contains(table.name)
         guard !isUsed, let kept = retention?.keep(table) else {
             if !isUsed { dropped.append(table.name) }
@@ -166,7 +239,8 @@ package struct SQLMigration {
         let (entity, condition) = entityColumn(root, oldRoot: oldRoot)
         if let entity { columns.append(entity) }
         for column in schema.attributeColumns[family] {
-            columns.append(try filling(column, oldRoot: oldRoot))
+            columns.append(try filling(column, oldRoot: oldRoot, in: present(oldTable)))
+            if let statement = defaultFilling(column, oldRoot: oldRoot, in: table.name) { defaults.append(statement) }
         }
         for member in root.family {
             let layout = schema.model.layouts[member]
@@ -221,6 +295,7 @@ package struct SQLMigration {
     private mutating func keep(_ former: SQLSchema.Table, as table: SQLSchema.Table, columns: [Filling]) {
         keptTables.insert(former.name)
         move(former.name, to: table.name)
+        let count = statements.count
         let name = schema.relation(table.name)
         for filling in columns where filling.former == nil {
             let column = SQLText.name(filling.column)
@@ -234,14 +309,18 @@ package struct SQLMigration {
         statements += former.indices.filter { !new.contains($0) }.map {
             "DROP INDEX IF EXISTS \(schema.relation($0.name))"
         }
-        addedIndices += table.indices.filter { !old.contains($0) }.map { $0.creation(on: table.name, schema.dialect) }
+        if statements.count > count { locks.exclusive.insert(former.name) }
+        sameColumns[table.name] = Set(columns.filter(\.isSame).map(\.column))
+        create(
+            table.indices.filter { !old.contains($0) }, on: table.name,
+            changed: columns.filter { !$0.isSame }.map { SQLText.name($0.column) })
     }
 
     /// Uses an adopted table, or creates the table.
     private mutating func createUnlessAdopted(_ table: SQLSchema.Table) {
         guard found.adopted[table.name] == nil else { return _ = keptTables.insert(table.name) }
         statements.append(table.creation(as: nextTemporary, schema.dialect))
-        replaced.append((nextTemporary, table))
+        replaced.append((nextTemporary, table, true))
     }
 
     /// Adds missing columns to a table that the store did not create.
@@ -276,6 +355,7 @@ package struct SQLMigration {
                     advice: "rename the column \(former) to \(column) with ALTER TABLE, or map it in SQLNaming.columns")
             }
             let name = schema.relation(table.name)
+            locks.exclusive.insert(table.name)
             statements.append("ALTER TABLE \(name) ADD COLUMN \(declaration)")
             if filling.expression != "NULL", column != schema.naming.entityColumn {
                 statements.append("UPDATE \(name) SET \(SQLText.name(column)) = \(filling.expression)")
@@ -316,6 +396,7 @@ package struct SQLMigration {
                 let oldTable = old.tables.first { $0.name == known.table }
                 if oldTable?.isBuilt(as: table) == true, columns.allSatisfy(\.isSame) {
                     keptTables.insert(table.name)
+                    sameColumns[table.name] = Set(table.columns)
                 } else {
                     try change(known.table, to: table, columns: columns, condition: nil)
                 }
@@ -338,15 +419,18 @@ package struct SQLMigration {
         let indices = SQLTableChange.keptIndices(of: former, in: table, columns: columns)
         statements +=
             SQLTableChange(former, schema: schema, columns: columns, condition: condition, keeping: indices).statements
+        locks.exclusive.insert(oldTable)
+        if condition != nil { deletesRows = true }
         if oldTable == table.name {
             keptTables.insert(oldTable)
-            addedIndices += table.indices.filter { !indices.contains($0) }.map {
-                $0.creation(on: table.name, schema.dialect)
-            }
+            sameColumns[table.name] = Set(columns.filter(\.isSame).map(\.column))
+            create(
+                table.indices.filter { !indices.contains($0) }, on: table.name,
+                changed: columns.filter { !$0.isSame }.map { SQLText.name($0.column) })
         } else {
             // Another table may have the name until all tables have been renamed.
             statements.append("ALTER TABLE \(schema.relation(oldTable)) RENAME TO \(SQLText.name(nextTemporary))")
-            replaced.append((nextTemporary, table))
+            replaced.append((nextTemporary, table, false))
         }
     }
 
@@ -372,7 +456,7 @@ package struct SQLMigration {
         let filter = condition.map { " WHERE \($0)" } ?? ""
         statements.append(
             "INSERT INTO \(temporary) (\(names)) SELECT \(source) FROM \(schema.relation(present(oldTable)))\(filter)")
-        replaced.append((nextTemporary, table))
+        replaced.append((nextTemporary, table, false))
     }
 
     private var nextTemporary: String { "_sync_new_\(replaced.count)" }

@@ -19,6 +19,7 @@ extension SQLSchemaDescription {
         return other.attributes.allSatisfy { wanted in
             entity.attributes.contains {
                 $0.name == wanted.name && $0.type == wanted.type && $0.column == wanted.column
+                    && (wanted.fillsNull != true || $0.fillsNull == true)
                     && Self.isFollowed(wanted.formerName, $0.formerName)
             }
         }

@@ -18,6 +18,8 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         var type: String
         var column: String
         var formerName: String?
+        /// Whether objects without a value have got the default; nil for false.
+        var fillsNull: Bool?
     }
 
     /// A relationship that an entity declares.
@@ -49,7 +51,8 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
                 attributes: layout.entity.attributes.enumerated().map { index, attribute in
                     Attribute(
                         name: attribute.name, type: attribute.type.rawValue,
-                        column: schema.columns[layout.index][first + index], formerName: attribute.formerName)
+                        column: schema.columns[layout.index][first + index], formerName: attribute.formerName,
+                        fillsNull: attribute.fillsNull ? true : nil)
                 },
                 relationships: layout.relationships.filter { $0.source == layout.index }.map {
                     Relationship(
@@ -109,4 +112,9 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         }
         return root
     }
+}
+
+extension SyncAttribute {
+    /// Whether each object has a value: null is not allowed, and there is a default.
+    var fillsNull: Bool { !isOptional && !defaultValue.isNull }
 }

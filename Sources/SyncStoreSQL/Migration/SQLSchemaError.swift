@@ -1,4 +1,5 @@
 public import Foundation
+public import SyncModel
 
 /// Why the tables of a database cannot match a model. The database is unchanged.
 public enum SQLSchemaError: Error, Hashable, Sendable {
@@ -8,6 +9,10 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case unreadable
     /// The database was opened read-only and its tables do not match the model.
     case outdated
+    /// Somebody has dropped or renamed tables or columns of the store.
+    case damaged([SQLSchemaDefect])
+    /// The database has no record of a store's tables.
+    case noStore
     /// An adopted table lacks a column.
     case missingColumn(table: String, column: String)
     /// A table that the store did not create cannot hold the model's objects.
@@ -24,8 +29,11 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case movedEntity(entity: String)
     /// A model of the same version lacks an entity whose objects share a table with other entities.
     case removedEntity(entity: String, table: String)
-    /// An attribute's new type cannot hold every value of the stored type.
-    case narrowedType(entity: String, attribute: String)
+    /// An attribute's new type cannot hold exactly the value of an object, or does not accept what
+    /// a conversion returned for it.
+    case unfitValue(entity: String, object: Record.Key, attribute: String, type: AttributeType, value: AttributeValue)
+    /// A conversion is for an attribute that the model does not have.
+    case unknownConversion(entity: String, attribute: String)
     /// A relationship has another kind or another destination than the stored one.
     case changedRelationship(entity: String, relationship: String)
     /// Several rows of a table have equal values in a unique index that the model has gained.
@@ -34,14 +42,19 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case unfitForeignObject(name: String, reason: String)
 }
 
-extension SQLSchemaError: CustomStringConvertible, LocalizedError {
-    /// A readable sentence.
+extension SQLSchemaError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+    /// A readable sentence, whose only values are identities.
     public var description: String {
         switch self {
         case .newer(let found, let known):
             "the database has version \(found), but this program only knows versions up to \(known)"
         case .unreadable: "the database's record of its tables cannot be read"
         case .outdated: "the tables do not match the model, and the database was opened read-only"
+        case .damaged(let defects):
+            "\(defects.map(\.description).joined(separator: ", ")) of the store \(defects.count == 1 ? "is" : "are") "
+                + "missing, because somebody dropped or renamed it; undo that, or create it again without its values, "
+                + "with repair(at:options:) of the store's type"
+        case .noStore: "the database has no record of a store's tables, \(SQLSchemaRecord.table)"
         case .missingColumn(let table, let column): "the table \(table) has no column \(column)"
         case .unsuitableTable(let table, let reason): "the table \(table) cannot be synced into: \(reason)"
         case .adoptedTable(let table, let advice):
@@ -54,14 +67,31 @@ extension SQLSchemaError: CustomStringConvertible, LocalizedError {
         case .removedEntity(let entity, let table):
             "the model no longer has \(entity), and the table \(table) has objects of it; "
                 + "raise the model version to delete them"
-        case .narrowedType(let entity, let attribute):
-            "the type of \(entity).\(attribute) cannot hold every value in the database"
+        case .unfitValue(let entity, let object, let attribute, let type, _):
+            "the value of \(attribute) in \(Self.name(entity, object)) does not fit the new type \(type); change the "
+                + "value, keep the former type, convert it with a conversion in the store's options, or create the "
+                + "tables again"
+        case .unknownConversion(let entity, let attribute):
+            "there is a conversion for \(entity).\(attribute), which the model does not have"
         case .changedRelationship(let entity, let relationship):
             "\(entity).\(relationship) has another kind or destination than in the database"
         case .equalValues(let table, let index):
             "several rows of \(table) have equal values, which the unique index \(index) does not allow"
         case .unfitForeignObject(let name, let reason):
             "\(name), which somebody added to the database, does not fit the new tables (\(reason))"
+        }
+    }
+
+    /// The sentence with the value that does not fit.
+    public var debugDescription: String {
+        guard case .unfitValue(_, _, _, _, let value) = self else { return description }
+        return "\(description); the value is \(value)"
+    }
+
+    private static func name(_ entity: String, _ object: Record.Key) -> String {
+        switch object {
+        case .identity(let values): "\(entity) \(values.map(\.description).joined(separator: ", "))"
+        case .object(let number): "\(entity) in row \(number)"
         }
     }
 

@@ -70,8 +70,10 @@ struct SQLTableChange {
                 guard former != filling.column else { continue }
                 renamings.append(renaming(of: former, to: temporary))
             } else {
-                statements.append("ALTER TABLE \(name) ADD COLUMN \(SQLText.name(temporary)) \(filling.type)")
-                if filling.expression != "NULL" { conversions.append(conversion(of: temporary, to: filling)) }
+                statements += addition(of: temporary, filling)
+                if filling.expression != "NULL", !filling.isConstant {
+                    conversions.append(conversion(of: temporary, to: filling))
+                }
             }
             temporaries.append((temporary, filling.column))
         }
@@ -83,9 +85,20 @@ struct SQLTableChange {
         }
         statements += renamings + temporaries.map { renaming(of: $0.temporary, to: $0.column) }
         return statements
-            + columns.filter { $0.isMandatory && $0.former == nil }.map {
+            + columns.filter { $0.isMandatory && $0.former == nil && !$0.isConstant }.map {
                 "ALTER TABLE \(name) ALTER COLUMN \(SQLText.name($0.column)) SET NOT NULL"
             }
+    }
+
+    /// The statements that add a column. A default that exists only for a moment fills all rows
+    /// without writing them. Source: https://www.postgresql.org/docs/current/ddl-alter.html
+    private func addition(of column: String, _ filling: SQLMigration.Filling) -> [String] {
+        let addition = "ALTER TABLE \(name) ADD COLUMN \(SQLText.name(column)) \(filling.type)"
+        guard filling.isConstant, filling.expression != "NULL" else { return [addition] }
+        return [
+            "\(addition) DEFAULT \(filling.expression)\(filling.isMandatory ? " NOT NULL" : "")",
+            "ALTER TABLE \(name) ALTER COLUMN \(SQLText.name(column)) DROP DEFAULT",
+        ]
     }
 
     private func conversion(of column: String, to filling: SQLMigration.Filling) -> String {

@@ -35,9 +35,18 @@ extension SQLSchema {
         package var isCascade: Bool { definition.contains(" \(SyncRelationship.DeleteRule.cascade.onDelete) ") }
 
         /// The statement that creates it.
-        package func creation(on table: String, _ dialect: any SQLDialect) -> String {
+        ///
+        /// - Parameter isValidated: Whether the rows are checked at once; true by default. If not,
+        ///   ``validation(on:_:)`` checks them, while others can read and write.
+        package func creation(on table: String, _ dialect: any SQLDialect, isValidated: Bool = true) -> String {
             dialect.findingTables(
-                "ALTER TABLE \(SQLText.name(table)) ADD CONSTRAINT \(SQLText.name(name)) \(definition)")
+                "ALTER TABLE \(SQLText.name(table)) ADD CONSTRAINT \(SQLText.name(name)) \(definition)"
+                    + (isValidated ? "" : " NOT VALID"))
+        }
+
+        /// The statement that checks the rows that were there before it.
+        package func validation(on table: String, _ dialect: any SQLDialect) -> String {
+            "ALTER TABLE \(dialect.relation(table)) VALIDATE CONSTRAINT \(SQLText.name(name))"
         }
 
         /// The statement that drops it.
@@ -237,12 +246,7 @@ extension SQLSchema {
 
     /// The error for equal values in a unique index; nil if the statement does not create one.
     package func equalValues(creating statement: String) -> SQLSchemaError? {
-        for table in tables {
-            for index in table.indices where index.isUnique && index.creation(on: table.name, dialect) == statement {
-                return .equalValues(table: table.name, index: "\(index.name) \(index.columns)")
-            }
-        }
-        return nil
+        tables.equalValues(creating: statement, dialect)
     }
 
     private func identityIndex(
@@ -283,6 +287,24 @@ extension SQLSchema {
         return Table(
             name: join.table, columns: columns, definition: lines.joined(separator: ", "), indices: [index],
             foreignKeys: dialect.addsForeignKeysLater ? foreignKeys : nil)
+    }
+}
+
+extension [SQLSchema.Table] {
+    fileprivate func equalValues(creating statement: String, _ dialect: any SQLDialect) -> SQLSchemaError? {
+        for table in self {
+            for index in table.indices where index.isUnique && index.creation(on: table.name, dialect) == statement {
+                return .equalValues(table: table.name, index: "\(index.name) \(index.columns)")
+            }
+        }
+        return nil
+    }
+}
+
+extension SQLSchemaDescription {
+    /// The error for equal values in a unique index; nil if the statement does not create one.
+    package func equalValues(creating statement: String, _ dialect: any SQLDialect) -> SQLSchemaError? {
+        tables.equalValues(creating: statement, dialect)
     }
 }
 

@@ -183,9 +183,14 @@ package struct SQLSchema: Sendable {
     /// - Parameter alias: The name of the table in the statement.
     package func entityCondition(_ entity: Int, alias: String) -> String? {
         guard families[familyIndex[entity]].namesEntity else { return nil }
-        let layout = model.layouts[entity]
+        return "\(alias).\(membership(of: model.layouts[entity]))"
+    }
+
+    /// The condition that a row belongs to an entity or its sub-entities, in a table with a column
+    /// of entity names.
+    func membership(of layout: EntityLayout) -> String {
         let names = layout.family.map { SQLText.literal(model.layouts[$0].name) }
-        return "\(alias).\(entityColumn) IN (\(names.joined(separator: ", ")))"
+        return "\(entityColumn) IN (\(names.joined(separator: ", ")))"
     }
 
     /// The columns of a family's table in which a new object can have values.

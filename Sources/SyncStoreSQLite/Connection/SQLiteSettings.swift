@@ -14,6 +14,7 @@ struct SQLiteSettings: Sendable {
     let modelVersion: Int
     /// A text to store with the tables; nil to keep an earlier one.
     let note: String?
+    let conversions: [AttributeConversion]
     /// The maximum number of pages of the file; nil for SQLite's own limit.
     let maximumPageCount: Int?
     /// The size of the page cache in bytes.
@@ -29,6 +30,7 @@ struct SQLiteSettings: Sendable {
         busyTimeout = options.busyTimeout
         modelVersion = options.modelVersion
         note = options.note
+        conversions = options.conversions
         maximumPageCount = options.maximumPageCount
         cacheByteCount = options.cacheByteCount
         trustsSchema = options.trustsSchema

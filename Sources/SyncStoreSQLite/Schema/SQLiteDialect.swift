@@ -198,6 +198,16 @@ package struct SQLiteDialect: SQLDialect {
         }
     }
 
+    /// Without a rowid of its own, so that the row's column can be called `rowid`.
+    package func valueTable(_ number: Int, of type: AttributeType, row: String) -> SQLValueTable {
+        let name = "temp._sync_values_\(number)"
+        return SQLValueTable(
+            creation: "CREATE TABLE \(name) (sync_object INTEGER PRIMARY KEY, sync_value) WITHOUT ROWID",
+            insertion: "INSERT INTO \(name) VALUES (?, ?)",
+            expression: "(SELECT v.sync_value FROM \(name) v WHERE v.sync_object = \(row))",
+            removal: "DROP TABLE \(name)")
+    }
+
     /// SQLite's `ALTER TABLE` cannot convert columns; see
     /// https://www.sqlite.org/lang_altertable.html.
     package var changesTables: Bool { false }

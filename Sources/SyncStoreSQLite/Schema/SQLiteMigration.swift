@@ -144,7 +144,9 @@ struct SQLiteMigration {
         if let stored {
             // Tables and columns that the model no longer has matter only to a migration.
             let needed = isSuitable ? schema.tables : stored.description.tables
-            for table in needed where own.contains(table.name.lowercased()) && !known.contains(table.name) {
+            let names = Set(schema.tables.map(\.name))
+            for table in needed where own.contains(table.name.lowercased()) && adopted[table.name] == nil {
+                guard !known.contains(table.name) || names.contains(table.name) else { continue }
                 try checkPresence(of: table)
             }
         }
@@ -169,8 +171,9 @@ struct SQLiteMigration {
             : "\(missing.map { "\(table.name).\($0)" }.joined(separator: ", ")) of the store"
         throw SQLiteError(
             code: SQLiteError.Code.schemaChanged,
-            message: "another program dropped or renamed \(subject); undo that, or create the store's tables again "
-                + "with SQLiteStore.rebuild")
+            message:
+                "another program dropped or renamed \(subject); undo that, create it again without its values with "
+                + "SQLiteStore.repair, or fill the store's tables again with SQLiteStore.rebuild")
     }
 
     /// Whether the tables still have the schema's columns and indices. Other programs may have made
@@ -247,7 +250,7 @@ struct SQLiteMigration {
         let keepsRemoved = record.modelVersion == plan.wanted.modelVersion
         var found = try found(stored, plan)
         var migration = try SQLMigration.plan(
-            from: stored, to: plan.schema, found: found, keepsRemoved: keepsRemoved)
+            from: stored, to: plan.schema, found: found, keepsRemoved: keepsRemoved, hooks: settings.conversions)
         for check in migration.checks where try connection.integer(check.query) != nil { throw check.error }
         let own = stored.tables.map(\.name).filter { found.adopted[$0] == nil }
         try refuseForeignKeys(to: migration.dropped, besides: own, reason: "which the model no longer has")
@@ -260,8 +263,9 @@ struct SQLiteMigration {
             for move in migration.moves { found.moved[move.from] = move.to }
             found.additions = try additions(stored, found)
             migration = try SQLMigration.plan(
-                from: stored, to: plan.schema, found: found, keepsRemoved: keepsRemoved)
+                from: stored, to: plan.schema, found: found, keepsRemoved: keepsRemoved, hooks: settings.conversions)
         }
+        for conversion in migration.conversions { try convert(conversion) }
         try settingAside(try foreignObjects(besides: stored.indexNames)) {
             for statement in migration.statements { try run(statement, of: migration, plan.schema) }
             for table in plan.schema.tables {
@@ -272,8 +276,25 @@ struct SQLiteMigration {
                 }
             }
         }
+        for conversion in migration.conversions { try connection.execute(conversion.values.removal) }
         for object in broken { try connection.execute(object.creation) }
         return migration.description
+    }
+
+    /// Converts the values of a column into a temporary table.
+    private func convert(_ conversion: SQLValueConversion) throws {
+        try connection.execute(conversion.values.creation)
+        let selection = try connection.prepare(conversion.selection)
+        let insertion = try connection.prepare(conversion.values.insertion)
+        while try selection.step() {
+            let object = selection.integer(at: 0)
+            let value = try conversion.converted(selection.value(at: 1, as: conversion.type), of: object) {
+                let identity = try connection.prepare(conversion.identity(of: object))
+                guard try identity.step() else { return [] }
+                return conversion.identityTypes.enumerated().map { identity.value(at: $0.offset, as: $0.element) }
+            }
+            try insertion.run([.integer(object), schema.binding(value)])
+        }
     }
 
     /// Creates the indices of a table of the store that others have dropped.

@@ -73,6 +73,16 @@ actor SQLiteWorker: SQLWorker {
         try SQLiteMigration(try opened(), schema: schema, settings: settings).checkReplacement()
     }
 
+    /// Finds the missing parts of the recorded tables.
+    func defects() throws -> [SQLSchemaDefect] {
+        try SQLiteMigration(try opened(), schema: schema, settings: settings).defects()
+    }
+
+    /// Creates the missing parts of the recorded tables again.
+    func repair() throws -> [SQLSchemaDefect] {
+        try SQLiteMigration(try opened(), schema: schema, settings: settings).repair()
+    }
+
     /// Replaces the store's tables with those of another file, in one transaction.
     func replaceTables(by file: String) throws {
         try SQLiteMigration(try opened(), schema: schema, settings: settings).replaceTables(by: file)

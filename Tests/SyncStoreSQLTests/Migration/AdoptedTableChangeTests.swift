@@ -48,7 +48,6 @@ import Testing
                 #"ALTER TABLE "Person" ADD COLUMN "room" bigint"#,
                 #"ALTER TABLE "Person" ADD COLUMN "boss" bigint"#,
                 #"ALTER TABLE "Person" ADD COLUMN "boss_position" bigint"#,
-                #"UPDATE "Person" SET "boss" = NULL WHERE "boss" NOT IN (SELECT "_id" FROM "Person")"#,
             ])
     }
 

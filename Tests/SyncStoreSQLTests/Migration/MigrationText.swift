@@ -6,7 +6,7 @@ import SyncStoreSQL
 struct MigrationText {
     let plan: SQLMigration.Plan
 
-    var statements: [String] { plan.statements.withoutSchema }
+    var statements: [String] { (plan.preparations + plan.statements).withoutSchema }
 
     /// The tables that the database records afterwards.
     var tables: [String] { plan.description.tables.map { $0.creation(.postgres(schema: "public")).withoutSchema } }

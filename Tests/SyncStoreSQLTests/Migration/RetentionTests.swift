@@ -88,7 +88,7 @@ import Testing
             ])
     }
 
-    @Test func foreignKeysOfTheModelAreMadeAnew() throws {
+    @Test func onlyForeignKeysThatChangeAreMadeAnew() throws {
         func model(_ names: String...) throws -> DataModel {
             try DataModel([
                 SyncEntity(
@@ -99,17 +99,12 @@ import Testing
         let plan = try MigrationText(from: model("boss", "mentor"), to: model("boss", "friend"))
         #expect(
             plan.statements == [
-                #"ALTER TABLE "Person" DROP CONSTRAINT IF EXISTS "Person_boss_fkey""#,
                 #"DROP INDEX IF EXISTS "Person_mentor""#,
                 #"ALTER TABLE "Person" ADD COLUMN "_sync_column_3" bigint"#,
                 #"ALTER TABLE "Person" RENAME COLUMN "_sync_column_3" TO "friend""#,
-                #"CREATE INDEX "Person_friend" ON "Person" ("friend") WHERE "friend" IS NOT NULL"#,
-                #"UPDATE "Person" SET "boss" = NULL WHERE "boss" NOT IN (SELECT "_id" FROM "Person")"#,
-                #"UPDATE "Person" SET "friend" = NULL WHERE "friend" NOT IN (SELECT "_id" FROM "Person")"#,
-                #"ALTER TABLE "Person" ADD CONSTRAINT "Person_boss_fkey" FOREIGN KEY ("boss") REFERENCES "#
-                    + #""Person"("_id") ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED"#,
+                // Its index follows when the table is no longer locked.
                 #"ALTER TABLE "Person" ADD CONSTRAINT "Person_friend_fkey" FOREIGN KEY ("friend") "#
-                    + #"REFERENCES "Person"("_id") ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED"#,
+                    + #"REFERENCES "Person"("_id") ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED NOT VALID"#,
             ])
         let keys = plan.plan.description.tables.flatMap { table in (table.foreignKeys ?? []).map(\.name) }
         #expect(keys == ["Person_boss_fkey", "Person_friend_fkey", "Person_mentor_fkey"])

@@ -1,0 +1,109 @@
+#if Postgres
+import OneWayPostgresClient
+import SyncModel
+import SyncStoreSQL
+
+extension PostgresMigration {
+    /// Reads from the catalog what the database has of some tables, in one query.
+    func found(of tables: [SQLSchema.Table]) throws -> SQLFoundTables {
+        let names = PostgresText.array(tables.map { .text($0.name) })
+        let result = try connection.run(
+            SQLStatementText(
+                """
+                WITH t AS (SELECT c.oid, c.relname::text AS name FROM pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1::text AND c.relname::text = ANY($2::text[]) AND c.relkind::text IN ('r'::text, 'p'::text)) \
+                SELECT 'column'::text, t.name, a.attname::text FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid \
+                WHERE a.attnum > 0 AND NOT a.attisdropped \
+                UNION ALL \
+                SELECT CASE WHEN i.indisprimary THEN 'key'::text WHEN i.indisvalid THEN 'index'::text ELSE 'invalid'::text END, \
+                t.name, o.relname::text FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid \
+                JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid \
+                UNION ALL \
+                SELECT CASE WHEN k.convalidated THEN 'reference'::text ELSE 'unsure'::text END, t.name, k.conname::text FROM t \
+                JOIN pg_catalog.pg_constraint k ON k.conrelid = t.oid WHERE k.contype::text = 'f'::text
+                """, [.text(settings.schemaName), .typed(names, as: "text[]")]))
+        let parts: [String: SQLFoundTables.Part] = [
+            "column": .column, "key": .primaryKey, "index": .index, "invalid": .invalidIndex, "reference": .foreignKey,
+            "unsure": .unsureKey,
+        ]
+        var found = SQLFoundTables(schema.dialect, hasSeparateKeys: true)
+        for row in 0..<result.rowCount {
+            guard let part = result.text(row, 0).flatMap({ parts[$0] }), let table = result.text(row, 1),
+                let name = result.text(row, 2)
+            else { continue }
+            found.add(part, name, of: table)
+        }
+        return found
+    }
+
+    /// Finds the missing parts of tables.
+    ///
+    /// - Parameter adopted: The tables that the store did not create.
+    /// - Throws: `SQLSchemaError.damaged` if parts are missing that held data.
+    func defects(of tables: [SQLSchema.Table], adopted: Set<String>) throws -> [SQLSchemaDefect] {
+        let defects = try found(of: tables).defects(of: tables, adopted: adopted)
+        let lost = defects.filter(\.heldData)
+        guard lost.isEmpty else { throw SQLSchemaError.damaged(lost) }
+        return defects
+    }
+
+    /// Creates the missing indices and keys of recorded tables again.
+    ///
+    /// - Parameter names: The tables.
+    func restore(_ names: Set<String>, of stored: SQLSchemaDescription) throws {
+        let tables = stored.tables.filter { names.contains($0.name) }
+        let found = try found(of: tables)
+        let defects = found.defects(of: tables, adopted: stored.adopted ?? []).filter { !$0.heldData }
+        try repair(defects, of: stored, found: found)
+    }
+
+    private func repair(_ defects: [SQLSchemaDefect], of stored: SQLSchemaDescription, found: SQLFoundTables) throws {
+        let repair = SQLRepair(defects, of: stored, found: found, schema.dialect)
+        for statement in try repair.statements() {
+            do { try connection.execute(statement) } catch let error as PostgresError {
+                guard error.code == .uniqueViolation,
+                    let reason = stored.equalValues(creating: statement, schema.dialect)
+                else { throw error }
+                throw reason
+            }
+        }
+    }
+
+    // MARK: Without a model
+
+    /// Finds the missing parts of the recorded tables.
+    ///
+    /// - Throws: `SQLSchemaError.noStore` without a record of tables.
+    func verify() throws -> [SQLSchemaDefect] {
+        let stored = try recorded()
+        return try found(of: stored.tables).defects(of: stored.tables, adopted: stored.adopted ?? [])
+    }
+
+    /// Creates the missing parts of the recorded tables again, in one transaction.
+    ///
+    /// - Returns: These parts.
+    func repair() throws -> [SQLSchemaDefect] {
+        try transaction {
+            let stored = try recorded()
+            let found = try found(of: stored.tables)
+            let defects = found.defects(of: stored.tables, adopted: stored.adopted ?? [])
+            try repair(defects, of: stored, found: found)
+            return defects
+        }
+    }
+
+    /// The database's record of its tables, from any version of the model.
+    private func recorded() throws -> SQLSchemaDescription {
+        guard try exists(SQLSchemaRecord.table) else { throw SQLSchemaError.noStore }
+        let result = try connection.query("SELECT format, description FROM \(record)", binaryResult: true)
+        guard result.rowCount == 1, let format = result.integer(0, 0), let text = result.text(0, 1) else {
+            throw SQLSchemaError.unreadable
+        }
+        guard format <= Int64(SQLSchemaRecord.format) else {
+            throw SQLSchemaError.newer(found: Int(format), known: SQLSchemaRecord.format)
+        }
+        return try SQLSchemaDescription(text: text)
+    }
+}
+#endif

@@ -1,0 +1,50 @@
+import SyncModel
+import SyncStoreSQL
+
+extension SQLiteMigration {
+    /// Finds the parts of the recorded tables that are missing.
+    ///
+    /// - Throws: `SQLSchemaError.noStore` without a record of tables.
+    func defects() throws -> [SQLSchemaDefect] {
+        try findings().defects
+    }
+
+    /// Creates the missing parts of the recorded tables again, in one transaction.
+    ///
+    /// - Returns: These parts.
+    func repair() throws -> [SQLSchemaDefect] {
+        // Foreign keys can be turned off only outside a transaction.
+        try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
+        defer { try? connection.execute("PRAGMA foreign_keys = ON") }
+        do {
+            let (stored, found, defects) = try findings()
+            let repair = SQLRepair(defects, of: stored, found: found, schema.dialect)
+            for statement in try repair.statements() {
+                do { try connection.execute(statement) } catch {
+                    guard error.primaryCode == SQLiteError.Code.constraint,
+                        let reason = stored.equalValues(creating: statement, schema.dialect)
+                    else { throw error }
+                    throw reason
+                }
+            }
+            try connection.execute("COMMIT")
+            return defects
+        } catch {
+            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    private func findings() throws -> (stored: SQLSchemaDescription, found: SQLFoundTables, defects: [SQLSchemaDefect])
+    {
+        guard let stored = try recorded() else { throw SQLSchemaError.noStore }
+        var found = SQLFoundTables(schema.dialect, hasSeparateKeys: false)
+        let columns = try connection.prepare(
+            "SELECT t.name, c.name FROM pragma_table_list t, pragma_table_xinfo(t.name) c "
+                + "WHERE t.schema = 'main' AND t.type = 'table'")
+        while try columns.step() { found.add(.column, columns.text(at: 1), of: columns.text(at: 0)) }
+        let indices = try connection.prepare("SELECT tbl_name, name FROM sqlite_master WHERE type = 'index'")
+        while try indices.step() { found.add(.index, indices.text(at: 1), of: indices.text(at: 0)) }
+        return (stored, found, found.defects(of: stored.tables, adopted: stored.adopted ?? []))
+    }
+}

@@ -1,0 +1,239 @@
+#if Postgres
+import OneWayPostgresTestSupport
+import OneWayTestLimits
+import SyncModel
+import SyncStore
+import SyncStorePostgres
+import SyncStoreSQL
+import Testing
+
+/// The store's own tables, of which an administrator has dropped parts.
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
+struct PostgresRepairTests {
+    private static func model() throws -> DataModel {
+        try DataModel([
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("boss", toOne: "User")
+                SyncRelationship("friends", toOrdered: "User")
+            },
+            SyncEntity("Guest", parent: "User") { SyncAttribute("until", .date) },
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("author", toOne: "User")
+            },
+            .bookmark, .pendingLink,
+        ])
+    }
+
+    private static func open(_ database: TestDatabase, version: Int = 0) async throws -> PostgresStore {
+        var options = PostgresStore.Options()
+        options.modelVersion = version
+        return try await PostgresStore(exactly: try model(), at: database.url, options: options)
+    }
+
+    /// Inserts two users, the second of which has the first as boss and friend, a note of the
+    /// first, a bookmark, and pending links.
+    private static func fill(_ store: PostgresStore) async throws {
+        try await store.transaction { transaction in
+            let user = try transaction.model.layout(of: "User")
+            var rows: [ObjectID] = []
+            for (entity, id) in [("User", 1), ("Guest", 2)] as [(String, Int64)] {
+                var record = Record(of: try transaction.model.layout(of: entity))
+                record["id"] = .int(id)
+                record["name"] = "n"
+                rows.append(try await transaction.insert(record))
+            }
+            var note = Record(of: try transaction.model.layout(of: "Note"))
+            note["id"] = 9
+            let noteRow = try await transaction.insert(note)
+            for (source, name, target) in [(rows[1], "boss", rows[0]), (rows[1], "friends", rows[0])] {
+                guard let relationship = user.relationship(name) else { continue }
+                var batch = LinkBatch(relationship, mode: .replace)
+                batch.append(source, to: [target])
+                _ = try await transaction.link(batch)
+            }
+            if let author = try transaction.model.layout(of: "Note").relationship("author") {
+                var batch = LinkBatch(author, mode: .replace)
+                batch.append(noteRow, to: [rows[0]])
+                _ = try await transaction.link(batch)
+            }
+            var bookmark = Record(of: try transaction.model.layout(of: "SyncBookmark"))
+            bookmark["name"] = "b"
+            _ = try await transaction.insert(bookmark)
+            for name in ["User.boss", "Note.author"] {
+                var link = Record(of: try transaction.model.layout(of: "SyncPendingLink"))
+                link["relationship"] = .string(name)
+                link["object"] = 1
+                link["targets"] = "[]"
+                _ = try await transaction.insert(link)
+            }
+        }
+    }
+
+    private static let parts = """
+        SELECT 'c', attrelid::regclass::text, attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped \
+        AND attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r') \
+        UNION ALL SELECT 'i', indrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index \
+        WHERE indexrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace) \
+        UNION ALL SELECT 'k', conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint \
+        WHERE connamespace = 'public'::regnamespace AND contype <> 'n' ORDER BY 1, 2, 3
+        """
+
+    @Test(arguments: [
+        #"DROP INDEX "User_identity""#, #"DROP INDEX "User_boss""#, #"DROP INDEX "User_friends_friends_User""#,
+        #"ALTER TABLE "Note" DROP CONSTRAINT "Note_author_fkey""#,
+        #"ALTER TABLE "User_friends" DROP CONSTRAINT "User_friends_pkey""#,
+        #"ALTER TABLE "User" DROP CONSTRAINT "User_pkey" CASCADE"#,
+    ])
+    func whatHeldNoDataIsCreatedAgainAtOpening(drop: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await Self.fill(try await Self.open(database))
+            let before = try await database.run(Self.parts)
+            try await database.run(drop)
+            #expect(try await database.run(Self.parts) != before)
+            #expect(try await PostgresStore.verify(at: database.url).isEmpty == false)
+            let store = try await Self.open(database)
+            #expect(try await database.run(Self.parts) == before)
+            #expect(try await PostgresStore.verify(at: database.url) == [])
+            #expect(try await store.count(StoreQuery("User", where: PropertyPath("friends.@count") == 1)) == 1)
+            // A higher version of the model does not lose them either.
+            try await database.run(drop)
+            _ = try await Self.open(database, version: 1)
+            #expect(try await database.run(Self.parts) == before)
+        }
+    }
+
+    @Test(arguments: [
+        (#"DROP TABLE "Note""#, [SQLSchemaDefect.Part.table], "the table Note"),
+        (#"ALTER TABLE "User" DROP COLUMN name"#, [.column("name")], "the column User.name"),
+        (#"ALTER TABLE "User" RENAME COLUMN name TO title"#, [.column("name")], "the column User.name"),
+        (#"DROP TABLE "User_friends""#, [.table], "the table User_friends"),
+        (#"DROP TABLE "SyncBookmark""#, [.table], "the table SyncBookmark"),
+    ])
+    func whatHeldDataIsNamedAndRepaired(
+        drop: String, parts: [SQLSchemaDefect.Part], subject: String
+    ) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await Self.fill(try await Self.open(database))
+            let before = try await database.run(Self.parts)
+            try await database.run(drop)
+            for version in 0...1 {
+                let error = await #expect(throws: SQLSchemaError.self) {
+                    try await Self.open(database, version: version)
+                }
+                guard case .damaged(let defects)? = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(defects.map(\.part) == parts)
+                #expect("\(defects[0])" == subject && error?.description.contains("repair(at:options:)") == true)
+            }
+            let missing = try await PostgresStore.verify(at: database.url)
+            #expect(missing.map(\.part).starts(with: parts))
+            #expect(try await PostgresStore.repair(at: database.url) == missing)
+            #expect(try await PostgresStore.verify(at: database.url) == [])
+            #expect(try await PostgresStore.repair(at: database.url) == [])
+            let store = try await Self.open(database)
+            let after = Set(try await database.run(Self.parts))
+            #expect(after.isSuperset(of: before))
+            try await Self.useAgain(store)
+        }
+    }
+
+    /// Everything that can be written before can be written again, and a sync reads everything.
+    private static func useAgain(_ store: PostgresStore) async throws {
+        #expect(try await store.count(StoreQuery("SyncBookmark")) == 0)
+        try await store.transaction { transaction in
+            _ = try await transaction.remove(StoreQuery("User"))
+            _ = try await transaction.remove(StoreQuery("Note"))
+            _ = try await transaction.remove(StoreQuery("SyncPendingLink"))
+        }
+        try await fill(store)
+        #expect(try await store.count(StoreQuery("User", where: PropertyPath("friends.@count") == 1)) == 1)
+    }
+
+    @Test func referencesToALostTableAreCleared() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await Self.fill(try await Self.open(database))
+            try await database.run(#"DROP TABLE "User" CASCADE"#)
+            let missing = try await PostgresStore.repair(at: database.url)
+            #expect(
+                Set(missing.map { "\($0)" }) == [
+                    "the table User", "the foreign key Note_author_fkey of Note",
+                    "the foreign key User_friends_User_fkey of User_friends",
+                    "the foreign key User_friends_friends_User_fkey of User_friends",
+                ])
+            let store = try await Self.open(database)
+            #expect(try await database.run(#"SELECT author FROM "Note""#) == [[nil]])
+            #expect(try await database.run(#"SELECT * FROM "User_friends""#).isEmpty)
+            #expect(try await database.run(#"SELECT relationship FROM "SyncPendingLink""#) == [["Note.author"]])
+            #expect(try await store.count(StoreQuery("Note")) == 1)
+            try await Self.useAgain(store)
+        }
+    }
+
+    @Test func aColumnOfObjectNumbersIsNotRepaired() async throws {
+        try await SharedPostgres.withDatabase { database in
+            _ = try await Self.open(database)
+            try await database.run(#"ALTER TABLE "User" DROP COLUMN _id CASCADE"#)
+            let error = SQLSchemaError.damaged([SQLSchemaDefect(table: "User", part: .column("_id"))])
+            await #expect(throws: error) { try await PostgresStore.repair(at: database.url) }
+        }
+    }
+
+    @Test func anIndexThatTheRowsNoLongerAllowIsAnError() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await Self.fill(try await Self.open(database))
+            try await database.run(
+                #"DROP INDEX "Note_identity"; INSERT INTO "Note" (id) VALUES (9)"#)
+            let error = await #expect(throws: SQLSchemaError.self) { try await Self.open(database) }
+            guard case .equalValues(table: "Note", _)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test func readersDoNotNeedTheIndices() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await Self.fill(try await Self.open(database))
+            try await database.run(#"DROP INDEX "Note_identity""#)
+            var options = PostgresStore.Options()
+            options.isReadOnly = true
+            let store = try await PostgresStore(exactly: try Self.model(), at: database.url, options: options)
+            #expect(try await store.count(StoreQuery("Note")) == 1)
+            #expect(try await PostgresStore.verify(at: database.url).map(\.part) == [.index("Note_identity")])
+        }
+    }
+
+    /// Without it, nothing says which tables are the store's, so that it adopts them.
+    @Test func withoutTheRecordTheTablesAreAdopted() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await Self.fill(try await Self.open(database))
+            try await database.run("DROP TABLE _sync_schema")
+            await #expect(throws: SQLSchemaError.noStore) { try await PostgresStore.verify(at: database.url) }
+            await #expect(throws: SQLSchemaError.noStore) { try await PostgresStore.repair(at: database.url) }
+            let store = try await Self.open(database)
+            #expect(try await store.count(StoreQuery("Note")) == 1)
+            #expect(try await PostgresStore.verify(at: database.url) == [])
+        }
+    }
+
+    @Test func anAdoptedTableThatIsGoneIsNamed() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(#"CREATE TABLE "Note" (_id bigserial PRIMARY KEY, id bigint, author bigint)"#)
+            _ = try await Self.open(database)
+            try await database.run(#"DROP INDEX "Note_identity""#)
+            _ = try await Self.open(database)
+            #expect(try await PostgresStore.verify(at: database.url) == [])
+            try await database.run(#"DROP TABLE "Note""#)
+            let error = SQLSchemaError.damaged([SQLSchemaDefect(table: "Note", part: .table)])
+            await #expect(throws: error) { try await Self.open(database) }
+            _ = try await PostgresStore.repair(at: database.url)
+            #expect(try await Self.open(database).count(StoreQuery("Note")) == 0)
+        }
+    }
+}
+#endif

@@ -1,0 +1,109 @@
+import OneWayTestLimits
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+import Testing
+
+@testable import SyncStoreSQLite
+
+/// Repairs of the store's own tables, of which others have dropped parts.
+@Suite(.endsInTime) struct RepairTests {
+    private let world: MigrationWorld
+
+    init() throws {
+        world = try MigrationWorld()
+    }
+
+    private static func model() throws -> DataModel {
+        try DataModel([
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("boss", toOne: "Person")
+                SyncRelationship("friends", toOrdered: "Person")
+            },
+            SyncEntity("Guest", parent: "Person") {},
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("author", toOne: "Person")
+            },
+            .bookmark,
+        ])
+    }
+
+    private static let people = #"[{"id":1,"name":"a"},{"id":2,"name":"b","boss":{"id":1},"friends":[{"id":1}]}]"#
+
+    private func fill() async throws {
+        let store = try await world.open(Self.model())
+        try await world.sync(Self.people, into: store)
+        try await world.sync(#"[{"id":9,"author":{"id":1}}]"#, entity: "Note", into: store)
+        try run("INSERT INTO SyncBookmark (name) VALUES ('b')")
+    }
+
+    private func run(_ statements: String) throws {
+        try SQLiteConnection(path: world.path, isReadOnly: false, busyTimeout: 0)
+            .execute("PRAGMA foreign_keys = OFF; \(statements)")
+    }
+
+    @Test(arguments: [
+        ("DROP TABLE Note", "the table Note"), ("DROP TABLE Person_friends", "the table Person_friends"),
+        ("DROP TABLE SyncBookmark", "the table SyncBookmark"),
+        ("ALTER TABLE Person DROP COLUMN name", "the column Person.name"),
+        ("ALTER TABLE Person RENAME COLUMN name TO title", "the column Person.name"),
+        ("DROP TABLE Person", "the table Person"),
+    ])
+    func whatHeldDataIsRepaired(drop: String, subject: String) async throws {
+        try await fill()
+        #expect(try await SQLiteStore.verify(at: world.path) == [])
+        try run(drop)
+        let missing = try await SQLiteStore.verify(at: world.path)
+        #expect(missing.map(\.description) == [subject])
+        let error = await #expect(throws: SQLiteError.self) { try await world.open(Self.model()) }
+        #expect(error?.code == SQLiteError.Code.schemaChanged && error?.message.contains("SQLiteStore.repair") == true)
+        #expect(try await SQLiteStore.repair(at: world.path) == missing)
+        #expect(try await SQLiteStore.verify(at: world.path) == [])
+        #expect(try SQLiteConnection.texts("PRAGMA foreign_key_check", at: world.path) == [])
+        #expect(try SQLiteConnection.texts("PRAGMA integrity_check", at: world.path) == ["ok"])
+        let store = try await world.open(Self.model())
+        // The next sync reads everything.
+        #expect(try SQLiteConnection.count("SyncBookmark", at: world.path) == 0)
+        try await world.sync(Self.people, into: store)
+        try await world.sync(#"[{"id":9,"author":{"id":1}}]"#, entity: "Note", into: store)
+        #expect(try await world.rows(store, where: "friends.@count = 1 and boss.id = 1 and name = 'b'") == [2])
+        #expect(try await store.store.count(StoreQuery("Note", where: PropertyPath("author.id") == 1)) == 1)
+    }
+
+    @Test func anIndexIsCreatedAgain() async throws {
+        try await fill()
+        try run("DROP INDEX Note_identity")
+        let missing = [SQLSchemaDefect(table: "Note", part: .index("Note_identity"))]
+        #expect(try await SQLiteStore.verify(at: world.path) == missing)
+        #expect(try await SQLiteStore.repair(at: world.path) == missing)
+        #expect(try await SQLiteStore.verify(at: world.path) == [])
+        try run("DROP INDEX Note_identity; INSERT INTO Note (id) VALUES (9)")
+        let error = await #expect(throws: SQLSchemaError.self) { try await SQLiteStore.repair(at: world.path) }
+        guard case .equalValues(table: "Note", _)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func aColumnOfObjectNumbersIsNotRepaired() async throws {
+        try await fill()
+        try run("ALTER TABLE Note RENAME COLUMN _id TO number")
+        let error = SQLSchemaError.damaged([SQLSchemaDefect(table: "Note", part: .column("_id"))])
+        await #expect(throws: error) { try await SQLiteStore.repair(at: world.path) }
+    }
+
+    /// Without it, nothing says which tables are the store's, so that it adopts them.
+    @Test func withoutTheRecordTheTablesAreAdopted() async throws {
+        try await fill()
+        try run("DROP TABLE _sync_schema")
+        await #expect(throws: SQLSchemaError.noStore) { try await SQLiteStore.verify(at: world.path) }
+        await #expect(throws: SQLSchemaError.noStore) { try await SQLiteStore.repair(at: world.path) }
+        let store = try await world.open(Self.model())
+        #expect(try await world.rows(store) == [1, 2])
+        #expect(try await SQLiteStore.verify(at: world.path) == [])
+    }
+}
