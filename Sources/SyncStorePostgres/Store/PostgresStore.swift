@@ -77,7 +77,7 @@ public final class PostgresStore: CommitSignals.Source {
         /// minute by default. After it, opening the store fails with `55P03`.
         ///
         /// A migration waits for a lock for 200 milliseconds at a time, with pauses, so that other
-        /// sessions can always read the tables.
+        /// sessions can read the tables meanwhile.
         public var migrationTimeout: Duration = .seconds(60)
         /// Whether the store only reads; false by default. If true, the tables must already match
         /// the model.
