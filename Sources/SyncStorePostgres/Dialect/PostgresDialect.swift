@@ -250,6 +250,12 @@ package struct PostgresDialect: SQLDialect {
         return type == .uuid ? "upper(\(converted))" : converted
     }
 
+    package func converted(_ column: String, from type: AttributeType, toFitting other: AttributeType) -> String? {
+        let isFixed = other.isInteger || other == .double || other == .float
+        let isNumber = type.isInteger || [.double, .float, .decimal].contains(type)
+        return isFixed && isNumber ? "CAST(\(column) AS \(Self.valueType(other)))" : nil
+    }
+
     /// Read by a function, because a conversion of a column cannot contain a subquery. Dropped also
     /// by the end of the transaction.
     package func valueTable(_ number: Int, of type: AttributeType, row: String) -> SQLValueTable {

@@ -4,9 +4,9 @@ import SyncModel
 import SyncStoreSQL
 
 extension PostgresMigration {
-    /// Converts the values of a column into a temporary table, in batches.
+    /// Converts the values of a column into a temporary table, or checks that they fit, in batches.
     func convert(_ conversion: SQLValueConversion) throws {
-        try connection.execute(conversion.values.creation)
+        if let values = conversion.values { try connection.execute(values.creation) }
         try connection.execute("DECLARE _sync_conversion NO SCROLL CURSOR FOR \(conversion.selection)")
         while true {
             let rows = try connection.query(
@@ -24,10 +24,9 @@ extension PostgresMigration {
                 objects.append(object)
                 values.append(schema.binding(value))
             }
+            guard let insertion = conversion.values?.insertion else { continue }
             try connection.run(
-                SQLStatementText(
-                    conversion.values.insertion,
-                    [.objects(objects), .typed(PostgresText.array(values), as: "text[]")]))
+                SQLStatementText(insertion, [.objects(objects), .typed(PostgresText.array(values), as: "text[]")]))
         }
         try connection.execute("CLOSE _sync_conversion")
     }

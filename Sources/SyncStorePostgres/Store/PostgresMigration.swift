@@ -155,7 +155,7 @@ struct PostgresMigration {
             for statement in migration.preparations { try run(statement) }
             try lock(migration.locks)
             for statement in migration.statements { try run(statement) }
-            for conversion in migration.conversions { try connection.execute(conversion.values.removal) }
+            for values in migration.conversions.compactMap(\.values) { try connection.execute(values.removal) }
             for table in schema.tables where plan.adopted.contains(table.name) {
                 try index(table)
                 try addForeignKeys(to: table)

@@ -1,9 +1,10 @@
 package import SyncModel
 
-/// The conversion of a column's values by the store, because SQL cannot convert them exactly.
+/// The conversion of a column's values that may not fit, or that SQL cannot convert exactly.
 ///
 /// The store reads the old values, and writes the new ones to a temporary table, from which the
-/// statements of the migration take them.
+/// statements of the migration take them. If SQL converts values that fit, the store only checks
+/// that they do.
 package struct SQLValueConversion: Sendable {
     /// The table. It must not change between the reading and the migration.
     package let table: String
@@ -11,8 +12,10 @@ package struct SQLValueConversion: Sendable {
     package let selection: String
     /// The type of the old values.
     package let type: AttributeType
-    /// The temporary table of the new values.
-    package let values: SQLValueTable
+    /// The temporary table of the new values; nil if the values are only checked.
+    package let values: SQLValueTable?
+    /// The expression for the new value of a row.
+    let expression: String
     let attribute: SyncAttribute
     let entity: String
     let convert: (@Sendable (AttributeValue) throws -> AttributeValue)?
@@ -38,8 +41,12 @@ package struct SQLValueConversion: Sendable {
         self.attribute = attribute
         self.entity = entity
         convert = hook?.convert
-        values = schema.dialect.valueTable(number, of: attribute.type, row: rowColumn)
         let name = SQLText.name(column)
+        let direct =
+            hook == nil ? schema.dialect.converted(name, from: type, toFitting: attribute.type) : nil
+        let values = direct == nil ? schema.dialect.valueTable(number, of: attribute.type, row: rowColumn) : nil
+        self.values = values
+        expression = direct ?? values?.expression ?? name
         let relation = schema.relation(table)
         // A conversion can give an object without a value one.
         let conditions = [hook == nil ? "\(name) IS NOT NULL" : nil, condition].compactMap(\.self)

@@ -103,6 +103,9 @@ package protocol SQLDialect: Sendable {
 
     /// The values of a column, converted to a wider type.
     func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String
+    /// The values of a column, converted to a type that all of them fit exactly; nil if SQL could
+    /// change some.
+    func converted(_ column: String, from type: AttributeType, toFitting other: AttributeType) -> String?
     /// The temporary table of the values of a conversion.
     ///
     /// - Parameters:

@@ -131,7 +131,7 @@ extension SQLMigration {
             identity: identity(of: entity, oldRoot: oldRoot), hook: hook, number: conversions.count, schema: schema)
         conversions.append(conversion)
         return Filling(
-            column: column.name, type: columnType, expression: conversion.values.expression, former: found.column)
+            column: column.name, type: columnType, expression: conversion.expression, former: found.column)
     }
 
     /// The columns of an entity's identity in the old table, and their types; empty if it has none

@@ -198,6 +198,15 @@ package struct SQLiteDialect: SQLDialect {
         }
     }
 
+    package func converted(_ column: String, from type: AttributeType, toFitting other: AttributeType) -> String? {
+        guard type.isInteger else { return nil }
+        switch other {
+        case .int16, .int32, .int64: return column
+        case .double, .float: return "CAST(\(column) AS REAL)"
+        default: return nil
+        }
+    }
+
     /// Without a rowid of its own, so that the row's column can be called `rowid`.
     package func valueTable(_ number: Int, of type: AttributeType, row: String) -> SQLValueTable {
         let name = "temp._sync_values_\(number)"

@@ -276,16 +276,16 @@ struct SQLiteMigration {
                 }
             }
         }
-        for conversion in migration.conversions { try connection.execute(conversion.values.removal) }
+        for values in migration.conversions.compactMap(\.values) { try connection.execute(values.removal) }
         for object in broken { try connection.execute(object.creation) }
         return migration.description
     }
 
-    /// Converts the values of a column into a temporary table.
+    /// Converts the values of a column into a temporary table, or checks that they fit.
     private func convert(_ conversion: SQLValueConversion) throws {
-        try connection.execute(conversion.values.creation)
+        if let values = conversion.values { try connection.execute(values.creation) }
         let selection = try connection.prepare(conversion.selection)
-        let insertion = try connection.prepare(conversion.values.insertion)
+        let insertion = try conversion.values.map { try connection.prepare($0.insertion) }
         while try selection.step() {
             let object = selection.integer(at: 0)
             let value = try conversion.converted(selection.value(at: 1, as: conversion.type), of: object) {
@@ -293,7 +293,7 @@ struct SQLiteMigration {
                 guard try identity.step() else { return [] }
                 return conversion.identityTypes.enumerated().map { identity.value(at: $0.offset, as: $0.element) }
             }
-            try insertion.run([.integer(object), schema.binding(value)])
+            try insertion?.run([.integer(object), schema.binding(value)])
         }
     }
 
