@@ -1,4 +1,5 @@
 #if Postgres
+import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWayTestLimits
 import SyncModel
@@ -171,6 +172,28 @@ struct PostgresRepairTests {
             #expect(try await database.run(#"SELECT relationship FROM "SyncPendingLink""#) == [["Note.author"]])
             #expect(try await store.count(StoreQuery("Note")) == 1)
             try await Self.useAgain(store)
+        }
+    }
+
+    @Test func aRepairKeepsNoReaderWaiting() async throws {
+        try await SharedPostgres.withDatabase { database in
+            _ = try await Self.open(database)
+            try await database.run(
+                #"ALTER TABLE "User" DROP COLUMN name; ALTER TABLE "Note" DROP CONSTRAINT "Note_pkey""#)
+            let reader = try await PostgresSession(database.url)
+            try await reader.use { _ = try $0.execute(#"BEGIN; SELECT * FROM "User""#) }
+            var options = PostgresStore.Options()
+            options.migrationTimeout = .zero
+            let hurried = options
+            let error = await #expect(throws: PostgresError.self) {
+                try await PostgresStore.repair(at: database.url, options: hurried)
+            }
+            #expect(error?.code == .lockNotAvailable && error?.message.contains("could not lock Note, User") == true)
+            // It waits for the reader, with pauses.
+            async let repaired = PostgresStore.repair(at: database.url)
+            try await database.waitForWaiter()
+            try await reader.use { _ = try $0.execute("COMMIT") }
+            #expect(try await repaired.count == 2)
         }
     }
 

@@ -60,7 +60,9 @@ extension PostgresMigration {
 
     private func repair(_ defects: [SQLSchemaDefect], of stored: SQLSchemaDescription, found: SQLFoundTables) throws {
         let repair = SQLRepair(defects, of: stored, found: found, schema.dialect)
-        for statement in try repair.statements() {
+        let statements = try repair.statements()
+        try lock(repair.locks)
+        for statement in statements {
             do { try connection.execute(statement) } catch let error as PostgresError {
                 guard error.code == .uniqueViolation,
                     let reason = stored.equalValues(creating: statement, schema.dialect)

@@ -49,6 +49,18 @@ package struct SQLRepair {
         return statements + forgetting
     }
 
+    /// The tables to lock before the statements run.
+    package var locks: SQLMigration.Locks {
+        let changed = defects.filter { defect in
+            switch defect.part {
+            case .column, .primaryKey: true
+            case .index(let name): found.isInvalid(index: name, of: defect.table)
+            case .table, .foreignKey: false
+            }
+        }
+        return SQLMigration.Locks(exclusive: Set(changed.map(\.table)))
+    }
+
     /// Whether a table is created. A join table that lacks one side of its pairs has no links.
     private func isNew(_ table: SQLSchema.Table) -> Bool {
         if defects.contains(.init(table: table.name, part: .table)) { return true }
