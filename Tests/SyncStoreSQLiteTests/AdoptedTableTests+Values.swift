@@ -29,8 +29,55 @@ extension AdoptedTableTests {
         }
         let error = await #expect(throws: SQLSchemaError.self) { try await open(dates) }
         let other: SQLNaming.DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601
+        // Nobody can tell from a number where its count began.
+        #expect(error?.description.contains("2001") == (dates == .iso8601))
         #expect(error?.description.contains("Options.dates = .\(other.rawValue)") == true)
         try await open(other)
+    }
+
+    /// Core Data counts from 2001. Its `TIMESTAMP` columns store whole seconds as integers.
+    @Test func datesOfCoreDataAreReadAndWritten() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);
+            CREATE TABLE ZPERSON (Z_PK INTEGER PRIMARY KEY, ZNAME VARCHAR, ZBORN TIMESTAMP);
+            INSERT INTO ZPERSON VALUES (1, 'a', 415792800.5), (2, 'b', 415792800), (3, 'c', NULL)
+            """, at: path)
+        let model = try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncAttribute("born", .date)
+            }
+        }
+        func open(_ dates: SQLNaming.DateStorage) async throws -> JSONStore {
+            var options = SQLiteStore.Options()
+            options.naming = SQLNaming(
+                tables: ["Person": "ZPERSON"],
+                columns: ["Person.id": "Z_PK", "Person.name": "ZNAME", "Person.born": "ZBORN"], rowColumn: "rowid")
+            options.dates = dates
+            let mapper = try RecordMapper(model)
+            return try JSONStore(
+                try await SQLiteStore(exactly: mapper.model, at: .file(path), options: options), mapper: mapper)
+        }
+        let error = await #expect(throws: SQLSchemaError.self) { _ = try await open(.iso8601) }
+        #expect(error?.description.hasSuffix("try SQLiteStore.Options.dates = .secondsSince2001") == true)
+        let store = try await open(.secondsSince2001)
+        let dates = try await store.store.records(StoreQuery("Person")).map { $0.record["born"] }
+        let whole = Int64(1_394_100_000_000_000)
+        #expect(
+            dates == [.date(Timestamp(microseconds: whole + 500_000)), .date(Timestamp(microseconds: whole)), .null])
+        let json = #"[{"id":1,"name":"a","born":"2014-03-06T10:00:00.5Z"},{"id":2,"name":"b","born":1394100000},"#
+        #expect(try await sync(json + #"{"id":3,"name":"c","born":null}]"#, store).isUnchanged)
+        let last = #"{"id":3,"name":"c","born":"2001-01-01T00:00:01.25Z"}]"#
+        #expect(try await sync(json + last, store).counts.updated == 1)
+        #expect(
+            try await SQLiteShell.run("SELECT ZBORN FROM ZPERSON", at: path) == ["415792800.5", "415792800", "1.25"])
+        for moment in [whole, whole + 500_000] {
+            let date = AttributeValue.date(Timestamp(microseconds: moment))
+            let isSame = RecordPredicate.comparison(PropertyPath("born"), .equal, date)
+            #expect(try await store.store.count(StoreQuery("Person", where: isSame)) == 1)
+        }
     }
 
     /// The objects would not be found.

@@ -26,9 +26,10 @@ import Testing
         }
     }
 
-    @Test func isAStoreWithDatesAsNumbers() async throws {
+    @Test(arguments: [SQLNaming.DateStorage.secondsSince1970, .secondsSince2001])
+    func isAStoreWithDatesAsNumbers(dates: SQLNaming.DateStorage) async throws {
         var options = SQLiteStore.Options()
-        options.dates = .secondsSince1970
+        options.dates = dates
         try await StoreConformance.check { [options] in
             try await SQLiteStore(exactly: $0, at: .memory, options: options)
         }

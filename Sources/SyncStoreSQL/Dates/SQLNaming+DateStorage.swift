@@ -10,5 +10,8 @@ extension SQLNaming {
         /// Seconds since 1970 as a floating-point number, exact to the microsecond from 1685 to
         /// 2255.
         case secondsSince1970
+        /// Seconds since 2001 as a floating-point number, exact to the microsecond from 1716 to
+        /// 2286. Core Data stores dates in this form.
+        case secondsSince2001
     }
 }

@@ -14,6 +14,8 @@ final class SQLiteConnection {
     /// Interrupts statements and waits when the transaction is cancelled.
     let interruption: SQLiteInterruption
     private var batchTables: [Int: SQLiteBatchTable] = [:]
+    /// How dates are stored as numbers; nil if they are texts.
+    private let dates: SQLiteDateCount?
     /// The maximum number of cached statements.
     private static let statementLimit = 200
 
@@ -23,7 +25,10 @@ final class SQLiteConnection {
     ///   - path: The file.
     ///   - isReadOnly: Whether the file must exist and is not changed.
     ///   - busyTimeout: The time to wait for locks of other connections, in milliseconds.
-    init(path: String, isReadOnly: Bool, busyTimeout: Int32) throws(SQLiteError) {
+    ///   - dates: The stored form of dates.
+    init(
+        path: String, isReadOnly: Bool, busyTimeout: Int32, dates: SQLNaming.DateStorage = .iso8601
+    ) throws(SQLiteError) {
         var opened: OpaquePointer?
         let flags =
             (isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
@@ -41,6 +46,7 @@ final class SQLiteConnection {
             throw SQLiteError(code: SQLiteError.Code.readOnly, message: "the file cannot be written")
         }
         handle = opened
+        self.dates = SQLiteDateCount(dates)
         interruption = SQLiteInterruption(busyTimeout: busyTimeout)
         interruption.install(on: opened)
         Self.addFunctions(to: handle, objectSets)
@@ -70,7 +76,7 @@ final class SQLiteConnection {
 
     /// Prepares a new statement.
     func prepare(_ text: String) throws(SQLiteError) -> SQLiteStatement {
-        try SQLiteStatement(text, connection: handle)
+        try SQLiteStatement(text, connection: handle, dates: dates)
     }
 
     /// A cached statement. Before it is requested again, it must have run to its end or be reset.
@@ -192,7 +198,7 @@ final class SQLiteConnection {
     }
 
     /// The virtual table for batches with a given number of cells per row.
-    func batchTable(columnCount: Int, dates: SQLNaming.DateStorage) throws(SQLiteError) -> SQLiteBatchTable {
+    func batchTable(columnCount: Int) throws(SQLiteError) -> SQLiteBatchTable {
         if let known = batchTables[columnCount] { return known }
         let table = SQLiteBatchTable(columnCount: columnCount, dates: dates)
         let code = table.register(handle)

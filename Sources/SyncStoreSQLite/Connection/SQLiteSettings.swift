@@ -11,6 +11,7 @@ struct SQLiteSettings: Sendable {
     /// need not reach the disk.
     let folder: TransientFolder?
     let busyTimeout: Duration
+    let dates: SQLNaming.DateStorage
     let modelVersion: Int
     /// A text to store with the tables; nil to keep an earlier one.
     let note: String?
@@ -28,6 +29,7 @@ struct SQLiteSettings: Sendable {
         self.isReadOnly = isReadOnly
         self.folder = folder
         busyTimeout = options.busyTimeout
+        dates = options.dates
         modelVersion = options.modelVersion
         note = options.note
         conversions = options.conversions
@@ -82,7 +84,8 @@ struct SQLiteSettings: Sendable {
         let (seconds, attoseconds) = busyTimeout.components
         let milliseconds = min(max(seconds * 1000 + attoseconds / 1_000_000_000_000_000, 0), Int64(Int32.max))
         let connection = try SQLiteConnection(
-            path: absolutePath, isReadOnly: isReadOnly, busyTimeout: Int32(truncatingIfNeeded: milliseconds))
+            path: absolutePath, isReadOnly: isReadOnly, busyTimeout: Int32(truncatingIfNeeded: milliseconds),
+            dates: dates)
         try connection.execute(
             """
             PRAGMA synchronous = \(folder != nil ? "OFF" : "FULL"); PRAGMA foreign_keys = ON; \

@@ -14,8 +14,10 @@ final class SQLiteStatement {
     private let connection: OpaquePointer
     /// Whether nothing follows the statement in its text.
     private let isWhole: Bool
+    /// How numbers are read as dates; nil if dates are texts.
+    private let dates: SQLiteDateCount?
 
-    init(_ text: String, connection: OpaquePointer) throws(SQLiteError) {
+    init(_ text: String, connection: OpaquePointer, dates: SQLiteDateCount?) throws(SQLiteError) {
         var prepared: OpaquePointer?
         let (code, isWhole) = text.withCString { bytes in
             var tail: UnsafePointer<CChar>?
@@ -33,6 +35,7 @@ final class SQLiteStatement {
         }
         self.text = text
         self.connection = connection
+        self.dates = dates
         handle = prepared
     }
 
@@ -307,11 +310,9 @@ final class SQLiteStatement {
             let number = integer(at: column)
             return number < DateText.range.lowerBound ? Timestamp(microseconds: number) : nil
         case SQLITE_FLOAT:
-            let microseconds = (real(at: column) * 1_000_000).rounded()
-            // The latest dates are rounded to the next power of two.
-            return microseconds == 0x1p63
-                ? Timestamp(microseconds: .max) : Int64(exactly: microseconds).map(Timestamp.init(microseconds:))
-        case SQLITE_INTEGER: return Timestamp(microseconds: integer(at: column))
+            return (dates ?? .since1970).moment(real(at: column))
+        case SQLITE_INTEGER:
+            return dates.map { $0.moment(integer(at: column)) } ?? Timestamp(microseconds: integer(at: column))
         default:
             let bytes = bytes(at: column)
             guard bytes.count == 8 else { return nil }
@@ -321,8 +322,7 @@ final class SQLiteStatement {
 
     /// Whether a cell equals a column of the current row, so that writing it would change nothing.
     @inline(__always)
-    func holds(_ reader: RecordBatch.Reader, row: Int, slot: Int, at column: Int, dates: SQLNaming.DateStorage) -> Bool
-    {
+    func holds(_ reader: RecordBatch.Reader, row: Int, slot: Int, at column: Int) -> Bool {
         let place = Int32(truncatingIfNeeded: column)
         let stored = sqlite3_column_type(handle, place)
         let kind = reader.kind(row: row, slot: slot)
@@ -349,9 +349,7 @@ final class SQLiteStatement {
             }
         case .date:
             let moment = reader.date(row: row, slot: slot)
-            if dates == .secondsSince1970 {
-                return sqlite3_column_double(handle, place) == Double(moment.microseconds) / 1_000_000
-            }
+            if let dates { return sqlite3_column_double(handle, place) == dates.seconds(moment) }
             return self.moment(at: column, stored: stored) == moment
         }
     }

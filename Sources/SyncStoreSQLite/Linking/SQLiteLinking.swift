@@ -26,7 +26,7 @@ struct SQLiteLinking: SQLLinkWriter {
         schema = queries.schema
         self.batch = batch
         self.connection = connection
-        table = try connection.batchTable(columnCount: Self.columnCount, dates: schema.dates)
+        table = try connection.batchTable(columnCount: Self.columnCount)
         let relationship = batch.relationship
         // Objects with stored links exist.
         var sources = Set(links.map(\.source))

@@ -39,7 +39,7 @@ final class SQLiteBatchTable {
     /// statements, and freed with the table, which the connection owns as long as it is open.
     fileprivate let shown: UnsafeMutablePointer<BatchTableState>
 
-    init(columnCount: Int, dates: SQLNaming.DateStorage) {
+    init(columnCount: Int, dates: SQLiteDateCount?) {
         self.columnCount = columnCount
         shown = .allocate(capacity: 1)
         shown.initialize(to: BatchTableState(columnCount: columnCount, dates: dates))
@@ -114,14 +114,14 @@ private struct BatchTableState {
     }
 
     let columnCount: Int
-    let dates: SQLNaming.DateStorage
+    let dates: SQLiteDateCount?
     var content: Content?
     /// Space for the text of one date or UUID per slot, valid until the cursor advances.
     let scratch: UnsafeMutablePointer<UInt8>
     private static let scratchWidth = 40
     private static let firstCellColumn = 2 + SQLiteBatchColumns.targetLimit
 
-    init(columnCount: Int, dates: SQLNaming.DateStorage) {
+    init(columnCount: Int, dates: SQLiteDateCount?) {
         self.columnCount = columnCount
         self.dates = dates
         scratch = .allocate(capacity: max(columnCount, 1) * Self.scratchWidth)
@@ -182,8 +182,8 @@ private struct BatchTableState {
     @inline(__always)
     private func answer(_ call: OpaquePointer?, _ moment: Timestamp, slot: Int) {
         let room = scratch + slot * Self.scratchWidth
-        if dates == .secondsSince1970 {
-            sqlite3_result_double(call, Double(moment.microseconds) / 1_000_000)
+        if let dates {
+            sqlite3_result_double(call, dates.seconds(moment))
         } else if DateText.write(sortable: moment, to: room) {
             answer(call, room, count: DateText.byteCount)
         } else if moment.microseconds < 0 {

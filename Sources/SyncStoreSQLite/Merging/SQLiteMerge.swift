@@ -11,7 +11,6 @@ import SyncStoreSQL
 struct SQLiteMerge {
     let statements: SQLiteMergeStatements
     let layout: EntityLayout
-    let dates: SQLNaming.DateStorage
     /// Selects the objects with the batch's identities.
     let find: String
     /// Selects the objects that the batch names by number.
@@ -33,7 +32,6 @@ struct SQLiteMerge {
         findByRow = statements.match(byRow: true, readsCells: false)
         probe = statements.probe
         lastRow = statements.lastRow
-        dates = schema.dates
         var defaults = RecordBatch(of: layout)
         defaults.beginRecord()
         for slot in layout.attributes.indices where !slots.contains(slot) {
@@ -80,7 +78,7 @@ struct SQLiteMerge {
         _ request: MergeRequest, _ links: [InitialLinks], _ waiting: inout SQLWaitingValues?,
         connection: SQLiteConnection
     ) throws -> MergeRequest.Result {
-        let table = try connection.batchTable(columnCount: layout.attributes.count, dates: dates)
+        let table = try connection.batchTable(columnCount: layout.attributes.count)
         return try request.records.withReader { reader in
             try defaults.withReader { defaults in
                 var run = SQLiteMergeRun(

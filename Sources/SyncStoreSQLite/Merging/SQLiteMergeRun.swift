@@ -227,7 +227,7 @@ struct SQLiteMergeRun {
         guard !repeats.isEmpty else {
             let start = updates.isWritten.count
             for slot in 0..<reader.columnCount where reader.kind(row: place, slot: slot) != .absent {
-                guard !statement.holds(reader, row: place, slot: slot, at: first + slot, dates: merge.dates),
+                guard !statement.holds(reader, row: place, slot: slot, at: first + slot),
                     waiting?.contains(object, slot: slot, merge.layout) != true
                 else { continue }
                 if merged[place]?.change == .unchanged {
@@ -244,7 +244,7 @@ struct SQLiteMergeRun {
             for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
                 let isSame =
                     sources[slot] < 0
-                    ? statement.holds(reader, row: row, slot: slot, at: first + slot, dates: merge.dates)
+                    ? statement.holds(reader, row: row, slot: slot, at: first + slot)
                     : reader.isEqual(row: row, slot: slot, to: reader, row: sources[slot], slot: slot)
                 guard !isSame else { continue }
                 sources[slot] = row

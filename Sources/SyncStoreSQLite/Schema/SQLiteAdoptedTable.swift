@@ -284,10 +284,9 @@ struct SQLiteAdoptedTable: Sendable {
             "SELECT typeof(\(quoted)) FROM \(table) WHERE NOT (\(isReadable)\(Self.isDate(quoted, dates))) LIMIT 1")
         if try found.step() {
             let isOtherStorage = (found.text(at: 0) == "text") != (dates == .iso8601)
-            let other: SQLNaming.DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601
             let advice =
                 isOtherStorage
-                ? "try SQLiteStore.Options.dates = .\(other.rawValue)"
+                ? "try SQLiteStore.Options.dates = \(try Self.storages(besides: dates, connection))"
                 : "convert them, to milliseconds by UPDATE \(table) SET \(quoted) = strftime('%Y-%m-%dT%H:%M:%f000Z', \(quoted))"
             throw unsuitable("\(column.name) holds dates in another form than the store's; \(advice)")
         }
@@ -299,12 +298,24 @@ struct SQLiteAdoptedTable: Sendable {
         }
     }
 
+    /// The forms that dates may have if they do not have the store's.
+    private static func storages(
+        besides dates: SQLNaming.DateStorage, _ connection: SQLiteConnection
+    ) throws -> String {
+        guard dates == .iso8601 else { return ".\(SQLNaming.DateStorage.iso8601.rawValue)" }
+        let (unix, coreData) = (SQLNaming.DateStorage.secondsSince1970, SQLNaming.DateStorage.secondsSince2001)
+        // A table that Core Data keeps in each of its files.
+        let isCoreData = try connection.integer("SELECT 1 FROM sqlite_master WHERE name = 'Z_METADATA'") != nil
+        return isCoreData
+            ? ".\(coreData.rawValue)" : ".\(unix.rawValue), or .\(coreData.rawValue) if the numbers count from 2001"
+    }
+
     /// The condition that a value is null or a date in the store's form.
     ///
     /// A date outside the years 0 to 9999 is a blob or a number, which is a text in a `TEXT`
     /// column. No other program writes these.
     private static func isDate(_ value: String, _ dates: SQLNaming.DateStorage) -> String {
-        guard dates == .iso8601 else { return "(typeof(\(value)) IN ('real', 'null'))" }
+        guard dates == .iso8601 else { return "(typeof(\(value)) IN ('real', 'integer', 'null'))" }
         let digit = "[0-9]"
         let day = "\(digit)\(digit)\(digit)\(digit)-[01]\(digit)-[0-3]\(digit)"
         let time = "[0-2]\(digit):[0-5]\(digit):[0-5]\(digit).\(String(repeating: digit, count: 6))"

@@ -43,7 +43,7 @@ extension AttributeType {
         // A numeric column would store a text of digits as a number, and lose zeros or digits.
         case .string, .uri, .decimal, .json: [.text, .none]
         case .uuid: [.text, .numeric, .none]
-        case .date: dates == .iso8601 ? [.text, .numeric, .none] : [.real, .none]
+        case .date: dates == .iso8601 ? [.text, .numeric, .none] : [.real, .numeric, .none]
         case .binary, .transformable: [.integer, .real, .numeric, .text, .none]
         }
     }

@@ -71,7 +71,7 @@ package struct SQLiteDialect: SQLDialect {
         case .uuid(let uuid): return .text(uuid.uuidString)
         case .json(let json): return .text(json.text)
         case .date(let moment):
-            guard dates == .iso8601 else { return .real(Double(moment.microseconds) / 1_000_000) }
+            if let count = SQLiteDateCount(dates) { return .real(count.seconds(moment)) }
             if let text = DateText.text(sortable: moment) { return .text(text) }
             if moment.microseconds < 0 { return .integer(moment.microseconds) }
             return .blob(withUnsafeBytes(of: moment.microseconds.bigEndian) { Data($0) })
