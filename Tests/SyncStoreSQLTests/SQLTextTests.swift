@@ -67,14 +67,19 @@ import Testing
         (
             "boss.boss.id = 1",
             #"t."boss" IN (SELECT r1."_id" FROM "Person" r1 WHERE (r1."boss" IN "#
-                + #"(SELECT r2."_id" FROM "Person" r2 WHERE (r2."id" = ?))))"#,
+                + #"(SELECT r2."_id" FROM "Person" r2 WHERE (r2."id" = ?) AND r2."_entity" IN ('Person', 'Employee'))) "#
+                + #"AND r1."_entity" IN ('Person', 'Employee'))"#,
             [.integer(1)]
         ),
-        ("boss = null", #"t."boss" IS NULL"#, []),
+        (
+            "boss = null",
+            #"(SELECT r1."_id" FROM "Person" r1 WHERE r1."_id" = t."boss" "#
+                + #"AND r1."_entity" IN ('Person', 'Employee')) IS NULL"#, []
+        ),
         (
             "staff.@count > 1",
-            #"t."_id" IN (SELECT r1."boss" FROM "Person" r1 WHERE r1."boss" IS NOT NULL GROUP BY r1."boss" "#
-                + #"HAVING count(*) >= 2)"#, []
+            #"t."_id" IN (SELECT r1."boss" FROM "Person" r1 WHERE r1."boss" IS NOT NULL "#
+                + #"AND r1."_entity" IN ('Person', 'Employee') GROUP BY r1."boss" HAVING count(*) >= 2)"#, []
         ),
         (
             "tags.@count = 0",
@@ -106,7 +111,8 @@ import Testing
                 == SQLStatementText(
                     #"SELECT t."_id", t."_entity", t."id", t."full name", t."born", t."salary" \#(source) "#
                         + #"ORDER BY t."salary" COLLATE sync_decimal DESC NULLS LAST, "#
-                        + #"(SELECT r1."full name" FROM "Person" r1 WHERE r1."_id" = t."boss") COLLATE BINARY ASC NULLS FIRST, t."_id" "#
+                        + #"(SELECT r1."full name" FROM "Person" r1 WHERE r1."_id" = t."boss" "#
+                        + #"AND r1."_entity" IN ('Person', 'Employee')) COLLATE BINARY ASC NULLS FIRST, t."_id" "#
                         + "LIMIT ? OFFSET ?", [.integer(3), .integer(5), .integer(2)]))
         #expect(
             try queries.count(query, objectSet: 3)
@@ -190,7 +196,9 @@ import Testing
         (
             "boss.boss.id = 1",
             #"t."boss" IN (SELECT r1."_id" FROM "Person" r1 WHERE (r1."boss" IN "#
-                + #"(SELECT r2."_id" FROM "Person" r2 WHERE (r2."id" = $1::bigint))))"#, [.integer(1)]
+                + #"(SELECT r2."_id" FROM "Person" r2 WHERE (r2."id" = $1::bigint) "#
+                + #"AND r2."_entity" IN ('Person', 'Employee'))) AND r1."_entity" IN ('Person', 'Employee'))"#,
+            [.integer(1)]
         ),
         (
             "tags.@count = 0",
@@ -233,7 +241,8 @@ import Testing
                     #"SELECT t."_id", t."_entity", t."id"::bigint, t."full name"::text, t."born"::timestamptz, "#
                         + #"t."salary"::numeric::text FROM "Person" t WHERE t."_entity" IN ('Employee') "#
                         + #"AND t."_id" = ANY($1::bigint[]) ORDER BY t."salary" DESC NULLS LAST, "#
-                        + #"(SELECT r1."full name" FROM "Person" r1 WHERE r1."_id" = t."boss") COLLATE "C" ASC NULLS FIRST, "#
+                        + #"(SELECT r1."full name" FROM "Person" r1 WHERE r1."_id" = t."boss" "#
+                        + #"AND r1."_entity" IN ('Person', 'Employee')) COLLATE "C" ASC NULLS FIRST, "#
                         + #"t."_id" LIMIT $2::bigint OFFSET $3::bigint"#,
                     [.objects([1, 2]), .integer(5), .integer(2)]))
         #expect(

@@ -69,9 +69,11 @@ extension PostgresConnection {
 
     /// Returns the links of a relationship from the given objects.
     func links(
-        _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries
+        _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries,
+        isReading: Bool = false
     ) throws -> [LinkBatch.Link] {
-        let result = try run(SQLStatementText(queries.links(relationship), [.objects(sources)]))
+        let text = queries.links(relationship, isReading: isReading)
+        let result = try run(SQLStatementText(text, [.objects(sources)]))
         return (0..<result.rowCount).compactMap { row in
             guard let source = result.integer(row, 0), let target = result.integer(row, 1) else { return nil }
             return LinkBatch.Link(source: source, target: target)

@@ -239,7 +239,8 @@ actor PostgresWorker: SQLWorker {
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link] {
         try schema.model.check(relationship)
         return try await perform {
-            keptLinks.visible(try $0.links(relationship, of: sources, queries), of: relationship, schema)
+            keptLinks.visible(
+                try $0.links(relationship, of: sources, queries, isReading: true), of: relationship, schema)
         }
     }
 

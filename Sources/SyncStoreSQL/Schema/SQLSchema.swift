@@ -193,6 +193,14 @@ package struct SQLSchema: Sendable {
         return "\(entityColumn) IN (\(names.joined(separator: ", ")))"
     }
 
+    /// The continuation of a condition that the target of a link is an object of an entity that the
+    /// model has; empty if every row is.
+    func knownCondition(_ relationship: EntityLayout.Relationship, _ target: String) -> String {
+        guard let isKnown = entityCondition(relationship.destination, alias: "k") else { return "" }
+        return " AND EXISTS (SELECT 1 FROM \(relation(table(of: relationship.destination))) k "
+            + "WHERE k.\(rowColumn) = \(target) AND \(isKnown))"
+    }
+
     /// The columns of a family's table in which a new object can have values.
     package func filledColumns(family: Int) -> Set<String> {
         var filled: Set<String> = [naming.rowColumn]

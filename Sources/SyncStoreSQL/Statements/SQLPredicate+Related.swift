@@ -91,6 +91,7 @@ extension SQLPredicate {
                 + "ON \(next).\(row) = \(pair).\(SQLText.name(link.target)) "
                 + "WHERE \(pair).\(SQLText.name(link.source)) = \(alias).\(row)"
         }
+        text += isKnown(relationship, alias: next)
         if predicate != .constant(true) || isNotTrue {
             let condition = normal(predicate, entity: relationship.destination, alias: next)
             text += " AND (\(condition))\(isNotTrue ? " IS NOT TRUE" : "")"
@@ -132,6 +133,7 @@ extension SQLPredicate {
         let source: String
         var text: String
         var conditions: [String] = []
+        let isKnown = schema.entityCondition(relationship.destination, alias: next)
         switch schema.relationships[entity][relationship.index] {
         case .column(let link):
             result.operand = "\(alias).\(SQLText.name(link.column))"
@@ -146,7 +148,7 @@ extension SQLPredicate {
             let pair = nextAlias()
             source = "\(pair).\(SQLText.name(link.source))"
             text = "SELECT \(source) FROM \(schema.relation(link.table)) \(pair)"
-            if predicate != .constant(true) || isNotTrue {
+            if predicate != .constant(true) || isNotTrue || isKnown != nil {
                 text +=
                     " JOIN \(schema.relation(link.targetTable)) \(next) "
                     + "ON \(next).\(row) = \(pair).\(SQLText.name(link.target))"
@@ -156,6 +158,7 @@ extension SQLPredicate {
             let condition = normal(predicate, entity: relationship.destination, alias: next)
             conditions.append("(\(condition))\(isNotTrue ? " IS NOT TRUE" : "")")
         }
+        if let isKnown { conditions.append(isKnown) }
         if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
         if let having { text += " GROUP BY \(source) HAVING \(having)" }
         result.selection = text

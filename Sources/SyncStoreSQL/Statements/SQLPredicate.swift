@@ -312,10 +312,12 @@ package struct SQLPredicate {
         switch schema.relationships[entity][relationship.index] {
         case .column(let link):
             return "(SELECT \(rest) FROM \(schema.relation(link.target)) \(next) "
-                + "WHERE \(next).\(schema.rowColumn) = \(alias).\(SQLText.name(link.column)))"
+                + "WHERE \(next).\(schema.rowColumn) = \(alias).\(SQLText.name(link.column))"
+                + "\(isKnown(relationship, alias: next)))"
         case .inverseColumn(let link):
             return "(SELECT \(rest) FROM \(schema.relation(link.table)) \(next) "
-                + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn))"
+                + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn)"
+                + "\(isKnown(relationship, alias: next)))"
         case .join:
             preconditionFailure("a step of a path is a to-one relationship, which has no join table")
         }
@@ -325,27 +327,43 @@ package struct SQLPredicate {
         switch key.leaf {
         case .attribute(let slot, _):
             return "\(alias).\(SQLText.name(schema.columns[key.entity][slot]))"
-        case .target(let relationship):
-            switch schema.relationships[key.entity][relationship] {
-            case .column(let link): return "\(alias).\(SQLText.name(link.column))"
+        case .target(let index):
+            let relationship = schema.model.layouts[key.entity].relationships[index]
+            switch schema.relationships[key.entity][index] {
+            case .column(let link):
+                let column = "\(alias).\(SQLText.name(link.column))"
+                guard schema.entityCondition(relationship.destination, alias: "") != nil else { return column }
+                let next = nextAlias()
+                return "(SELECT \(next).\(schema.rowColumn) FROM \(schema.relation(link.target)) \(next) "
+                    + "WHERE \(next).\(schema.rowColumn) = \(column)\(isKnown(relationship, alias: next)))"
             case .inverseColumn(let link):
                 let next = nextAlias()
                 return "(SELECT \(next).\(schema.rowColumn) FROM \(schema.relation(link.table)) \(next) "
-                    + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn))"
+                    + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn)"
+                    + "\(isKnown(relationship, alias: next)))"
             case .join: preconditionFailure("a target is that of a to-one relationship, which has no join table")
             }
-        case .count(let relationship):
-            let table: String
-            let column: String
-            switch schema.relationships[key.entity][relationship] {
-            case .inverseColumn(let link): (table, column) = (link.table, link.column)
-            case .join(let link): (table, column) = (link.table, link.source)
+        case .count(let index):
+            let relationship = schema.model.layouts[key.entity].relationships[index]
+            let next = nextAlias()
+            switch schema.relationships[key.entity][index] {
+            case .inverseColumn(let link):
+                return "(SELECT count(*) FROM \(schema.relation(link.table)) \(next) "
+                    + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn)"
+                    + "\(isKnown(relationship, alias: next)))"
+            case .join(let link):
+                let isKnown = schema.knownCondition(relationship, "\(next).\(SQLText.name(link.target))")
+                return "(SELECT count(*) FROM \(schema.relation(link.table)) \(next) "
+                    + "WHERE \(next).\(SQLText.name(link.source)) = \(alias).\(schema.rowColumn)\(isKnown))"
             case .column: preconditionFailure("a to-many relationship is no column")
             }
-            let next = nextAlias()
-            return "(SELECT count(*) FROM \(schema.relation(table)) \(next) "
-                + "WHERE \(next).\(SQLText.name(column)) = \(alias).\(schema.rowColumn))"
         }
+    }
+
+    /// The continuation of a condition on related rows, so that rows of entities which the model
+    /// does not have count as absent; empty if the table has no other rows.
+    func isKnown(_ relationship: EntityLayout.Relationship, alias: String) -> String {
+        schema.entityCondition(relationship.destination, alias: alias).map { " AND \($0)" } ?? ""
     }
 
     mutating func nextAlias() -> String {

@@ -194,25 +194,29 @@ package struct SQLQueries: Sendable {
 
     /// The statement that reads pairs of a relationship's sources and targets, the targets of a
     /// source in order. Its only parameter is the rows to start from.
-    package func links(_ relationship: EntityLayout.Relationship) -> String {
-        let row = schema.rowColumn
+    ///
+    /// - Parameter isReading: Whether to leave out targets of entities that the model does not
+    ///   have. A change of links takes them into account.
+    package func links(_ relationship: EntityLayout.Relationship, isReading: Bool = false) -> String {
+        let row = "t.\(schema.rowColumn)"
         let isOrdered = relationship.isOrdered
+        func known(_ target: String) -> String { isReading ? schema.knownCondition(relationship, target) : "" }
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):
-            let column = SQLText.name(link.column)
-            return "SELECT \(row), \(column) FROM \(schema.relation(link.table)) "
-                + "WHERE \(isRow(row)) AND \(column) IS NOT NULL"
+            let column = "t.\(SQLText.name(link.column))"
+            return "SELECT \(row), \(column) FROM \(schema.relation(link.table)) t "
+                + "WHERE \(isRow(row)) AND \(column) IS NOT NULL\(known(column))"
         case .inverseColumn(let link):
-            let column = SQLText.name(link.column)
-            let position = isOrdered ? link.position.map { "\(SQLText.name($0)), " } ?? "" : ""
-            return "SELECT \(column), \(row) FROM \(schema.relation(link.table)) "
-                + "WHERE \(isRow(column)) ORDER BY \(column), \(position)\(row)"
+            let column = "t.\(SQLText.name(link.column))"
+            let position = isOrdered ? link.position.map { "t.\(SQLText.name($0)), " } ?? "" : ""
+            return "SELECT \(column), \(row) FROM \(schema.relation(link.table)) t "
+                + "WHERE \(isRow(column))\(known(row)) ORDER BY \(column), \(position)\(row)"
         case .join(let link):
-            let source = SQLText.name(link.source)
-            let target = SQLText.name(link.target)
-            let position = link.position.map { "\(SQLText.name($0)), " } ?? ""
-            return "SELECT \(source), \(target) FROM \(schema.relation(link.table)) "
-                + "WHERE \(isRow(source)) ORDER BY \(source), \(position)\(target)"
+            let source = "t.\(SQLText.name(link.source))"
+            let target = "t.\(SQLText.name(link.target))"
+            let position = link.position.map { "t.\(SQLText.name($0)), " } ?? ""
+            return "SELECT \(source), \(target) FROM \(schema.relation(link.table)) t "
+                + "WHERE \(isRow(source))\(known(target)) ORDER BY \(source), \(position)\(target)"
         }
     }
 

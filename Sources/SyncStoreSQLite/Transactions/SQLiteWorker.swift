@@ -246,7 +246,8 @@ actor SQLiteWorker: SQLWorker {
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) throws -> [LinkBatch.Link] {
         try schema.model.check(relationship)
         return try interruptible {
-            keptLinks.visible(try opened().links(relationship, of: sources, queries), of: relationship, schema)
+            keptLinks.visible(
+                try opened().links(relationship, of: sources, queries, isReading: true), of: relationship, schema)
         }
     }
 
@@ -369,9 +370,10 @@ extension SQLiteConnection {
 
     /// Reads the pairs of a relationship from the given objects.
     func links(
-        _ relationship: EntityLayout.Relationship, of sources: some Sequence<ObjectID>, _ queries: SQLQueries
+        _ relationship: EntityLayout.Relationship, of sources: some Sequence<ObjectID>, _ queries: SQLQueries,
+        isReading: Bool = false
     ) throws(SQLiteError) -> [LinkBatch.Link] {
-        let statement = try cached(queries.links(relationship))
+        let statement = try cached(queries.links(relationship, isReading: isReading))
         statement.bind(.text(SQLQueries.list(sources)), at: 1)
         defer { statement.reset() }
         var links: [LinkBatch.Link] = []

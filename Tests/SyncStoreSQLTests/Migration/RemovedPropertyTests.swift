@@ -231,6 +231,59 @@ import Testing
         }
     }
 
+    /// All reads agree that there is no object.
+    @Test(arguments: SQLDatabase.kinds)
+    func aLinkToAnObjectOfARemovedSubentityLeadsNowhere(kind: SQLDatabase.Kind) async throws {
+        try await kind.use { database in
+            func model(_ subentities: String...) throws -> DataModel {
+                try DataModel(
+                    [
+                        Self.user([.relationship(SyncRelationship("house", toOne: "House", inverse: "users"))]),
+                        SyncEntity("House", identity: "id") {
+                            SyncAttribute("id", .int64)
+                            SyncRelationship("users", toMany: "User", inverse: "house")
+                            SyncRelationship("owner", toOne: "User")
+                            SyncRelationship("guests", toMany: "User")
+                        },
+                    ] + subentities.map { SyncEntity($0, parent: "User", attributes: [], relationships: []) })
+            }
+            var store = try await database.open(try model("Boss", "Guest"), 0)
+            try await Self.insert("Boss", ["id": 1], into: store)
+            try await Self.insert("User", ["id": 2], into: store)
+            for id in [7, 8] as [Int64] { try await Self.insert("House", ["id": .int(id)], into: store) }
+            for (house, user) in [(7, 1), (8, 2)] as [(Int64, Int64)] {
+                for name in ["users", "owner", "guests"] {
+                    try await Self.link("House", name, house, to: "User", [user], in: store)
+                }
+            }
+            store = try await database.open(try model("Guest"), 0)
+            func houses(_ condition: String) async throws -> [AttributeValue] {
+                let query = StoreQuery("House", where: try RecordPredicate(parsing: condition))
+                return try await store.records(query).map { $0.record["id"] }
+            }
+            let read = try await store.records(
+                StoreQuery("House", orderedBy: [Ordering("id")]), with: ["owner", "users", "guests"])
+            #expect(read.first?.record[related: "owner"]?.keys == [])
+            #expect(read.first?.record[related: "users"]?.keys == [])
+            #expect(read.first?.record[related: "guests"]?.keys == [])
+            #expect(read.last?.record[related: "guests"] == .many([.identity(2)]))
+            #expect(try await houses("owner = null") == [7])
+            #expect(try await houses("owner != null") == [8])
+            #expect(try await houses("owner.id = null") == [7])
+            for name in ["users", "guests"] {
+                #expect(try await houses("\(name).@count = 0") == [7])
+                #expect(try await houses("\(name).@count = 1") == [8])
+                let isSome = RecordPredicate.related(PropertyPath(name), .any, .constant(true))
+                let found = try await store.records(StoreQuery("House", where: isSome))
+                #expect(found.map { $0.record["id"] } == [8])
+                let isPinned = RecordPredicate.and([PropertyPath("id") == 7, isSome])
+                #expect(try await store.count(StoreQuery("House", where: isPinned)) == 0)
+            }
+            let ordered = StoreQuery("House", orderedBy: [Ordering("guests.@count", ascending: false)])
+            #expect(try await store.records(ordered).map { $0.record["id"] } == [8, 7])
+        }
+    }
+
     @Test(arguments: SQLDatabase.kinds)
     func aColumnOfOthersWithTheNameOfANewAttributeIsARefusal(kind: SQLDatabase.Kind) async throws {
         try await kind.use { database in
