@@ -11,6 +11,8 @@ package struct JSONStore: Sendable {
     package let mapper: RecordMapper
     /// The settings of the sync history; nil if syncs are not recorded.
     package let history: SyncHistory?
+    /// What all syncs of the store share.
+    let shared: SharedSyncs
 
     /// Creates a JSON store from a store and a mapper.
     ///
@@ -21,6 +23,7 @@ package struct JSONStore: Sendable {
         self.store = store
         self.mapper = mapper
         self.history = history
+        shared = store.model.companion(SharedSyncs.self) ?? SharedSyncs()
     }
 
     // MARK: Many objects

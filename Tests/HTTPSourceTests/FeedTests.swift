@@ -174,15 +174,58 @@ import Testing
             }
         }
         try await follow(
-            try poll(server), waiting: Array(repeating: .seconds(1), count: 5), until: 8)
+            try poll(server), waiting: Array(repeating: .seconds(1), count: 5), until: 7)
         #expect(
             server.paths == ["now", "1-a", "1-a", "1-a", "5", "now"].map { "/events?since=\($0)" })
         #expect(
             log.events == [
                 "connected false", "changes 1", "interrupted: https://api.test/events?since=…: status 500",
-                "connected true", "changes 1", "interrupted: https://api.test/events?since=5: status 410",
+                "connected true", "interrupted: https://api.test/events?since=5: status 410",
                 "connected false", "changes 1",
             ])
+    }
+
+    /// A second poll from "now" would miss what happened in between.
+    @Test func aPollThatBeginsAnewIsAGap() async throws {
+        let server = ScriptedServer { _, index in
+            index < 2 ? HTTPResponse(status: 204) : .json(#"{"results":[{"id":1}],"seq":"1"}"#)
+        }
+        try await follow(try poll(server), waiting: [.seconds(1), .seconds(1), .seconds(1)], until: 5)
+        #expect(Array(server.paths.prefix(4)) == ["now", "now", "now", "1"].map { "/events?since=\($0)" })
+        #expect(
+            log.events.prefix(5) == [
+                "connected false", "connected false", "connected false", "changes 1", "changes 1",
+            ])
+    }
+
+    @Test func aHeaderFieldCanBeTheCursor() async throws {
+        let server = ScriptedServer { _, index in
+            switch index {
+            case 0: HTTPResponse(status: 204, headers: ["X-Index": "3"])
+            case 1: .json(#"[{"id":1}]"#, headers: ["X-Index": "4"])
+            default: HTTPResponse(status: 204, headers: ["X-Index": "4"])
+            }
+        }
+        var poll = try poll(server)
+        (poll.cursorHeader, poll.keyPath) = ("X-Index", "")
+        try await follow(poll, waiting: [.seconds(1), .seconds(1), .seconds(1)], until: 2)
+        #expect(Array(server.paths.prefix(3)) == ["now", "3", "4"].map { "/events?since=\($0)" })
+        #expect(log.events == ["connected false", "changes 1"])
+    }
+
+    /// Deletions are listed beside the objects.
+    @Test(arguments: [
+        (#"{"results":[],"seq":1}"#, 0), (#"{"results":[],"gone":[],"seq":1}"#, 0),
+        (#"{"results":[],"gone":[7],"seq":1}"#, 1), (#"{"results":[{"id":1}],"gone":[],"seq":1}"#, 1),
+        // What is no list is reported by the store.
+        (#"{"seq":1}"#, 1), (#"{"results":[],"gone":7,"seq":1}"#, 1),
+    ])
+    func anEmptyResponseIsNoChange(json: String, count: Int) async throws {
+        let server = ScriptedServer { _, _ in .json(json) }
+        var poll = try poll(server)
+        poll.tombstones = .list(keyPath: "gone")
+        try await follow(poll, waiting: [.seconds(1)], until: 1)
+        #expect(log.events.contains("changes 1") == (count == 1))
     }
 
     @Test(arguments: [#"{"results":[]}"#, #"{"results":[],"seq":{}}"#, "x"])

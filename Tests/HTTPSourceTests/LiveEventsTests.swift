@@ -26,8 +26,8 @@ import Testing
         let client = HTTPClient(transport: server, clock: clock, date: { testDate })
         let events = HTTPEventStream(try #require(URL(string: "https://api.test/events")), client: client)
         let live = LiveSync(
-            world.json.store, "User", from: try HTTPJSONSource.users(server), feed: events, schedule: Self.hourly,
-            clock: clock)
+            world.json.store, [LiveSync.List("User", from: try HTTPJSONSource.users(server))], feed: events,
+            schedule: Self.hourly, clock: clock)
         let run = Task { try await live.service.run() }
         try await clock.waitForPendingDelays([.seconds(60), .seconds(3600)])
         #expect(live.health.hasEnded && !live.health.isConnected && live.health.gapCount == 1)

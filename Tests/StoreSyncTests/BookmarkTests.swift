@@ -153,6 +153,22 @@ private struct Unchanged: RemoteSource {
         known.withLock { $0.append(bookmark?.cursor) }
         return .unchanged(SyncBookmark(cursor: cursor.withLock(\.self)))
     }
+
+    /// A program may sync from any number of addresses.
+    @Test func bookmarksAreBounded() async throws {
+        let world = try SyncWorld.users()
+        func sync(_ index: Int) async throws -> StoreSyncResult {
+            let source = Listing("list \(index)", .tagged, #"[{"id":1}]"#)
+            return try await world.json.sync(
+                from: source, into: "User", options: StoreSyncOptions(scope: RecordPredicate(parsing: "id = \(index)")))
+        }
+        for index in 0..<1_002 { _ = try await sync(index) }
+        #expect(try await world.json.store.count(StoreQuery(SyncEntity.bookmark.name)) == 1_000)
+        for (index, count) in [(0, 0), (1, 0), (2, 1), (1_001, 1)] {
+            let isNamed = "name = 'User from list \(index)'"
+            #expect(try await world.column("name", of: SyncEntity.bookmark.name, where: isNamed).count == count)
+        }
+    }
 }
 
 /// A list that never changes, and that its source reports as unchanged once it was read.

@@ -284,4 +284,26 @@ import Testing
         try await world.json.update(.identity(2), in: "User", with: JSONValue(parsing: #"{"id":2}"#))
         #expect(try await world.names()[2] == "user 2")
     }
+
+    /// The order of the changes decides, not their entities.
+    @Test func changesOfSeveralEntitiesAreOneTransactionInOrder() async throws {
+        let world = try SyncWorld()
+        let result = try await world.json.apply(
+            [
+                .objects(.text(#"{"id":1,"company":{"id":7,"name":"a"}}"#)),
+                .objects(.text(#"{"id":7,"name":"b"}"#), of: "Company"),
+                .objects(.text(#"[{"id":2,"company":{"id":7,"name":"c"}},{"id":"none"}]"#)),
+                .removals(.text("1"), of: "User"),
+            ], into: "User")
+        #expect(try await world.column("name", of: "Company") == ["c"])
+        #expect(try await world.column("id") == [2])
+        #expect(result.coverage == .changes && result.pageCount == 4 && result.rejectedCount == 1)
+        #expect(result.countsByEntity["User"]?.deleted == 1)
+        await #expect(throws: JSONError.self) {
+            try await world.json.apply(
+                [.objects(.text(#"{"id":8}"#), of: "Company"), .objects(.text("{"))], into: "User")
+        }
+        #expect(try await world.column("id", of: "Company") == [7])
+        #expect(try await world.json.apply([], into: "User").isUnchanged)
+    }
 }

@@ -14,7 +14,7 @@ import Testing
     @Test func historiesStayReadable() {
         #expect(
             Self.lines(SyncEntity.pass) == [
-                "SyncPass by name, number", "name string, mandatory", "number int64, mandatory", "entity string",
+                "SyncPass by number", "number int64, mandatory", "name string, mandatory", "entity string",
                 "started date", "finished date", "seconds double", "status string", "inserted int64",
                 "updated int64", "unchanged int64", "deleted int64", "withheld int64", "rejected int64",
                 "pages int64", "bytes int64", "error string",

@@ -1,8 +1,10 @@
 import Foundation
 import JSONMapper
 import OneWaySynchronizer
+import OneWayStoreTestSupport
 import OneWayTestLimits
 import StoreSync
+import SyncBase
 import SyncModel
 import SyncStore
 import OneWayTestSupport
@@ -78,23 +80,27 @@ import Testing
         let store = try store(SyncHistory(limit: 3))
         try await store.sync(json("[]"), into: "Note")
         for id in 1...5 { try await store.sync(json(#"[{"id": \#(id)}]"#), into: "User") }
-        #expect(try await store.store.passes(of: "User").map(\.number) == [5, 4, 3])
+        #expect(try await store.store.passes(of: "User").map(\.number) == [6, 5, 4])
         #expect(try await store.store.passes(of: "Note").map(\.status) == [.unchanged])
-        #expect(try await store.store.passes(limit: 2).map(\.number) == [5, 4])
+        #expect(try await store.store.passes(limit: 2).map(\.number) == [6, 5])
     }
 
     /// The clock of a device may stand still, or go back.
-    @Test func ofRunsThatBeganAtOneMomentTheLatestIsFirst() async throws {
+    @Test func theOrderOfRunsIsThatOfTheirNumbers() async throws {
         let store = try store()
-        for id in 1...3 { try await store.sync(json(#"[{"id": \#(id)}]"#), into: "User") }
+        for id in 1...2 { try await store.sync(json(#"[{"id": \#(id)}]"#), into: "User") }
+        try await store.sync(json(#"[{"id": 1}]"#), into: "Note")
         try await store.store.transaction { transaction in
             for stored in try await transaction.records(StoreQuery(SyncEntity.pass.name)) {
                 var record = stored.record
-                record["started"] = .date(Timestamp(microseconds: 0))
+                if case .int(let number) = record["number"] {
+                    record["started"] = .date(Timestamp(microseconds: -number / 2))
+                }
                 _ = try await transaction.update(stored.object, to: record)
             }
         }
         #expect(try await store.store.passes().map(\.number) == [3, 2, 1])
+        #expect(try await store.store.passes().map(\.entity) == ["Note", "User", "User"])
         #expect(try await store.store.passes(limit: 1).map(\.number) == [3])
     }
 
@@ -142,7 +148,7 @@ import Testing
 
     /// A source of one page, or of nothing new.
     private struct OnePageSource: RemoteSource {
-        let name = "a list"
+        var name = "a list"
         let fingerprint = ""
         var json: String?
 
@@ -180,5 +186,96 @@ import Testing
             try await lease.withLease(clock: clock) { try await store.sync(json, into: "User", options: hook) }
         }
         #expect(try await store.store.count(StoreQuery("User")) == 0)
+    }
+
+    // MARK: Bounds
+
+    @Test func aHistoryIsBoundedInAll() async throws {
+        let store = try store(SyncHistory(totalLimit: 4))
+        for index in 0..<6 {
+            var source = OnePageSource(json: #"[{"id": 1}]"#)
+            source.name = "list \(index)"
+            try await store.sync(from: source, into: "User")
+        }
+        #expect(try await store.store.passes().map(\.name) == (2...5).reversed().map { "User from list \($0)" })
+    }
+
+    // MARK: Busy stores
+
+    /// Has transactions fail, or wait until they are cancelled, while it is armed.
+    private struct BusyStore: StoreHook {
+        let isArmed = Locked(false)
+        let gate = Gate()
+
+        func leaving<Value>(_ call: () async throws -> Value) async rethrows -> Value {
+            if isArmed.withLock(\.self) { try? await gate.pass() }
+            return try await call()
+        }
+    }
+
+    private func busy(_ history: SyncHistory) throws -> (JSONStore, BusyStore) {
+        let (mapper, hook) = (try Self.users.get(), BusyStore())
+        let store = HookedStore(MemoryStore(exactly: mapper.model), hook)
+        return (try JSONStore(store, mapper: mapper, history: history), hook)
+    }
+
+    @Test(arguments: [Duration.zero, .milliseconds(1)])
+    func aCancelledSyncDoesNotWaitForABusyStore(limit: Duration) async throws {
+        let (store, hook) = try busy(SyncHistory(cancellationLimit: limit))
+        let gate = Gate()
+        let pages = AsyncThrowingStream<JSONSource, any Error> {
+            try await gate.pass()
+            return nil
+        }
+        let task = Task { try await store.sync(pages: pages, into: "User") }
+        try await gate.waitForArrivals()
+        hook.isArmed.withLock { $0 = true }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        hook.isArmed.withLock { $0 = false }
+        #expect(try await store.store.passes().isEmpty)
+        // The next pass records both.
+        try await store.sync(json(#"[{"id": 1}]"#), into: "User")
+        let passes = try await store.store.passes()
+        #expect(passes.map(\.status) == [.succeeded, .cancelled] && passes.map(\.number) == [2, 1])
+        #expect(passes.allSatisfy { $0.name == "User" })
+    }
+
+    /// Until then, it may take as long as it takes.
+    @Test func aFailedSyncWaitsForABusyStoreUntilItIsCancelled() async throws {
+        let (store, hook) = try busy(SyncHistory(cancellationLimit: .zero))
+        let pages = AsyncThrowingStream<JSONSource, any Error> {
+            hook.isArmed.withLock { $0 = true }
+            throw TestError("no list")
+        }
+        let task = Task { try await store.sync(pages: pages, into: "User") }
+        try await hook.gate.waitForArrivals()
+        task.cancel()
+        await #expect(throws: TestError.self) { try await task.value }
+        hook.isArmed.withLock { $0 = false }
+        await #expect(throws: JSONError.self) { try await store.sync(json("["), into: "User") }
+        let passes = try await store.store.passes()
+        #expect(passes.map(\.status) == [.failed, .failed] && passes.last?.error == "no list")
+    }
+
+    /// What a rolled back transaction recorded is recorded again.
+    @Test func aPassThatFailsRecordsTheEarlierOnesToo() async throws {
+        let clock = ManualClock()
+        let (store, _) = try busy(SyncHistory(cancellationLimit: .zero))
+        let notes = json("[]")
+        let cancelled = Task { try await store.sync(notes, into: "Note") }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let lease = ScriptedLease(clock: clock)
+        let json = json(#"[{"id": 1}]"#)
+        let hook = StoreSyncOptions(willInsert: { object, _ in
+            lease.seize(by: SyncLeaseHolder(host: "web-1", program: "Demo", processID: 4711))
+            return object
+        })
+        await #expect(throws: SyncLeaseError.self) {
+            try await lease.withLease(clock: clock) { try await store.sync(json, into: "User", options: hook) }
+        }
+        try await store.sync(json, into: "User")
+        #expect(try await store.store.passes().map(\.name) == ["User", "User", "Note"])
     }
 }

@@ -191,4 +191,47 @@ import Testing
         #expect(refusal.description == sentence)
         #expect(refusal.localizedDescription == sentence)
     }
+
+    // MARK: Answers
+
+    private func answer(
+        _ webhook: Webhook, by verifier: WebhookVerifier, rejectedStatus: Int = 422, rejectedCount: Int = 0,
+        error: (any Error)? = nil
+    ) async -> WebhookVerifier.Answer {
+        await verifier.answer(webhook.body, header: { webhook.fields[$0] }, rejectedStatus: rejectedStatus) {
+            if let error { throw error }
+            var result = StoreSyncResult()
+            result.rejectedCount = rejectedCount
+            return result
+        }
+    }
+
+    @Test(arguments: [200, 422]) func whatIsRejectedIsAnsweredAsTheCallerChooses(status: Int) async throws {
+        let webhook = Self.webhooks[0]
+        for error in [nil, StoreSyncError.unsuitableKey(entity: "User"), LiveSync.Refusal.unknownEntity("User")]
+            as [(any Error)?]
+        {
+            let verifier = webhook.verifier()
+            let first = await answer(
+                webhook, by: verifier, rejectedStatus: status, rejectedCount: error == nil ? 1 : 0, error: error)
+            #expect(first.status == status && first.error != nil)
+            #expect(first.result?.rejectedCount == (error == nil ? 1 : nil))
+            // A request that was answered with success is remembered, another one is not.
+            let second = await answer(webhook, by: verifier, rejectedStatus: status)
+            #expect(second.status == 200 && second.error == nil)
+            #expect((second.result == nil) == (status == 200))
+        }
+    }
+
+    @Test func everyOutcomeHasItsStatus() async throws {
+        var webhook = Self.webhooks[0]
+        let verifier = webhook.verifier()
+        #expect(await answer(webhook, by: verifier, error: TestError("full")).status == 503)
+        #expect(await answer(webhook, by: verifier, error: LiveSync.Refusal.notActive).status == 503)
+        #expect(await answer(webhook, by: verifier).status == 200)
+        #expect(await answer(webhook, by: verifier).result == nil)
+        webhook.body = []
+        let refused = await answer(webhook, by: verifier)
+        #expect(refused.status == 401 && refused.error as? WebhookVerifier.Refusal == .invalidSignature)
+    }
 }

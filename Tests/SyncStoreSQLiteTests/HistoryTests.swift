@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import OneWaySynchronizer
 import OneWayTestLimits
 import StoreSync
 import SyncModel
@@ -42,6 +43,25 @@ import Testing
             rows.append("\(statement.text(at: 0)) \(statement.integer(at: 1)) \(statement.integer(at: 2))")
         }
         #expect(rows == ["User 1 succeeded 2 1 0", "User 2 failed 0 0 0"])
+    }
+
+    /// The lock of another process is held for any time.
+    @Test func aCancelledSyncDoesNotWaitForTheLockOfAnotherConnection() async throws {
+        let store = try await store(SyncHistory(cancellationLimit: .milliseconds(1)))
+        try await store.sync(users, into: "User")
+        let other = try SQLiteConnection(path: file, isReadOnly: false, busyTimeout: 1000)
+        try other.execute("BEGIN IMMEDIATE")
+        let service = SyncService(schedule: SyncSchedule(interval: .seconds(3600))) { [users] in
+            try await store.sync(users, into: "User")
+        }
+        let events = service.events
+        async let end: Void = service.run()
+        for await event in events { if case .began = event { break } }
+        service.requestStop(within: .zero)
+        try await end
+        try other.execute("COMMIT")
+        try await store.sync(users, into: "User")
+        #expect(try await store.store.passes().map(\.status) == [.unchanged, .cancelled, .succeeded])
     }
 
     @Test func aSyncWithNothingToWriteNeedNotWriteThatItWas() async throws {

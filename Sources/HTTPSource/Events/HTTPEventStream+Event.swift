@@ -23,7 +23,15 @@ extension HTTPEventStream {
         ///     HTTPEventStream(
         ///         url, reading: HTTPEventStream.Event.objects(removals: ["user.deleted"]))
         ///
+        /// Readers of several entities are combined:
+        ///
+        ///     let users = HTTPEventStream.Event.objects(of: "User", types: ["user.changed"])
+        ///     let companies = HTTPEventStream.Event.objects(of: "Company", types: ["company.changed"])
+        ///     HTTPEventStream(url, reading: { try users($0) ?? companies($0) })
+        ///
         /// - Parameters:
+        ///   - entity: The entity of the objects; nil, the default, for the one that the changes are
+        ///     applied to.
         ///   - types: The types of events with new or changed objects; nil, the default, for all
         ///     except `removals`.
         ///   - removals: The types of events with deleted objects or their identifiers; none by
@@ -33,13 +41,13 @@ extension HTTPEventStream {
         ///   - tombstones: How the data report deleted objects; nil, the default, if they do not.
         /// - Returns: A function that returns the change in an event; nil if there is none.
         public static func objects(
-            types: Set<String>? = nil, removals: Set<String> = [], keyPath: String = "",
+            of entity: String? = nil, types: Set<String>? = nil, removals: Set<String> = [], keyPath: String = "",
             tombstones: RemotePage.Tombstones? = nil
         ) -> @Sendable (HTTPEventStream.Event) throws -> RemoteChange? {
             { event in
-                if removals.contains(event.type) { return .removals(.bytes(event.data), keyPath: keyPath) }
+                if removals.contains(event.type) { return .removals(.bytes(event.data), of: entity, keyPath: keyPath) }
                 guard types?.contains(event.type) ?? true else { return nil }
-                return .objects(.bytes(event.data), keyPath: keyPath, tombstones: tombstones)
+                return .objects(.bytes(event.data), of: entity, keyPath: keyPath, tombstones: tombstones)
             }
         }
     }

@@ -12,12 +12,16 @@ public import StoreSync
 ///
 /// Each response has a cursor for the next request. Failed requests are repeated after a pause,
 /// from the same cursor. Status 410 means that the cursor is too old: the feed starts again, which
-/// is a gap.
+/// is a gap. So is each request from the initial cursor after a response without a cursor, such as
+/// status 204: changes between the two are in no response.
 public struct HTTPLongPoll: RemoteFeed {
     /// The address, http or https.
     public var url: URL
     /// The key path of the cursor in each response, a text or a number.
     public var cursorKeyPath: String
+    /// The header field of the cursor, such as `X-Consul-Index`; nil, the default, for none. It
+    /// precedes the key path, and gives a response without content a cursor.
+    public var cursorHeader: String?
     /// The query parameter that receives the cursor.
     public var parameter: String
     /// The cursor of the first request; nil, the default, for none.
@@ -67,10 +71,12 @@ public struct HTTPLongPoll: RemoteFeed {
             do {
                 let (body, next) = try await poll(cursor ?? initialCursor)
                 if !isConnected { try await receive(.connected(isContinuous: cursor != nil)) }
-                isConnected = true
                 pause.noteSuccess()
-                if let body { try await receive(.changes([.objects(body, keyPath: keyPath, tombstones: tombstones)])) }
+                let change = body.map { RemoteChange.objects($0, keyPath: keyPath, tombstones: tombstones) }
+                if let change, !change.isEmpty { try await receive(.changes([change])) }
                 cursor = next ?? cursor
+                // The next request would begin anew.
+                isConnected = cursor != nil
                 try await pause.wait(after: nil)
             } catch let error as HTTPError {
                 isConnected = false
@@ -106,12 +112,14 @@ public struct HTTPLongPoll: RemoteFeed {
                 throw fetch.secrets.error(at: address, .tooLarge(limit: byteCount))
             }
         }
+        let field = cursorHeader.flatMap { head.headers[$0] }
         // A server that has waited long enough may respond without content.
-        if head.status == 204 || head.status == 304 { return (nil, nil) }
+        if head.status == 204 || head.status == 304 { return (nil, field) }
         let document: JSONValue
         do { document = try JSONValue(parsing: bytes, exactDecimals: true) } catch {
             throw fetch.secrets.error(at: address, .unsuitableJSON("\(error)", firstLine: fetch.firstLine))
         }
+        if let field { return (.value(document), field) }
         let value = JSONKeyPath.keys(of: cursorKeyPath).reduce(document as JSONValue?) { $0?[$1] }
         guard let next = value?.token else {
             throw fetch.secrets.error(

@@ -1,13 +1,13 @@
-import SyncBase
+package import SyncBase
 
 /// An event with a rule for full buffers.
-protocol BufferedEvent: Sendable {
+package protocol BufferedEvent: Sendable {
     /// How a full buffer treats the event.
     var retention: EventRetention { get }
 }
 
 /// How a full buffer treats an event.
-enum EventRetention: Hashable {
+package enum EventRetention: Hashable {
     /// Dropped first if a later event of the same stage, which supersedes it, waits. Has one bit
     /// for each stage.
     case merged(stage: UInt32)
@@ -26,7 +26,7 @@ enum EventRetention: Hashable {
 }
 
 extension SyncEvent: BufferedEvent {
-    var retention: EventRetention {
+    package var retention: EventRetention {
         switch self {
         case .progress(let progress): .progress(of: progress.stage)
         case .statusChanged, .stageBegan, .willRetry: .droppable
@@ -37,7 +37,7 @@ extension SyncEvent: BufferedEvent {
 
 extension Broadcaster where Element: BufferedEvent {
     /// Creates a broadcaster that keeps up to 1,024 failures and ends of passes for each observer.
-    static func ofEvents() -> Broadcaster {
+    package static func ofEvents() -> Broadcaster {
         Broadcaster { queue, capacity in
             var dropped: [Element] = []
             while queue.count > capacity, let index = indexToDrop(in: queue) { dropped.append(queue.remove(at: index)) }

@@ -1,6 +1,6 @@
-import SyncBase
+package import SyncBase
 
-/// The events of a ``Synchronizer`` or a ``SyncService`` that one observer receives.
+/// The events of a ``Synchronizer``, a ``SyncService`` or a live sync that one observer receives.
 ///
 /// The sequence begins when the observer subscribes, and ends when the loop's task is cancelled or
 /// the source of the events is gone. Use it in a single `for await` loop.
@@ -14,6 +14,11 @@ public struct SyncEvents<Element: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = Never
 
     let subscription: Subscription<Element>
+
+    /// Creates the events of a subscription.
+    package init(subscription: Subscription<Element>) {
+        self.subscription = subscription
+    }
 
     /// The number of events merged or dropped because the buffer was full.
     public var droppedCount: Int { subscription.droppedCount }

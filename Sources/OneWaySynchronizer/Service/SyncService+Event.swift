@@ -33,7 +33,7 @@ extension SyncService {
 }
 
 extension SyncService.Event: BufferedEvent {
-    var retention: EventRetention {
+    package var retention: EventRetention {
         switch self {
         case .progress(let progress): .progress(of: progress.stage)
         case .began, .retried: .droppable

@@ -25,10 +25,10 @@ extension JSONStore {
     ///
     /// - Parameters:
     ///   - changes: The changes, in order.
-    ///   - entity: The entity of the objects.
+    ///   - entity: The entity of the objects, unless a change names its own.
     ///   - options: The allowed operations and other options. The key path is not used. The removal
-    ///     limit applies to all objects that the call names as gone. If the limit keeps objects, it
-    ///     keeps those of the changes that exceed it.
+    ///     limit applies to all objects of an entity that changes in a row name as gone. If the
+    ///     limit keeps objects, it keeps those of the changes that exceed it.
     ///   - versionAttribute: The attribute that orders the versions of an object, such as the time
     ///     of its last change. Changes and removals that are older than the stored object are
     ///     ignored, and counted in the result's warnings. A change is always applied if it has no
@@ -43,34 +43,119 @@ extension JSONStore {
         _ changes: [RemoteChange], into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
         newerBy versionAttribute: String? = nil
     ) async throws -> StoreSyncResult {
-        // The JSON may contain only a part of an object.
-        let request = SyncRequest(
-            mapper: mapper, entity: entity, options: options, rules: SyncRules(options, isInferred: false))
-        return try await recorded(into: entity, from: "push") { recorder in
-            try await changeUnlessUndone { transaction in
-                var warnings: [String] = []
-                var current = changes
-                if let versionAttribute {
-                    let filter = try StaleChanges(versionAttribute, request, transaction)
-                    current = try await filter.removed(from: changes)
-                    if filter.count > 0 {
-                        warnings.append("\(filter.count) of the objects were older than the stored ones, and ignored")
-                    }
-                    if filter.uncomparedCount > 0 {
-                        warnings.append(
-                            "\(filter.uncomparedCount) of the changes are not in memory, and were applied whatever "
-                                + "their versions")
-                    }
-                }
-                let pages = ChangePages(try current.map { try $0.page() })
-                var effect = try await request.run(pages, in: transaction, of: store).map(\.summary)
-                effect.value.warnings += warnings
-                return effect
-            } noting: { summary, transaction in
-                try await BookmarkPlace.noteChanges(in: summary, by: request, asList: false, transaction)
-                let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
-                try await recorder?.succeed(summary, transfer: transfer, in: transaction)
+        try await apply(changes) { named in
+            ChangeRules(entity: named ?? entity, options: options, versionAttribute: versionAttribute)
+        }
+    }
+
+    /// Applies changes of several entities, in order and in one transaction.
+    ///
+    /// - Parameter rules: Returns the rules of the changes that name an entity, or none.
+    func apply(
+        _ changes: [RemoteChange], by rules: (_ entity: String?) throws -> ChangeRules
+    ) async throws -> StoreSyncResult {
+        var runs: [ChangeRun] = []
+        for change in changes {
+            let rules = try rules(change.entity)
+            if runs.last?.rules.entity == rules.entity {
+                runs[runs.count - 1].changes.append(change)
+            } else {
+                runs.append(ChangeRun(rules: rules, changes: [change], mapper: mapper))
             }
         }
+        guard let first = runs.first else {
+            var result = StoreSyncResult()
+            result.coverage = .changes
+            return result
+        }
+        let results = try await recorded(into: first.rules.entity, from: "push") { [runs] recorder in
+            try await changeUnlessUndone { transaction in
+                var effect = SyncEffect<[StoreSyncResult]>(value: [], isUndone: true)
+                for run in runs {
+                    let step = try await run.apply(in: transaction, of: store)
+                    effect.value.append(step.value)
+                    effect.isUndone = effect.isUndone && step.isUndone
+                }
+                return effect
+            } noting: { results, transaction in
+                for (run, result) in zip(runs, results) {
+                    try await BookmarkPlace.noteChanges(in: result, by: run.request, asList: false, transaction)
+                    let transfer = PassRecorder.Transfer(pageCount: result.pageCount, byteCount: result.byteCount)
+                    try await recorder?.succeed(result, transfer: transfer, of: run.rules.entity, in: transaction)
+                }
+            }
+        }
+        return results.dropFirst().reduce(into: results[0]) { $0.add($1) }
+    }
+}
+
+/// How the changes of an entity are applied.
+struct ChangeRules: Sendable {
+    let entity: String
+    let options: StoreSyncOptions
+    /// The attribute that orders the versions of an object; nil if the order of the changes does.
+    let versionAttribute: String?
+}
+
+/// Changes of one entity that follow each other.
+private struct ChangeRun: Sendable {
+    let rules: ChangeRules
+    var changes: [RemoteChange]
+    let request: SyncRequest
+
+    init(rules: ChangeRules, changes: [RemoteChange], mapper: RecordMapper) {
+        self.rules = rules
+        self.changes = changes
+        // The JSON may contain only a part of an object.
+        request = SyncRequest(
+            mapper: mapper, entity: rules.entity, options: rules.options,
+            rules: SyncRules(rules.options, isInferred: false))
+    }
+
+    func apply(
+        in transaction: any StoreTransaction, of store: any Store
+    ) async throws -> SyncEffect<StoreSyncResult> {
+        var warnings: [String] = []
+        var current = changes
+        if let attribute = rules.versionAttribute {
+            let filter = try StaleChanges(attribute, request, transaction)
+            current = try await filter.removed(from: changes)
+            if filter.count > 0 {
+                warnings.append("\(filter.count) of the objects were older than the stored ones, and ignored")
+            }
+            if filter.uncomparedCount > 0 {
+                warnings.append(
+                    "\(filter.uncomparedCount) of the changes are not in memory, and were applied whatever their "
+                        + "versions")
+            }
+        }
+        let pages = ChangePages(try current.map { try $0.page() })
+        var effect = try await request.run(pages, in: transaction, of: store).map(\.summary)
+        effect.value.warnings += warnings
+        return effect
+    }
+}
+
+extension StoreSyncResult {
+    /// Adds the result of a later step of the same sync.
+    fileprivate mutating func add(_ later: StoreSyncResult) {
+        counts += later.counts
+        countsByEntity.merge(later.countsByEntity) { one, other in
+            var sum = one
+            sum += other
+            return sum
+        }
+        rejected = Array((rejected + later.rejected).prefix(SyncTally.reportedProblemCount))
+        rejectedCount += later.rejectedCount
+        toleratedCount += later.toleratedCount
+        drift.add(later.drift)
+        if let others = later.keys {
+            keys?.inserted += others.inserted
+            keys?.updated += others.updated
+            keys?.deleted += others.deleted
+        }
+        pageCount += later.pageCount
+        byteCount += later.byteCount
+        warnings += later.warnings
     }
 }

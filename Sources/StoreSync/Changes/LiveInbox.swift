@@ -1,6 +1,7 @@
 import Foundation
 import OneWaySynchronizer
 import SyncBase
+import SyncStore
 
 /// Runs changes and passes one at a time, and requests a pass after a gap.
 final class LiveInbox: Sendable {
@@ -41,9 +42,6 @@ final class LiveInbox: Sendable {
         var isActive = false
         var deliveries = FIFO<Delivery>()
         var arrivals = Waiters<Void>()
-        /// Whether a pass or a change is running.
-        var isBusy = false
-        var turns = Waiters<Void>()
         /// Whether a pass must be requested.
         var isPassNeeded = false
         var needs = Waiters<Void>()
@@ -65,27 +63,37 @@ final class LiveInbox: Sendable {
     private let passSchedule: SyncSchedule
     private let clock: SyncClock
     private let date: @Sendable () -> Date
+    /// The turns of the passes and changes of all live syncs of the store.
+    private let turns: TransactionQueue
     private let applyChanges: @Sendable ([RemoteChange]) async throws -> StoreSyncResult
+    private let broadcaster = Broadcaster<LiveSync.Event>.ofEvents()
     private let state = Locked(State())
 
     /// Creates an inbox.
     ///
     /// - Parameters:
     ///   - passSchedule: The minimum times from the beginning of a pass to one that a gap requests.
+    ///   - turns: The turns of all live syncs of the store.
     ///   - change: Applies changes in one transaction.
     init(
         feed: (any RemoteFeed)?, passSchedule: SyncSchedule, clock: SyncClock,
-        date: @escaping @Sendable () -> Date,
+        date: @escaping @Sendable () -> Date, turns: TransactionQueue,
         change: @escaping @Sendable ([RemoteChange]) async throws -> StoreSyncResult
     ) {
         self.feed = feed
         self.passSchedule = passSchedule
         self.clock = clock
         self.date = date
+        self.turns = turns
         self.applyChanges = change
     }
 
     var health: LiveSync.Health { state.withLock(\.health) }
+
+    /// The events from now on, for one observer.
+    func events(bufferSize: Int) -> SyncEvents<LiveSync.Event> {
+        SyncEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
+    }
 
     /// Requests a pass from the service.
     var requestPass: @Sendable () -> Void {
@@ -93,10 +101,12 @@ final class LiveInbox: Sendable {
         set { state.withLock { $0.requestPass = newValue } }
     }
 
-    // MARK: Turns
+    // MARK: Passes
 
-    /// Runs a pass when it has its turn.
-    func pass(_ body: () async throws -> StoreSyncResult) async throws -> StoreSyncResult {
+    /// Runs a pass of each list when it has its turn. A list that fails does not stop the others.
+    ///
+    /// - Throws: The first error of a list.
+    func pass(_ lists: [@Sendable () async throws -> StoreSyncResult]) async throws -> [StoreSyncResult] {
         defer {
             let waiters = state.withLock { state in
                 state.passCount += 1
@@ -104,42 +114,41 @@ final class LiveInbox: Sendable {
             }
             for waiter in waiters { waiter.resume() }
         }
-        return try await inTurn {
-            let hasMissed = state.withLock { state in
-                defer { state.hasMissed = false }
-                state.lastPass = clock.now()
-                // This pass includes all changes that were missed before it began.
-                state.isPassNeeded = false
-                return state.hasMissed
-            }
+        var hasMissed = false
+        var results: [Result<StoreSyncResult, any Error>] = []
+        for list in lists {
             do {
-                let result = try await body()
-                state.withLock { $0.failedPassCount = 0 }
-                return result
+                let result = try await turns.run {
+                    if results.isEmpty { hasMissed = beginPass() }
+                    return try await list()
+                }
+                results.append(.success(result))
             } catch {
-                state.withLock { $0.failedPassCount += 1 }
-                if hasMissed { needPass(nil) }
-                throw error
+                results.append(.failure(error))
+                if Task.isCancelled { break }
             }
+        }
+        do {
+            let all = try results.map { try $0.get() }
+            state.withLock { $0.failedPassCount = 0 }
+            return all
+        } catch {
+            state.withLock { $0.failedPassCount += 1 }
+            if hasMissed { needPass(nil) }
+            throw error
         }
     }
 
-    private func inTurn<Result>(_ body: () async throws -> Result) async throws -> Result {
-        try await state.wait(in: \.turns) { state in
-            guard !state.isBusy else { return nil }
-            state.isBusy = true
-            return .success(())
+    /// Notes the beginning of a pass, which includes all changes that were missed before it.
+    ///
+    /// - Returns: Whether changes were missed.
+    private func beginPass() -> Bool {
+        state.withLock { state in
+            defer { state.hasMissed = false }
+            state.lastPass = clock.now()
+            state.isPassNeeded = false
+            return state.hasMissed
         }
-        defer {
-            // The waiter that has waited longest gets the turn.
-            let next = state.withLock { state in
-                let next = state.turns.removeFirst()
-                if next == nil { state.isBusy = false }
-                return next
-            }
-            next?.resume()
-        }
-        return try await body()
     }
 
     // MARK: Changes
@@ -192,11 +201,11 @@ final class LiveInbox: Sendable {
                 continue
             }
             do {
-                let result = try await inTurn { () -> StoreSyncResult? in
+                let result = try await turns.run { () -> StoreSyncResult? in
                     delivery.begin() ? try await applyChanges(delivery.changes) : nil
                 }
                 guard let result else { continue }
-                note(delivery.changes.count)
+                note(result, of: delivery.changes.count)
                 delivery.result.settle(.success(result))
             } catch {
                 let isOver = Task.isCancelled
@@ -220,6 +229,7 @@ final class LiveInbox: Sendable {
                     state.health.isConnected = false
                     state.health.hasEnded = true
                 }
+                broadcaster.send(.ended)
                 return noteGap(nil)
             } catch {
                 guard !Task.isCancelled else { return }
@@ -234,13 +244,14 @@ final class LiveInbox: Sendable {
         switch event {
         case .connected(let isContinuous):
             state.withLock { $0.health.isConnected = true }
+            broadcaster.send(.connected(isContinuous: isContinuous))
             if !isContinuous { noteGap(nil) }
         case .gap(let error): noteGap(error)
         case .interrupted(let error): noteInterruption(error)
         case .changes(let changes):
+            guard !changes.isEmpty else { return }
             do {
-                _ = try await inTurn { try await applyChanges(changes) }
-                note(changes.count)
+                note(try await turns.run { try await applyChanges(changes) }, of: changes.count)
             } catch {
                 try Task.checkCancellation()
                 guard changes.count > 1 else { return noteFailure(error, count: changes.count) }
@@ -260,16 +271,23 @@ final class LiveInbox: Sendable {
         _ = former
     }
 
-    private func note(_ count: Int) {
+    /// Notes changes that were applied, apart from objects that were rejected.
+    private func note(_ result: StoreSyncResult, of count: Int) {
         let date = date()
+        let failedCount = min(result.rejectedCount, count)
         state.withLock { state in
-            state.health.changeCount += count
+            state.health.changeCount += count - failedCount
             state.health.lastChange = date
         }
+        broadcaster.send(.applied(result, changeCount: count))
+        guard failedCount > 0 else { return }
+        noteFailure(
+            LiveSync.Refusal.rejected(count: result.rejectedCount, first: result.rejected.first), count: failedCount)
     }
 
     private func noteFailure(_ error: any Error, count: Int) {
         state.withLock { $0.health.failureCount += count }
+        broadcaster.send(.failed(error, changeCount: count))
         needPass(error)
     }
 
@@ -278,10 +296,12 @@ final class LiveInbox: Sendable {
             health.isConnected = false
             if let error { health.lastError = error }
         }
+        broadcaster.send(.interrupted(error))
     }
 
     private func noteGap(_ error: (any Error)?) {
         state.withLock { $0.health.gapCount += 1 }
+        broadcaster.send(.gap(error))
         needPass(error)
     }
 

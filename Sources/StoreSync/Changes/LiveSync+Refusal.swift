@@ -1,4 +1,5 @@
 public import Foundation
+public import JSONMapper
 public import OneWaySynchronizer
 
 extension LiveSync {
@@ -8,6 +9,11 @@ extension LiveSync {
         case notActive
         /// Too many changes are waiting.
         case tooManyWaiting(limit: Int)
+        /// Objects of a change were rejected, for example because they have no usable key. The
+        /// other objects were applied. `first` is nil if no reason is known.
+        case rejected(count: Int, first: MappingError.Problem?)
+        /// A change names an entity of which the sync has no list.
+        case unknownEntity(String)
     }
 }
 
@@ -17,6 +23,10 @@ extension LiveSync.Refusal: CustomStringConvertible, LocalizedError {
         switch self {
         case .notActive: "the sync does not run here, or stands by"
         case .tooManyWaiting(let limit): "more than \(limit) changes wait for their turn"
+        case .rejected(let count, let first):
+            (count == 1 ? "an object of the changes was rejected" : "\(count) objects of the changes were rejected")
+                + (first.map { ": \($0)" } ?? "")
+        case .unknownEntity(let entity): "the sync has no list of \(entity)"
         }
     }
 
@@ -24,4 +34,12 @@ extension LiveSync.Refusal: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 }
 
-extension LiveSync.Refusal: RetryableError {}
+extension LiveSync.Refusal: RetryableError {
+    /// Whether the same changes may be accepted later.
+    public var isRetryable: Bool {
+        switch self {
+        case .notActive, .tooManyWaiting: true
+        case .rejected, .unknownEntity: false
+        }
+    }
+}

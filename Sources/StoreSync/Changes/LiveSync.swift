@@ -12,10 +12,10 @@ public import SyncStore
 ///         schedule: SyncSchedule(interval: .seconds(3600)))
 ///     try await live.service.run()
 ///
-/// Passes and changes never overlap, so a page that was read before a change cannot undo it. After
-/// a gap in the feed, or a change that cannot be applied, the next pass begins early, and again if
-/// it fails. Changes from the feed and from webhooks are accepted only while the service runs and,
-/// if it has a lease, holds the lease.
+/// Passes and changes never overlap, so a page that was read before a change cannot undo it. This
+/// holds for all live syncs of an open store together. After a gap in the feed, or a change that
+/// cannot be applied, the next pass begins early, and again if it fails. Changes from the feed and
+/// from webhooks are accepted only while the service runs and, if it has a lease, holds the lease.
 public final class LiveSync: Sendable {
     /// A snapshot of the changes received so far.
     public struct Health: Sendable {
@@ -28,17 +28,19 @@ public final class LiveSync: Sendable {
         public internal(set) var lastChange: Date?
         /// The number of changes that were applied.
         public internal(set) var changeCount = 0
-        /// The number of changes that could not be applied.
+        /// The number of changes that could not be applied, in whole or in part. One call counts at
+        /// most one for each rejected object.
         public internal(set) var failureCount = 0
         /// The number of gaps, including connections that did not continue the previous one.
         public internal(set) var gapCount = 0
-        /// The last error of the feed or of a change; nil if there was none.
+        /// The last error of the feed or of a change; nil if there was none. A `SyncError.Recorded`
+        /// after decoding.
         public internal(set) var lastError: (any Error)?
     }
 
-    /// The service that runs the passes. It starts and stops everything, and has the health and
-    /// events of the passes.
-    public let service: SyncService<StoreSyncResult>
+    /// The service that runs the passes, of all lists in order. It starts and stops everything, and
+    /// has the health and events of the passes.
+    public let service: SyncService<[StoreSyncResult]>
     private let inbox: LiveInbox
 
     /// Creates a sync of a type's objects that is idle until its service runs.
@@ -62,10 +64,8 @@ public final class LiveSync: Sendable {
         options: StoreSyncOptions = StoreSyncOptions(), newerBy version: PartialKeyPath<Object>? = nil,
         feed: (any RemoteFeed)? = nil, schedule: SyncSchedule, lease: (any SyncLease)? = nil
     ) throws {
-        let attribute = try version.map { try ObjectShape<Object>.shared().name(of: $0) }
-        self.init(
-            store, Object.entityName, from: source, options: options, newerBy: attribute, feed: feed,
-            schedule: schedule, lease: lease)
+        let list = try List(type, from: source, options: options, newerBy: version)
+        self.init(store, [list], feed: feed, schedule: schedule, lease: lease)
     }
 
     /// Creates a sync of an entity that is known only at run time. It is idle until its service
@@ -75,46 +75,117 @@ public final class LiveSync: Sendable {
         options: StoreSyncOptions = StoreSyncOptions(), newerBy versionAttribute: String? = nil,
         feed: (any RemoteFeed)? = nil, schedule: SyncSchedule, lease: (any SyncLease)? = nil
     ) {
-        self.init(
-            store, entity, from: source, options: options, newerBy: versionAttribute, feed: feed, schedule: schedule,
-            lease: lease, clock: ContinuousClock(), date: { Date() })
+        let list = List(entity, from: source, options: options, newerBy: versionAttribute)
+        self.init(store, [list], feed: feed, schedule: schedule, lease: lease)
+    }
+
+    /// Creates a sync of several lists, whose changes arrive by one feed or webhook. It is idle
+    /// until its service runs.
+    ///
+    /// Changes are applied in the order of their arrival, whatever their entities. A change belongs
+    /// to the list of the entity that it names, or else to the first list.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - lists: The lists, in the order of their passes; list objects before others that name
+    ///     them.
+    ///   - feed: The feed of changes; nil, the default, if only ``apply(_:)`` delivers changes.
+    ///   - schedule: When passes run, as for one list.
+    ///   - lease: The lease that lets one service at a time sync; nil by default.
+    public convenience init(
+        _ store: some Store, _ lists: [List], feed: (any RemoteFeed)? = nil, schedule: SyncSchedule,
+        lease: (any SyncLease)? = nil
+    ) {
+        self.init(store, lists, feed: feed, schedule: schedule, lease: lease, clock: ContinuousClock())
     }
 
     /// Creates a sync with a clock for waits and a date source for the health.
     package init(
-        _ store: some Store, _ entity: String, from source: some RemoteSource,
-        options: StoreSyncOptions = StoreSyncOptions(), newerBy versionAttribute: String? = nil,
-        feed: (any RemoteFeed)? = nil, schedule: SyncSchedule, lease: (any SyncLease)? = nil,
-        clock: some Clock<Duration>, date: @escaping @Sendable () -> Date = { Date() }
+        _ store: some Store, _ lists: [List], feed: (any RemoteFeed)? = nil, schedule: SyncSchedule,
+        lease: (any SyncLease)? = nil, clock: some Clock<Duration>,
+        date: @escaping @Sendable () -> Date = { Date() }
     ) {
         let clock = SyncClock(clock)
         let shortest = min(schedule.interval > .zero ? schedule.interval : .seconds(1), .seconds(60))
         let delay = schedule.failureDelay ?? shortest
         let passSchedule = SyncSchedule(
             interval: delay, jitter: 0, failureDelay: delay, maxFailureDelay: max(delay, schedule.interval))
-        let inbox = LiveInbox(feed: feed, passSchedule: passSchedule, clock: clock, date: date) {
-            try await store.apply(entity, $0, options: options, newerBy: versionAttribute)
+        let turns = store.model.companion(SharedSyncs.self)?.turns ?? TransactionQueue()
+        let inbox = LiveInbox(feed: feed, passSchedule: passSchedule, clock: clock, date: date, turns: turns) {
+            changes in
+            try await store.syncing.apply(changes) { entity in
+                guard let list = lists.first(where: { entity == nil || $0.rules.entity == entity }) else {
+                    throw Refusal.unknownEntity(entity ?? "any entity")
+                }
+                return list.rules
+            }
         }
         self.inbox = inbox
         service = SyncService(
             schedule: schedule, lease: lease, clock: clock, date: date, companion: { await inbox.run() },
-            sync: { try await inbox.pass { try await store.sync(entity, from: source, options: options) } })
+            sync: {
+                try await inbox.pass(lists.map { list in { try await list.sync(store.syncing) } })
+            })
         inbox.requestPass = { [weak service] in service?.trigger() }
     }
 
     /// A snapshot of the changes received so far.
     public var health: Health { inbox.health }
 
-    /// Applies changes that did not arrive through the feed, such as those of a webhook.
+    /// The events from now on, for one observer; the buffer holds 256 events. Each access creates a
+    /// new observer.
+    public var events: SyncEvents<Event> { events(bufferSize: 256) }
+
+    /// The events from now on, for one observer.
     ///
-    /// Waits while a pass runs. Answer a webhook with success only after this method has returned.
-    /// After an error, answer 503, so that the webhook is sent again.
+    /// - Parameter bufferSize: The number of events that wait for the observer before some are
+    ///   dropped; at least 1.
+    public func events(bufferSize: Int) -> SyncEvents<Event> {
+        inbox.events(bufferSize: bufferSize)
+    }
+
+    /// Applies changes that did not arrive through the feed, such as those of a webhook, in one
+    /// transaction.
+    ///
+    /// Waits while a pass runs. Objects that are rejected are in the result, count as a failure and
+    /// request a pass. Answer a webhook only after this method has returned; see
+    /// ``WebhookVerifier/answer(_:header:rejectedStatus:handle:)``.
     ///
     /// - Throws: ``LiveSync/Refusal``; the errors of `Store.apply(_:_:options:newerBy:)`;
     ///   `CancellationError` if the task is cancelled before the changes have their turn.
     @discardableResult
     public func apply(_ changes: [RemoteChange]) async throws -> StoreSyncResult {
         try await inbox.apply(changes)
+    }
+}
+
+extension LiveSync.Health: Codable {
+    private enum CodingKeys: CodingKey {
+        case isConnected, hasEnded, lastChange, changeCount, failureCount, gapCount, lastError
+    }
+
+    /// Decodes a snapshot. Its error becomes a `SyncError.Recorded`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        isConnected = try container.decode(Bool.self, forKey: .isConnected)
+        hasEnded = try container.decode(Bool.self, forKey: .hasEnded)
+        lastChange = try container.decodeIfPresent(Date.self, forKey: .lastChange)
+        changeCount = try container.decode(Int.self, forKey: .changeCount)
+        failureCount = try container.decode(Int.self, forKey: .failureCount)
+        gapCount = try container.decode(Int.self, forKey: .gapCount)
+        lastError = try container.decodeIfPresent(SyncError.Recorded.self, forKey: .lastError)
+    }
+
+    /// Encodes the snapshot, with its error as text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(isConnected, forKey: .isConnected)
+        try container.encode(hasEnded, forKey: .hasEnded)
+        try container.encodeIfPresent(lastChange, forKey: .lastChange)
+        try container.encode(changeCount, forKey: .changeCount)
+        try container.encode(failureCount, forKey: .failureCount)
+        try container.encode(gapCount, forKey: .gapCount)
+        try container.encodeIfPresent(lastError.map { SyncError.Recorded($0) }, forKey: .lastError)
     }
 }
 

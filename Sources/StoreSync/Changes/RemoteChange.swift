@@ -1,4 +1,5 @@
 import JSONMapper
+public import SyncModel
 
 /// A change that a source reports on its own, such as the payload of a webhook.
 ///
@@ -15,19 +16,32 @@ public struct RemoteChange: Sendable {
     let kind: Kind
     let json: JSONSource
     let keyPath: String
+    /// The entity of the objects; nil for the one that the change is applied to.
+    let entity: String?
 
     /// Creates a change with objects that are new or changed.
     ///
     /// - Parameters:
     ///   - json: An array of objects, or one object.
+    ///   - entity: The entity of the objects; nil, the default, for the one that the change is
+    ///     applied to.
     ///   - keyPath: The keys that lead to the array or the object, separated by dots; empty by
     ///     default.
     ///   - tombstones: How the JSON names objects that are gone; nil, the default, if it names
     ///     none.
     public static func objects(
-        _ json: JSONSource, keyPath: String = "", tombstones: RemotePage.Tombstones? = nil
+        _ json: JSONSource, of entity: String? = nil, keyPath: String = "",
+        tombstones: RemotePage.Tombstones? = nil
     ) -> RemoteChange {
-        RemoteChange(kind: .objects(tombstones), json: json, keyPath: keyPath)
+        RemoteChange(kind: .objects(tombstones), json: json, keyPath: keyPath, entity: entity)
+    }
+
+    /// Creates a change with objects of a type that are new or changed.
+    public static func objects(
+        _ json: JSONSource, of type: (some SyncObject).Type, keyPath: String = "",
+        tombstones: RemotePage.Tombstones? = nil
+    ) -> RemoteChange {
+        .objects(json, of: type.entityName, keyPath: keyPath, tombstones: tombstones)
     }
 
     /// Creates a change with objects that are gone.
@@ -35,9 +49,29 @@ public struct RemoteChange: Sendable {
     /// - Parameters:
     ///   - json: An array of objects or identifiers, or a single one. An object needs only its
     ///     identity.
+    ///   - entity: The entity of the objects; nil, the default, for the one that the change is
+    ///     applied to.
     ///   - keyPath: The keys that lead to it, separated by dots; empty by default.
-    public static func removals(_ json: JSONSource, keyPath: String = "") -> RemoteChange {
-        RemoteChange(kind: .removals, json: json, keyPath: keyPath)
+    public static func removals(
+        _ json: JSONSource, of entity: String? = nil, keyPath: String = ""
+    ) -> RemoteChange {
+        RemoteChange(kind: .removals, json: json, keyPath: keyPath, entity: entity)
+    }
+
+    /// Creates a change with objects of a type that are gone.
+    public static func removals(
+        _ json: JSONSource, of type: (some SyncObject).Type, keyPath: String = ""
+    ) -> RemoteChange {
+        .removals(json, of: type.entityName, keyPath: keyPath)
+    }
+
+    /// Whether a parsed JSON lists no object; false if that is not known.
+    package var isEmpty: Bool {
+        guard case .value(let document) = json else { return false }
+        func isEmpty(_ keyPath: String) -> Bool { document.value(at: JSONKeyPath.keys(of: keyPath)) == .array([]) }
+        guard isEmpty(keyPath) else { return false }
+        guard case .objects(.list(let gone)) = kind else { return true }
+        return isEmpty(gone) || document.value(at: JSONKeyPath.keys(of: gone)) == nil
     }
 
     /// The change as a page of a pass.
@@ -75,7 +109,8 @@ public struct RemoteChange: Sendable {
     func listing(_ elements: [JSONValue], in document: JSONValue) -> RemoteChange {
         let keys = JSONKeyPath.keys(of: keyPath)
         return RemoteChange(
-            kind: kind, json: .value(document.replacing(at: keys[...], by: .array(elements))), keyPath: keyPath)
+            kind: kind, json: .value(document.replacing(at: keys[...], by: .array(elements))), keyPath: keyPath,
+            entity: entity)
     }
 
     /// The parsed JSON; nil if it is not in memory.

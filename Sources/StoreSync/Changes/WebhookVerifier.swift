@@ -4,7 +4,7 @@ import SyncBase
 /// Checks that webhooks come from their sender, are recent, and are handled once.
 ///
 ///     let verifier = WebhookVerifier(.stripe, secrets: [secret])
-///     let result = try await verifier.receive(body, header: { request.headers[$0] }) {
+///     let answer = await verifier.answer(body, header: { request.headers[$0] }) {
 ///         try await live.apply([.objects(.bytes(body), keyPath: "data.object")])
 ///     }
 ///

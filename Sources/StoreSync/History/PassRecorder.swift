@@ -4,8 +4,8 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-/// Records one pass in the history.
-struct PassRecorder: Sendable {
+/// Records one pass in the history, with those that could not be recorded before.
+final class PassRecorder: Sendable {
     /// The number of pages and bytes read, for sources that count them.
     struct Transfer: Sendable {
         var pageCount: Int
@@ -15,26 +15,34 @@ struct PassRecorder: Sendable {
     private static let errorLength = 1000
 
     private let history: SyncHistory
-    private let name: String
+    private let shared: SharedSyncs
     private let entity: String
+    /// The name of the source; nil if it has none.
+    private let source: String?
     private let started = Date()
     private let start = ContinuousClock.now
+    /// The passes that this one records too.
+    private let taken = Locked<[Record]>([])
 
-    init(_ history: SyncHistory, name: String, entity: String) {
+    init(_ history: SyncHistory, sharing shared: SharedSyncs, entity: String, source: String?) {
         self.history = history
-        self.name = name
+        self.shared = shared
         self.entity = entity
+        self.source = source
     }
 
     /// Whether passes without changes are recorded.
     var recordsUnchanged: Bool { history.recordsUnchanged }
 
     /// Records a success in the transaction of the pass.
+    ///
+    /// - Parameter entity: The entity that was synced; nil for the one that the pass began with.
     func succeed(
-        _ result: StoreSyncResult, transfer: Transfer? = nil, in transaction: any StoreTransaction
+        _ result: StoreSyncResult, transfer: Transfer? = nil, of entity: String? = nil,
+        in transaction: any StoreTransaction
     ) async throws {
         guard !result.isUnchanged || recordsUnchanged else { return }
-        var pass = pass(result.isUnchanged ? .unchanged : .succeeded)
+        var pass = pass(of: entity ?? self.entity, result.isUnchanged ? .unchanged : .succeeded)
         pass.counts = result.counts
         pass.rejectedCount = result.rejectedCount
         pass.pageCount = transfer?.pageCount
@@ -42,34 +50,88 @@ struct PassRecorder: Sendable {
         try await record(pass, in: transaction)
     }
 
-    /// Records a failure in a separate transaction.
-    func fail(_ error: any Error, in store: any Store) async throws {
-        var pass = pass(error is CancellationError ? .cancelled : .failed)
+    /// Records a failure in a separate transaction, or with the next pass.
+    ///
+    /// After a cancellation, waits for the store no longer than the history allows. The error of
+    /// the sync is more important than a failure to record it.
+    func fail(_ error: any Error, in store: any Store) async {
+        returnTaken()
+        var pass = pass(of: entity, error is CancellationError ? .cancelled : .failed)
         if pass.status == .failed { pass.error = String(ErrorText.describing(error).prefix(Self.errorLength)) }
-        try await store.transaction { [pass] in try await record(pass, in: $0) }
+        // A separate task, because the current one may be cancelled.
+        let recording = Task { [pass] in try await store.transaction { try await self.record(pass, in: $0) } }
+        let limit = Locked<Task<Void, Never>?>(nil)
+        let result = await withTaskCancellationHandler {
+            await recording.result
+        } onCancel: {
+            guard history.cancellationLimit > .zero else { return recording.cancel() }
+            limit.value = Task { [clock = SyncClock.continuous] in
+                if (try? await clock.sleep(history.cancellationLimit)) != nil { recording.cancel() }
+            }
+        }
+        limit.value?.cancel()
+        guard case .failure = result, let layout = store.model[SyncEntity.pass.name] else { return }
+        returnTaken()
+        var record = Record(of: layout)
+        pass.write(to: &record)
+        shared.unrecordedPasses.withLock { passes in
+            passes.append(record)
+            passes.removeFirst(max(passes.count - history.limit, 0))
+        }
     }
 
-    private func pass(_ status: SyncHistory.Status) -> SyncHistory.Pass {
+    /// Keeps the passes that this one did not record after all.
+    private func returnTaken() {
+        let passes = taken.withLock { passes in
+            defer { passes = [] }
+            return passes
+        }
+        shared.unrecordedPasses.withLock { $0.insert(contentsOf: passes, at: 0) }
+    }
+
+    private func pass(of entity: String, _ status: SyncHistory.Status) -> SyncHistory.Pass {
         let duration = ContinuousClock.now - start
         return SyncHistory.Pass(
-            name: name, number: 0, entity: entity, started: started,
+            name: source.map { "\(entity) from \($0)" } ?? entity, number: 0, entity: entity, started: started,
             finished: started.addingTimeInterval(duration / .seconds(1)), duration: duration, status: status)
     }
 
-    /// Adds a pass, and removes the oldest passes of the same name beyond the limit.
+    /// Adds a pass, and removes the oldest passes beyond the limits.
     private func record(_ pass: SyncHistory.Pass, in transaction: any StoreTransaction) async throws {
         let layout = try transaction.model.layout(of: SyncEntity.pass.name)
-        let same = PropertyPath("name") == name
-        let latest = try await transaction.records(
-            StoreQuery(layout.name, where: same, orderedBy: [Ordering("number", ascending: false)], limit: 1))
-        var number: Int64 = 1
-        if case .int(let last)? = latest.first?.record["number"] { number += last }
+        var records = shared.unrecordedPasses.withLock { passes in
+            defer { passes = [] }
+            return passes
+        }
+        taken.withLock { $0 += records }
         var record = Record(of: layout)
         pass.write(to: &record)
-        record["number"] = .int(number)
-        try await transaction.insert(record)
-        _ = try await transaction.remove(
-            StoreQuery(layout.name, where: same && PropertyPath("number") <= number - Int64(history.limit)))
+        records.append(record)
+        let latest = try await transaction.records(
+            StoreQuery(layout.name, orderedBy: [Ordering("number", ascending: false)], limit: 1))
+        var number: Int64 = 0
+        if case .int(let last)? = latest.first?.record["number"] { number = last }
+        for var record in records {
+            number += 1
+            record["number"] = .int(number)
+            try await transaction.insert(record)
+        }
+        for name in Set(records.map { $0["name"] }) {
+            guard case .string(let name) = name else { continue }
+            try await removeOldest(layout, where: PropertyPath("name") == name, beyond: history.limit, transaction)
+        }
+        try await removeOldest(layout, where: .constant(true), beyond: history.totalLimit, transaction)
+    }
+
+    private func removeOldest(
+        _ layout: EntityLayout, where predicate: RecordPredicate, beyond limit: Int,
+        _ transaction: any StoreTransaction
+    ) async throws {
+        let surplus = try await transaction.count(StoreQuery(layout.name, where: predicate)) - limit
+        guard surplus > 0 else { return }
+        let oldest = try await transaction.records(
+            StoreQuery(layout.name, where: predicate, orderedBy: [Ordering("number")], limit: surplus))
+        _ = try await transaction.remove(StoreQuery(layout.name, objects: .only(oldest.map(\.object).sorted())))
     }
 }
 
@@ -127,12 +189,9 @@ extension JSONStore {
         into entity: String, from source: String? = nil, _ body: (PassRecorder?) async throws -> Result
     ) async throws -> Result {
         guard let history else { return try await body(nil) }
-        let name = source.map { "\(entity) from \($0)" } ?? entity
-        let recorder = PassRecorder(history, name: name, entity: entity)
+        let recorder = PassRecorder(history, sharing: shared, entity: entity, source: source)
         do { return try await body(recorder) } catch {
-            // A separate task, because the current one may be cancelled. The error of the sync is
-            // more important than a failure to record it.
-            await Task { try? await recorder.fail(error, in: store) }.value
+            await recorder.fail(error, in: store)
             throw error
         }
     }

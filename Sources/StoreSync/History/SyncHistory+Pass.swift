@@ -7,7 +7,8 @@ extension SyncHistory {
     public struct Pass: Hashable, Sendable, Codable {
         /// The name of the synced entity, followed by the name of the source if it has one.
         public var name: String
-        /// The number of the pass among the passes of its name, from 1.
+        /// The number of the pass in the store, from 1; a pass that was recorded later has a higher
+        /// one.
         public var number: Int
         /// The entity that was synced.
         public var entity: String
@@ -54,7 +55,7 @@ extension Store {
         let history = try model.layout(of: SyncEntity.pass.name)
         let query = StoreQuery(
             history.name, where: entity.map { PropertyPath("entity") == $0 } ?? .constant(true),
-            orderedBy: [Ordering("started", ascending: false), Ordering("number", ascending: false)], limit: limit)
+            orderedBy: [Ordering("number", ascending: false)], limit: limit)
         return try await records(query).compactMap { SyncHistory.Pass($0.record) }
     }
 }
@@ -86,10 +87,9 @@ extension SyncHistory.Pass {
         counts.withheld = number("withheld") ?? 0
     }
 
-    /// Writes the pass into a record.
+    /// Writes the pass into a record, apart from its number.
     func write(to record: inout Record) {
         record["name"] = .string(name)
-        record["number"] = .int(Int64(number))
         record["entity"] = .string(entity)
         record["started"] = .date(Timestamp(started))
         record["finished"] = .date(Timestamp(finished))

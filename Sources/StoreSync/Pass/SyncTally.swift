@@ -22,7 +22,7 @@ struct SyncTally {
     }
 
     /// The number of rejected objects that the result lists; others are only counted.
-    private static let reportedProblemCount = 1000
+    static let reportedProblemCount = 1000
 
     let model: DataModel
     /// The objects and what the pass did to them, by the index of the root entity.

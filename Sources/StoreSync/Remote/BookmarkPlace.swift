@@ -5,6 +5,9 @@ import SyncStore
 
 /// Identifies the bookmark of a source in a store.
 struct BookmarkPlace: Sendable {
+    /// The number of bookmarks kept in a store.
+    private static let limit = 1_000
+
     /// The entity and the name of the source.
     let name: String
     /// A digest of everything that the bookmark depends on. If there is a scope, a period and a
@@ -57,7 +60,22 @@ struct BookmarkPlace: Sendable {
         record["cursor"] = bookmark.cursor.map { .string($0) } ?? .null
         record["lastFullPass"] = bookmark.lastFullPass.map { .date(Timestamp($0)) } ?? .null
         record["pages"] = bookmark.pages.isEmpty ? .null : .string(SyncBookmark.Page.text(bookmark.pages))
-        try await transaction.insert(record)
+        let object = try await transaction.insert(record)
+        try await Self.removeOldest(except: object, layout, transaction)
+    }
+
+    /// Removes the bookmarks beyond the limit. Those that began the earliest full passes go first.
+    ///
+    /// A source without its bookmark is read in full by its next sync.
+    private static func removeOldest(
+        except latest: ObjectID, _ layout: EntityLayout, _ transaction: any StoreTransaction
+    ) async throws {
+        let surplus = try await transaction.count(StoreQuery(layout.name)) - limit
+        guard surplus > 0 else { return }
+        let oldest = try await transaction.records(
+            StoreQuery(layout.name, orderedBy: [Ordering("lastFullPass")], limit: surplus + 1))
+        let removed = oldest.map(\.object).filter { $0 != latest }.prefix(surplus)
+        _ = try await transaction.remove(StoreQuery(layout.name, objects: .only(removed.sorted())))
     }
 
     /// Invalidates the bookmarks of other syncs for the objects that a sync changed.

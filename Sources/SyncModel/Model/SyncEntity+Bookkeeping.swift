@@ -45,10 +45,10 @@ extension SyncEntity {
 
     /// The entity of the passes in a store's history.
     package static let pass = SyncEntity(
-        "SyncPass", identity: "name", "number", userInfo: [bookkeepingAnnotation: "true"]
+        "SyncPass", identity: "number", userInfo: [bookkeepingAnnotation: "true"]
     ) {
-        SyncAttribute("name", .string, optional: false)
         SyncAttribute("number", .int64, optional: false)
+        SyncAttribute("name", .string, optional: false)
         SyncAttribute("entity", .string)
         SyncAttribute("started", .date)
         SyncAttribute("finished", .date)

@@ -7,24 +7,37 @@
 ///     let passes = try await store.passes(of: User.self)
 ///
 /// The record of a successful sync is committed with its changes. The record of a failed or
-/// cancelled sync is written in a separate transaction after the rollback. Plans and changes of
-/// single objects are not recorded.
+/// cancelled sync is written in a separate transaction after the rollback. A record that could not
+/// be written is kept in memory, and written with the next pass. Plans and changes of single
+/// objects are not recorded.
 public struct SyncHistory: Sendable {
     /// The number of passes kept for each name, at least 1; 100 by default.
     public var limit: Int
+    /// The number of passes kept in all, at least 1; 1,000 by default.
+    public var totalLimit: Int
     /// Whether syncs without changes are recorded; true by default.
     ///
     /// If false, a sync without changes leaves the store's files unchanged to the last byte.
     public var recordsUnchanged: Bool
+    /// The longest time that a cancelled sync waits until the store has recorded it; 100 ms by
+    /// default. Zero records each cancelled sync with the next pass.
+    public var cancellationLimit: Duration
 
     /// Creates a history.
     ///
     /// - Parameters:
     ///   - limit: The number of passes kept for each name, at least 1.
+    ///   - totalLimit: The number of passes kept in all, at least 1.
     ///   - recordsUnchanged: Whether syncs without changes are recorded.
-    public init(limit: Int = 100, recordsUnchanged: Bool = true) {
+    ///   - cancellationLimit: The longest time that a cancelled sync waits to be recorded.
+    public init(
+        limit: Int = 100, totalLimit: Int = 1_000, recordsUnchanged: Bool = true,
+        cancellationLimit: Duration = .milliseconds(100)
+    ) {
         self.limit = max(limit, 1)
+        self.totalLimit = max(totalLimit, 1)
         self.recordsUnchanged = recordsUnchanged
+        self.cancellationLimit = cancellationLimit
     }
 
     /// The outcome of a pass.

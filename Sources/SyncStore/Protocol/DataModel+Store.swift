@@ -12,6 +12,7 @@ extension DataModel {
     /// - Throws: The errors of `RecordMapper.init(_:_:)`.
     package func prepared(_ mapping: JSONMapping?, _ history: SyncHistory?) throws -> DataModel {
         let model = try prepared(mapping, adding: history == nil ? [] : [.pass])
+            .accompanied(by: SharedSyncs())
         return history.map(model.accompanied(by:)) ?? model
     }
 }
