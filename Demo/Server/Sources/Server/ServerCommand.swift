@@ -44,7 +44,7 @@ struct ServerCommand: AsyncParsableCommand {
                 """)
         var token: String?
 
-        @Option(help: "Seconds that a connection may be idle, or take for one request.")
+        @Option(help: "Seconds that a connection may be idle, take for one request, or for 16 KB of a response.")
         var idleLimit = 30
 
         @Option(help: "How the played API misbehaves at first: none, slow, errors, truncated or stuck.")
@@ -86,7 +86,8 @@ struct ServerCommand: AsyncParsableCommand {
                 mirror: mirror, metrics: metrics, access: ServerAccess(token: token, host: host),
                 webhooks: environment["WEBHOOK_SECRET"].map { WebhookVerifier(.github, secrets: [$0]) },
                 upstream: played?.api)
-            let limits = ConnectionLimits(idle: .seconds(Int64(idleLimit)), request: .seconds(Int64(idleLimit)))
+            let limit = TimeAmount.seconds(Int64(idleLimit))
+            let limits = ConnectionLimits(idle: limit, request: limit, response: limit)
             // A shutdown ends the last service first: the server, then the mirror, then the played
             // API.
             var services: [any Service] = []

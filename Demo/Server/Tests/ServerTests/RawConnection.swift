@@ -4,12 +4,17 @@ import Foundation
 final class RawConnection: Sendable {
     private let descriptor: Int32
 
-    init(port: Int) throws {
+    /// Connects to a server.
+    ///
+    /// - Parameter window: The number of bytes that this side receives before they are read; nil for
+    ///   what the system prefers.
+    init(port: Int, window: Int32? = nil) throws {
         #if canImport(Glibc)
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
         descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
+        if var window { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &window, socklen_t(MemoryLayout<Int32>.size)) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -39,18 +44,23 @@ final class RawConnection: Sendable {
 
     /// Waits for bytes, at most for a tenth of a second; empty at the end of the connection, nil if
     /// there are none.
-    func receive() -> [UInt8]? {
+    func receive(atMost byteCount: Int = 65_536) -> [UInt8]? {
         var descriptor = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&descriptor, 1, 100) > 0 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: 4_096)
+        var bytes = [UInt8](repeating: 0, count: byteCount)
         let count = recv(self.descriptor, &bytes, bytes.count, 0)
         return Array(bytes.prefix(max(count, 0)))
     }
 
     /// Waits until the server closes the connection, and returns what it has sent.
-    func untilEnd(sending trickle: String? = nil) -> String {
+    ///
+    /// - Parameters:
+    ///   - trickle: What to send after each tenth of a second without bytes.
+    ///   - pause: Milliseconds before each read.
+    func untilEnd(sending trickle: String? = nil, pause: Int32 = 0) -> String {
         var received: [UInt8] = []
         while true {
+            wait(pause)
             guard let bytes = receive() else {
                 if let trickle { send(trickle) }
                 continue
@@ -58,5 +68,20 @@ final class RawConnection: Sendable {
             if bytes.isEmpty { return String(decoding: received, as: UTF8.self) }
             received += bytes
         }
+    }
+
+    /// Ten times a second, reads at most a number of bytes and sends one more, until the server has
+    /// closed the connection.
+    func untilRefused(reading byteCount: Int) {
+        while send("a") {
+            if byteCount > 0 { _ = receive(atMost: byteCount) }
+            wait(100)
+        }
+    }
+
+    /// Waits for some milliseconds, or until the connection has failed.
+    private func wait(_ milliseconds: Int32) {
+        var descriptor = pollfd(fd: descriptor, events: 0, revents: 0)
+        poll(&descriptor, 1, milliseconds)
     }
 }

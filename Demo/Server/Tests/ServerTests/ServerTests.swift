@@ -165,6 +165,32 @@ struct ServerTests {
         }
     }
 
+    /// More than the buffers of a connection hold.
+    private static let exports = String(repeating: "GET /export HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 20)
+
+    /// The system closes its side only when the client has read what it holds for it, so that the
+    /// client notices from what it sends.
+    @Test(arguments: [0, 1])
+    func aClientThatHardlyReadsIsClosed(byteCount: Int) async throws {
+        try await withServer("--idle-limit", "1") { server, _ in
+            try await server.status { $0.counts["users", default: 0] > 4000 }
+            let connection = try RawConnection(port: try #require(server.page.port), window: 4_096)
+            connection.send(Self.exports)
+            connection.untilRefused(reading: byteCount)
+        }
+    }
+
+    @Test func aClientThatReadsSlowlyReceivesEverything() async throws {
+        try await withServer("--idle-limit", "1") { server, _ in
+            try await server.status { $0.counts["users", default: 0] > 4000 }
+            let connection = try RawConnection(port: try #require(server.page.port), window: 65_536)
+            connection.send(Self.exports + "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            let answers = connection.untilEnd(pause: 10)
+            #expect(answers.split(separator: "HTTP/1.1 200 OK").count == 21)
+            #expect(answers.hasSuffix("</html>\n"))
+        }
+    }
+
     @Test func healthAndMetricsReportSyncs() async throws {
         try await withServer { server, _ in
             try await server.status { $0.health.activity?.kind == "waiting" }
