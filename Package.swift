@@ -316,7 +316,7 @@ let package = Package(
                 "JSONMapper", "OneWaySynchronizer", "OneWayStoreTestSupport", "OneWayTestSupport",
             ], path: "Tests/Simulation", swiftSettings: settings),
 
-        // Fuzz targets, each built alone with -Xswiftc -sanitize=address,fuzzer
+        // Fuzz targets, each built alone as Tests/Fuzz/README.md shows
         .executableTarget(
             name: "FuzzModelFile", dependencies: ["SyncBase", "CoreDataModel"], path: "Tests/Fuzz/FuzzModelFile",
             swiftSettings: settings),

@@ -122,6 +122,15 @@ package final class ShapeNode {
         ContentHash.bytes(key)
     }
 
+    /// Releases the nodes that this one leads to. Nodes of recursive objects lead to each other.
+    func unlink() {
+        successor = nil
+        for index in 0..<propertyCount {
+            properties[index].object = nil
+            properties[index].element = nil
+        }
+    }
+
     // MARK: Merging
 
     /// Takes over the objects of another node, which then leads to this one.

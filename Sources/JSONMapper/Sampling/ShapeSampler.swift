@@ -3,8 +3,9 @@ import SyncModel
 
 /// Examines the elements of a sample in one pass over their bytes.
 ///
-/// Every place of the sample has a ``ShapeNode``. Memory is limited by the number of places, keys
-/// and examined identities, regardless of the size of the sample.
+/// Every place of the sample has a ``ShapeNode``, which leads to others only as long as the sampler
+/// exists. Memory is limited by the number of places, keys and examined identities, regardless of
+/// the size of the sample.
 package struct ShapeSampler: ~Copyable {
     /// The elements.
     package let root: ShapeNode
@@ -31,7 +32,7 @@ package struct ShapeSampler: ~Copyable {
     private static let maximumCombinationCount = 12
 
     private let entity: String
-    private var nodeCount = 1
+    private var nodes: [ShapeNode]
     private var identityCount = 0
     private var arrayCount = 0
     /// The elements' properties that may identify elements together with another property.
@@ -41,15 +42,20 @@ package struct ShapeSampler: ~Copyable {
     /// Creates a sampler without elements.
     ///
     /// - Parameters:
+    ///   - entity: The name of the elements' entity.
     ///   - key: The requested keys that together identify an element; empty to examine likely ones.
-    ///   - key: Keys that are to identify the elements together; empty to examine likely ones.
     package init(entity: String, key: [String]) {
         self.entity = entity
         root = ShapeNode(name: entity, isRoot: true)
+        nodes = [root]
         if !key.isEmpty {
             combinations.append(
                 Combination(keys: key, identity: IdentityEvidence(limit: 1 << 18), indices: [], isRequested: true))
         }
+    }
+
+    deinit {
+        for node in nodes { node.unlink() }
     }
 
     /// Examines an element, which must be an object.
@@ -225,13 +231,14 @@ package struct ShapeSampler: ~Copyable {
         if property.pointee.kinds.isMixed { return try unexamined(&cursor, isHashing) }
         var child = property.pointee.object
         if child == nil {
-            guard depth < Self.maximumDepth, nodeCount < Self.maximumNodeCount else {
+            guard depth < Self.maximumDepth, nodes.count < Self.maximumNodeCount else {
                 property.pointee.kinds.insert(.unexamined)
                 return try unexamined(&cursor, isHashing)
             }
-            nodeCount += 1
-            child = ShapeNode(name: property.pointee.name)
-            property.pointee.object = child
+            let new = ShapeNode(name: property.pointee.name)
+            nodes.append(new)
+            property.pointee.object = new
+            child = new
         }
         guard let child else { return 0 }
         arrayCount += 1
@@ -252,10 +259,11 @@ package struct ShapeSampler: ~Copyable {
             isEmpty = false
             let isObject = try cursor.kind() == .object
             var child = node.properties[index].element
-            if child == nil, isObject, depth < Self.maximumDepth, nodeCount < Self.maximumNodeCount {
-                nodeCount += 1
-                child = ShapeNode(name: Plural.singular(node.properties[index].name))
-                node.properties[index].element = child
+            if child == nil, isObject, depth < Self.maximumDepth, nodes.count < Self.maximumNodeCount {
+                let new = ShapeNode(name: Plural.singular(node.properties[index].name))
+                nodes.append(new)
+                node.properties[index].element = new
+                child = new
             }
             guard isObject, let child else {
                 node.properties[index].kinds.insert(isObject ? .unexamined : .otherArray)

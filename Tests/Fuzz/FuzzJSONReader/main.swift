@@ -21,14 +21,14 @@ private struct Outcome: Equatable {
 
 /// Called by libFuzzer with every input it thinks up; without it, this program does nothing.
 ///
-/// The first byte chooses layout and options. Reading in small pieces must give what reading at
-/// once gives, skipping must accept what building a tree accepts, and what is written must read
-/// back as the same value.
+/// The last byte chooses layout and options, so that JSON files are useful seeds. Reading in small
+/// pieces must give what reading at once gives, skipping must accept what building a tree accepts,
+/// and what is written must read back as the same value.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = UnsafeBufferPointer(start: start, count: count)
-    guard let choice = input.first else { return 0 }
-    let bytes = Array(input.dropFirst())
+    guard let choice = input.last else { return 0 }
+    let bytes = Array(input.dropLast())
     let layouts: [JSONReader.Layout] = [
         .document, .array(), .array(at: "a.b"), .lines, .array(at: "a", acceptsSingleObject: true),
     ]
