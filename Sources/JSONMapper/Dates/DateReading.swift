@@ -6,7 +6,10 @@ import SyncModel
 /// A text is rejected if no style writes it in the same way: an impossible day, a wrong day of the
 /// week, second 60, hour 24, or more than six digits after the second.
 struct DateReading {
+    /// The layout that writes the text in the same way.
     let layout: DateStyle.Layout
+    /// Another layout that does; nil for none.
+    let otherLayout: DateStyle.Layout?
     let microseconds: Int64
     /// The number of digits after the second; 0 for no fraction.
     private(set) var digitCount = 0
@@ -18,6 +21,7 @@ struct DateReading {
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         guard text.count >= 10 else { return nil }
         let layout: DateStyle.Layout
+        var other: DateStyle.Layout?
         var date = CivilDate(year: 0, month: 0, day: 0)
         var weekday: Int?
         var time: Time?
@@ -59,6 +63,7 @@ struct DateReading {
                 date = CivilDate(year: century * 100 + year, month: month + 1, day: day)
                 time = found
                 layout = isShort ? .shortMail : .mail
+                if !isShort, date.day >= 10 { other = .shortMail }
             } else {
                 let end = text.count - 5
                 guard text[3] == ASCII.space, let month = Self.index(of: DateStyle.months, in: text, at: 4),
@@ -76,6 +81,7 @@ struct DateReading {
         let days = date.daysSince1970
         if let weekday, ((days + 4) % 7 + 7) % 7 != weekday { return nil }
         self.layout = layout
+        otherLayout = other
         var microseconds = Int64(days) * 86_400_000_000
         if let time {
             zoneRange = time.end..<(layout == .unix ? text.count - 5 : text.count)
@@ -88,6 +94,11 @@ struct DateReading {
         }
         guard DateText.range.contains(microseconds) else { return nil }
         self.microseconds = microseconds
+    }
+
+    /// Whether a layout writes the text in the same way.
+    func isWritten(in layout: DateStyle.Layout) -> Bool {
+        layout == self.layout || layout == otherLayout
     }
 
     /// The bytes of the time zone in the text that was read.

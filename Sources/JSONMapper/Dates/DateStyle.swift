@@ -156,7 +156,7 @@ package struct DateStyle: Hashable, Sendable {
     /// Returns the date that a text of this style represents, in microseconds since 1970; nil for
     /// any other text.
     func microseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
-        guard let reading = DateReading(text), reading.layout == layout,
+        guard let reading = DateReading(text), reading.isWritten(in: layout),
             fraction.holds(digitCount: reading.digitCount, microseconds: reading.fraction),
             reading.zone(in: text).elementsEqual(zone.utf8)
         else { return nil }
