@@ -4,10 +4,10 @@ public import SyncModel
 extension InferredModel {
     /// An inferred model, extended to fit a later sample.
     ///
-    ///     let evolved = try InferredModel.Evolution(kept, with: JSONReader(file: "users.json"),
-    ///     entity: "User") for change in evolved.changes { print(change) } // User.age is new:
-    ///     int64 let store = try await SQLiteStore(RecordMapper(evolved.model).model, at:
-    ///     .file(path))
+    ///     let reader = try JSONReader(file: "users.json")
+    ///     let evolved = try InferredModel.Evolution(kept, with: reader, entity: "User")
+    ///     for change in evolved.changes { print(change) }    // User.age is new: int64
+    ///     let store = try await SQLiteStore(RecordMapper(evolved.model).model, at: .file(path))
     ///
     /// Properties and entities are added, and types are widened. Nothing is removed, except a
     /// relationship that ``InferredModel/Options/jsonKeyPaths`` requests as JSON. Its links are

@@ -53,6 +53,54 @@ import Testing
         #expect(try reader.readAll().records.map(\.values) == mapper.records(of: "Note", bytes: json).map(\.values))
     }
 
+    /// Equal objects are told apart by those before them, also if another batch had those.
+    @Test func nestedObjectsMatchedByContentAreToldApartAcrossBatches() throws {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("notes", toMany: "Note")
+            }
+            SyncEntity("Note") {
+                SyncAttribute("hash", .int64, userInfo: [JSONDialect.contentHashAnnotation: "YES"])
+                SyncAttribute("text", .string)
+            }
+        }
+        let mapper = try RecordMapper(model)
+        let json = #"[{"id":1,"notes":[{"text":"a"}]},{"id":2},{"id":3},{"id":4,"notes":[{"text":"a"}]}]"#
+        func hashes(batchRowCount: Int) throws -> [AttributeValue] {
+            let reader = try mapper.reader(
+                of: "User", bytes: Array(json.utf8),
+                options: RecordMapper.Reader.Options(batchRowCount: batchRowCount, keepsRelationships: true))
+            var hashes: [AttributeValue] = []
+            while let batch = try reader.next() {
+                for elements in batch.groups.flatMap(\.nested).compactMap({ $0 }) {
+                    hashes += elements.objects?.groups.flatMap { $0.makeRecords() }.map { $0[slot: 0] } ?? []
+                }
+            }
+            return hashes
+        }
+        let whole = try hashes(batchRowCount: 4)
+        #expect(whole.count == 2 && whole.first != whole.last)
+        for count in 1...3 { #expect(try hashes(batchRowCount: count) == whole) }
+    }
+
+    @Test func absentPropertiesAreClearedUnlessTheyIdentifyOrHaveNoKey() throws {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncAttribute("role", .string, default: "guest")
+                SyncAttribute("draft", .string, userInfo: [JSONDialect.unmappedAnnotation: "YES"])
+            }
+        }
+        var options = RecordMapper.Reader.Options()
+        options.clearsAbsent = true
+        let reader = try RecordMapper(model).reader(of: "User", bytes: Array(#"[{"other":1}]"#.utf8), options: options)
+        let records = try #require(try reader.next()?.groups.first?.records)
+        let kinds = records.withReader { reader in (0..<4).map { reader.kind(row: 0, slot: $0) } }
+        #expect(kinds == [.absent, .null, .string, .absent])
+    }
+
     // MARK: Keys
 
     @Test(arguments: [

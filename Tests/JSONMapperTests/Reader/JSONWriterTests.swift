@@ -184,4 +184,34 @@ import Testing
             }
         }
     }
+
+    /// What every value reserves: each kind of value at every place near the end of the buffer.
+    ///
+    /// A byte beyond the buffer is noticed under the Address Sanitizer.
+    @Test func everyValueFitsAtTheEndOfTheBuffer() throws {
+        let values: [(String, (inout JSONWriter) throws -> Void)] = [
+            ("-9223372036854775808", { $0.integer(.min) }), ("18446744073709551615", { $0.unsigned(.max) }),
+            ("-2.2250738585072014e-308", { try $0.double(-0x1p-1022) }),
+            ("-4503599627370495.5", { try $0.double(-0x1.fffffffffffffp51) }),
+            ("-1234.5678", { try $0.double(-1234.5678) }), ("false", { $0.bool(false) }), ("null", { $0.null() }),
+            (#""\u0001\u0001""#, { $0.string("\u{1}\u{1}") }), (#""\"12345678""#, { $0.string("\"12345678") }),
+            (#""12345678\"""#, { $0.string("12345678\"") }),
+            (#""2015-06-23T12:40:08.123456Z""#, { $0.date(Timestamp(microseconds: 1_435_063_208_123_456)) }),
+        ]
+        for (expected, write) in values {
+            for fill in 4_000...4_096 {
+                let text = String(repeating: "a", count: fill)
+                for style in [JSONWriter.Style.compact, .pretty] {
+                    let written = try self.text(style: style) { writer in
+                        writer.beginArray()
+                        writer.string(text)
+                        try write(&writer)
+                        writer.endArray()
+                    }
+                    let (gap, end) = style == .pretty ? ("\n  ", "\n") : ("", "")
+                    #expect(written == "[\(gap)\"\(text)\",\(gap)\(expected)\(end)]")
+                }
+            }
+        }
+    }
 }

@@ -1,0 +1,185 @@
+import JSONMapper
+import ModelInference
+import OneWayTestLimits
+import SyncModel
+import Testing
+
+/// What a later sample makes of an inferred model. `ScenarioTests` syncs such samples into stores.
+@Suite(.endsInTime) struct ModelEvolutionTests {
+    typealias Evolution = InferredModel.Evolution
+
+    private static func reader(_ json: String) -> JSONReader {
+        JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))
+    }
+
+    private func evolve(
+        _ first: String, with second: String, options: InferredModel.Options = InferredModel.Options()
+    ) throws -> Evolution {
+        let model = try InferredModel(from: Self.reader(first), entity: "Thing", options: options).model
+        return try Evolution(model, with: Self.reader(second), entity: "Thing", options: options)
+    }
+
+    /// Expects that the model claims every key and holds every value of a sample.
+    private func expectFit(_ json: String, _ evolved: Evolution) throws {
+        let contract = ValueContract(unknownKey: .reject, wrongType: .reject, unreadableDate: .reject)
+        let mapper = try RecordMapper(evolved.model, JSONMapping(contract: contract))
+        let reader = try RecordMapper.Reader(
+            mapper, entity: "Thing", reader: Self.reader(json),
+            options: RecordMapper.Reader.Options(keepsRelationships: true))
+        while let batch = try reader.next() {
+            #expect(batch.rejected.map(\.description) == [])
+            for elements in batch.groups.flatMap(\.nested).compactMap({ $0 }) {
+                #expect(elements.objects?.rejected.isEmpty != false && elements.misfits.isEmpty)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        #"[{"id":1,"a":1,"at":"2014-01-02","o":{"p":1},"l":[{"id":1}]}]"#, #"[{"name":"a"},{"name":"a"}]"#,
+        #"[{"id":1,"t":"0a1b2c3d-0000-11de-8000-000000000000","n":null,"e":{},"m":{"1":2,"2":3}}]"#,
+    ])
+    func theSameSampleChangesNothing(json: String) throws {
+        let model = try InferredModel(from: Self.reader(json), entity: "Thing").model
+        let evolved = try Evolution(model, with: Self.reader(json), entity: "Thing")
+        #expect(evolved.model == model)
+        #expect(evolved.changes.isEmpty && evolved.obstacles.isEmpty && evolved.findings.isEmpty)
+        let empty = try Evolution(model, with: Self.reader("[]"), entity: "Thing")
+        #expect(empty.model == model && empty.changes.isEmpty)
+    }
+
+    @Test(arguments: [
+        (#"[{"id":1,"a":1}]"#, #"[{"id":1,"a":1.5}]"#, ["Thing.a is decimal now, no longer int64"]),
+        (#"[{"id":1,"a":0.5}]"#, #"[{"id":1,"a":1}]"#, []),
+        (
+            #"[{"id":1,"a":1}]"#, #"[{"id":1,"a":18446744073709551615}]"#, ["Thing.a is decimal now, no longer int64"]
+        ),
+        (#"[{"id":1,"a":18446744073709551615}]"#, #"[{"id":1,"a":1},{"id":2,"a":0.5}]"#, []),
+        (#"[{"id":1,"a":1}]"#, #"[{"id":1,"a":"x"}]"#, ["Thing.a is json now, no longer int64"]),
+        (#"[{"id":1,"a":true}]"#, #"[{"id":1,"a":1}]"#, ["Thing.a is json now, no longer bool"]),
+        (#"[{"id":1,"a":"x"}]"#, #"[{"id":1,"a":"2014-01-02"}]"#, []),
+        (#"[{"id":1,"a":"x"}]"#, #"[{"id":1,"a":"0a1b2c3d-0000-11de-8000-000000000000"}]"#, []),
+        (
+            #"[{"id":1,"created_at":"x"}]"#, #"[{"id":1,"created_at":1680893993}]"#,
+            ["Thing.created_at is json now, no longer string"]
+        ),
+        (
+            #"[{"id":1,"a":"0a1b2c3d-0000-11de-8000-000000000000"}]"#, #"[{"id":1,"a":"x"}]"#,
+            ["Thing.a is string now, no longer uuid"]
+        ),
+        (
+            #"[{"id":1,"a":"2014-01-02"}]"#, #"[{"id":1,"a":"2014/01/02"}]"#, ["Thing.a has dates in another style"]
+        ),
+        (#"[{"id":1,"a":"2014-01-02"}]"#, #"[{"id":1,"a":"soon"}]"#, ["Thing.a is json now, no longer date"]),
+        (#"[{"id":1,"a":null}]"#, #"[{"id":1,"a":5}]"#, ["Thing.a is json now, no longer string"]),
+        (#"[{"id":1,"a":5}]"#, #"[{"id":1,"a":null}]"#, []),
+        (#"[{"id":1}]"#, #"[{"id":1,"b":true,"a":[1]}]"#, ["Thing.b is new: bool", "Thing.a is new: json"]),
+        (#"[{"id":1}]"#, #"[{"id":1,"o":{"p":1}}]"#, ["Thing.o is new: O"]),
+        (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":{"p":1,"q":1}}]"#, ["O.q is new: int64"]),
+        (
+            #"[{"id":1,"l":[{"id":1,"p":1}]}]"#, #"[{"id":1,"l":[{"id":1,"p":"x"}]}]"#,
+            ["L.p is json now, no longer int64"]
+        ),
+        (#"[{"id":1,"l":[{"id":1}]}]"#, #"[{"id":1,"l":[{"id":1,"m":[{"id":1}]}]}]"#, ["L.m is new: M"]),
+        (#"[{"id":1,"a":1}]"#, #"[{"id":1,"o":{"a":1}},{"id":2,"o":null}]"#, ["Thing.o is new: O"]),
+        (#"[{"id":1,"a":1}]"#, #"[{"id":1,"a":{"p":1}}]"#, ["Thing.a is json now, no longer int64"]),
+        (#"[{"id":1,"a":1}]"#, #"[{"id":1,"a":1,"a2":1,"A":1}]"#, ["Thing.a2 is new: int64", "Thing.A is new: int64"]),
+    ])
+    func differencesExtendTheModel(first: String, second: String, changes: [String]) throws {
+        let evolved = try evolve(first, with: second)
+        #expect(evolved.changes.map(\.description) == changes)
+        #expect(evolved.obstacles.isEmpty)
+        try expectFit(second, evolved)
+        // What the second sample has is known then.
+        let again = try Evolution(evolved.model, with: Self.reader(second), entity: "Thing")
+        #expect(again.changes.isEmpty && again.obstacles.isEmpty)
+        #expect(again.model == evolved.model)
+    }
+
+    /// Keys that the later sample lacks stay in the model, and are left out of an export.
+    @Test func absentKeysAreOmitted() throws {
+        let evolved = try evolve(
+            #"[{"id":1,"gone":1,"kept":null,"o":{"p":1},"l":[{"id":1}]}]"#, with: #"[{"id":1,"kept":null}]"#)
+        #expect(evolved.changes.isEmpty)
+        let thing = try #require(evolved.model["Thing"])
+        func style(_ info: [String: String]?) -> String? { info?[JSONDialect.emptyAnnotation] }
+        #expect(style(thing.attributes.first { $0.name == "gone" }?.userInfo) == "omit")
+        #expect(style(thing.attributes.first { $0.name == "kept" }?.userInfo) == nil)
+        #expect(style(thing.relationship("o")?.declaration.userInfo) == "omit")
+        #expect(style(thing.relationship("l")?.declaration.userInfo) == "omit")
+        let model = try InferredModel(from: Self.reader(#"[{"id":1,"gone":1}]"#), entity: "Thing").model
+        #expect(style(model["Thing"]?.attributes.first { $0.name == "gone" }?.userInfo) == nil)
+    }
+
+    /// Values of two shapes under one key have an attribute beside the relationship.
+    @Test(arguments: [
+        (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":[]}]"#), (#"[{"id":1,"o":1}]"#, #"[{"id":1,"o":{"p":1}}]"#),
+        (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":{}}]"#),
+    ])
+    func otherKeysHoldWhatARelationshipCannot(first: String, second: String) throws {
+        let evolved = try evolve(first, with: second)
+        let annotation = JSONDialect.otherKeysAnnotation
+        #expect(evolved.model["Thing"]?.attributes.count { $0.userInfo[annotation] != nil } == 1)
+    }
+
+    @Test func anEntityOfItsOwnIsAddedWithThoseThatItLeadsTo() throws {
+        let users = #"[{"id":1,"company":{"id":7,"name":"x"}}]"#
+        let model = try InferredModel(from: Self.reader(users), entity: "Thing").model
+        let posts = #"[{"title":"a","company":{"id":7,"city":"b"}},{"title":"a","company":null}]"#
+        let evolved = try Evolution(model, with: Self.reader(posts), entity: "Post")
+        #expect(evolved.changes.map(\.description) == ["Post is new", "Post.company is new: Company2"])
+        #expect(evolved.findings.map(\.kind) == [.noKey] && evolved.findings.map(\.entity) == ["Post"])
+        #expect(evolved.model["Thing"]?.entity == model["Thing"]?.entity)
+        #expect(evolved.model["Company"]?.entity == model["Company"]?.entity)
+        #expect(evolved.model["Company2"]?.relationships.map(\.declaration.destination) == ["Post"])
+        let cities = #"[{"name":"a","zip":1},{"name":"b","zip":2}]"#
+        let keyed = try Evolution(
+            model, with: Self.reader(cities), entity: "City", options: InferredModel.Options(key: ["zip"]))
+        #expect(keyed.findings.isEmpty && keyed.model["City"]?.entity.identity == ["zip"])
+    }
+
+    @Test(arguments: [
+        (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":"text"}]"#, Evolution.Obstacle.Kind.notObjects, "o"),
+        (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":[{"p":1}]}]"#, .otherCount, "o"),
+        (#"[{"id":1}]"#, #"[{"id":1},{"id":1,"a":2}]"#, .identity, "id"),
+        (#"[{"id":1}]"#, #"[{"id":1},{"a":2}]"#, .identity, "id"),
+        (#"[{"id":1}]"#, #"[{"id":1},{"id":null}]"#, .identity, "id"),
+        (#"[{"id":1}]"#, #"[{"id":1},{"id":"a"}]"#, .keyType, "id"),
+        (#"[{"id":1,"o":{"id":1,"p":1}}]"#, #"[{"id":1,"o":{"id":true,"p":1}}]"#, .keyType, "id"),
+        (
+            #"[{"id":1,"o":{"id":1,"p":1}}]"#,
+            #"[{"id":1,"o":{"id":1,"p":1}},{"id":2,"o":{"id":1,"p":2}}]"#, .identity, ""
+        ),
+    ])
+    func obstaclesAreReportedWithTheirSolutions(
+        first: String, second: String, kind: Evolution.Obstacle.Kind, key: String
+    ) throws {
+        let evolved = try evolve(first, with: second)
+        #expect(evolved.obstacles.map(\.kind) == [kind])
+        #expect(evolved.obstacles.map(\.key) == [key])
+        #expect(evolved.obstacles.first?.description.contains("rebuild") == true)
+    }
+
+    // MARK: Limits
+
+    /// Below, at and above the limit: the contents of the earlier model count toward it.
+    @Test(arguments: [(3, ["Thing.b is new: json"], 1), (4, ["Thing.b is new: B"], 0), (5, ["Thing.b is new: B"], 0)])
+    func entitiesBeyondTheLimitAreJSON(limit: Int, changes: [String], findingCount: Int) throws {
+        let evolved = try evolve(
+            #"[{"id":1,"a":{"n":1,"z":{"m":1}}}]"#, with: #"[{"id":1,"b":{"n":1,"k":2},"a":{"n":1,"z":{"m":1}}}]"#,
+            options: InferredModel.Options(maximumEntityCount: limit))
+        #expect(evolved.changes.map(\.description) == changes)
+        #expect(evolved.findings.map(\.kind) == Array(repeating: .json(.limit), count: findingCount))
+        #expect(evolved.findings.map(\.entity) == Array(repeating: "Thing", count: findingCount))
+    }
+
+    @Test(arguments: [
+        (2, [], 1), (3, ["Thing.c is new: int64"], 1), (4, ["Thing.b is new: int64", "Thing.c is new: int64"], 0),
+    ])
+    func keysBeyondTheLimitAreKeptAsJSON(limit: Int, changes: [String], findingCount: Int) throws {
+        let evolved = try evolve(
+            #"[{"id":1,"a":1}]"#, with: #"[{"id":1,"b":1,"a":1},{"id":2,"c":1},{"id":3,"c":1}]"#,
+            options: InferredModel.Options(maximumPropertyCount: limit))
+        #expect(evolved.changes.map(\.description) == changes)
+        #expect(evolved.findings.map(\.kind) == Array(repeating: .json(.limit), count: findingCount))
+    }
+}
