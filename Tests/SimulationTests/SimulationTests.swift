@@ -36,7 +36,7 @@ struct SimulationTests {
             #expect(end.code == 0)
             return
         }
-        let count = environment["SEEDS"].flatMap { Int($0) } ?? (isThorough ? 1000 : 200) / caseStride
+        let count = environment["SEEDS"].flatMap { Int($0) } ?? (isThorough ? 1000 : 60) / caseStride
         let end = try await simulate(0, count - 1)
         #expect(end.code == 0, "again alone by SEED=…: \(end.output)")
     }

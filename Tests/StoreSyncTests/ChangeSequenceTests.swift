@@ -28,7 +28,7 @@ import Testing
     @Test(arguments: StoreKind.all, [SyncRelationship.DeleteRule.nullify, .cascade])
     func changesInOneCallEqualSingleCalls(kind: StoreKind, rule: SyncRelationship.DeleteRule) async throws {
         try await Self.with(kind, rule) { json in
-            for seed in seeds(10, thorough: 40) {
+            for seed in seeds(4, thorough: 40) {
                 var random = SeededRandom(seed: seed)
                 let changes = (0..<12).map { _ in Change(using: &random) }
                 var reference = Reference(cascades: rule == .cascade)
