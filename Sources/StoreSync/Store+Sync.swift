@@ -226,7 +226,7 @@ extension Store {
     /// it. A ``LiveSync`` prevents this.
     ///
     /// - Parameters:
-    ///   - entity: The entity of the objects.
+    ///   - entity: The entity of the objects, unless a change names its own.
     ///   - changes: The changes, in order.
     ///   - options: The allowed operations and other options. The key path is not used. The removal
     ///     limit applies to objects that are named as gone.
