@@ -122,6 +122,11 @@ else
     skip "there is no $static; Apple platforms have Foundation in the system"
 fi
 
+step "a server app that gets SIGTERM in the middle of a sync ends cleanly"
+swift build --package-path Tests/Packages/Service "${fast[@]}"
+service=$(swift build --package-path Tests/Packages/Service "${fast[@]}" --show-bin-path)
+"$service/ServiceCheck" "$service/Service"
+
 step "the example server, in a browser"
 tested ${limit[@]+"${limit[@]}"} swift test --package-path Demo/Server "${fast[@]}"
 

@@ -21,6 +21,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
             var lastID = 0
             var mailboxes: [Int: Mailbox<Element>] = [:]
             var relays: [Int: Relaying] = [:]
+            var isFinished = false
         }
 
         private let state = Locked(State())
@@ -28,11 +29,13 @@ package final class Broadcaster<Element: Sendable>: Sendable {
         var isEmpty: Bool { state.withLock { $0.mailboxes.isEmpty && $0.relays.isEmpty } }
 
         func add(_ mailbox: Mailbox<Element>) -> Int {
-            state.withLock { state in
+            let (id, isFinished) = state.withLock { state in
                 state.lastID += 1
-                state.mailboxes[state.lastID] = mailbox
-                return state.lastID
+                if !state.isFinished { state.mailboxes[state.lastID] = mailbox }
+                return (state.lastID, state.isFinished)
             }
+            if isFinished { mailbox.finish() }
+            return id
         }
 
         func add(_ relay: @escaping Relaying) -> Int {
@@ -60,7 +63,11 @@ package final class Broadcaster<Element: Sendable>: Sendable {
         }
 
         func finish() {
-            let mailboxes = state.withLock { Array($0.mailboxes.values) }
+            let mailboxes = state.withLock { state in
+                state.isFinished = true
+                defer { state.mailboxes = [:] }
+                return Array(state.mailboxes.values)
+            }
             for mailbox in mailboxes { mailbox.finish() }
         }
     }
@@ -92,6 +99,11 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     package func send(_ element: @autoclosure () -> Element) {
         guard isObserved else { return }
         for delivery in observers.deliver(element(), compaction) { delivery.complete() }
+    }
+
+    /// Ends the sequences of all observers, present and future, after the elements that wait.
+    package func finish() {
+        observers.finish()
     }
 
     /// Sends the following elements to another broadcaster too, before ``send(_:)`` returns.
@@ -153,7 +165,7 @@ package final class Subscription<Element: Sendable>: Sendable {
     package var droppedCount: Int { mailbox.droppedCount }
 
     /// Waits for the next element. Returns nil when the task is cancelled, or when the broadcaster
-    /// is gone and the queue is empty.
+    /// has finished or is gone and the queue is empty.
     package func next() async -> Element? {
         await mailbox.next()
     }

@@ -25,6 +25,23 @@ private actor Mirror: SyncProcessor {
     func owsDownloadItem(for item: Page) { pages[item.owsPrimaryKey] = item }
 }
 
+func showProgress(
+    of events: SyncEvents<SyncEvent>, on show: @Sendable (String) -> Void = { print($0, terminator: "") }
+) async {
+    for await event in events {
+        switch event {
+        case .progress(let progress):
+            let total = max(progress.total ?? progress.done, 1)
+            let width = 40 * progress.done / total
+            let bar = String(repeating: "#", count: width) + String(repeating: ".", count: 40 - width)
+            show("\r\(bar) \(progress.done) of \(total) \(progress.stage.rawValue)\u{1B}[K")
+        case .passEnded(.success(let report)): show("\r\(report)\u{1B}[K\n")
+        case .passEnded(.failure(let failure)): show("\r\(failure)\u{1B}[K\n")
+        default: break
+        }
+    }
+}
+
 /// The documentation of processors.
 @Suite(.endsInTime) struct SynchronizerExamples {
     @Test func mirrorConforms() async throws {
@@ -42,5 +59,22 @@ private actor Mirror: SyncProcessor {
         let report = try await synchronizer.sync()
         print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 removed
         #expect(report.inserted == 1)
+    }
+
+    @Test func aTerminalShowsTheProgress() async throws {
+        let synchronizer = Synchronizer(processor: Mirror())
+        let events = synchronizer.events
+        try await synchronizer.sync()
+        let (lines, output) = AsyncStream.makeStream(of: String.self)
+        let showing = Task { await showProgress(of: events) { output.yield($0) } }
+        var texts: [String] = []
+        for await line in lines {
+            texts.append(line)
+            if line.hasSuffix("\n") { break }
+        }
+        showing.cancel()
+        await showing.value
+        #expect(texts.contains("\r\(String(repeating: "#", count: 40)) 1 of 1 content\u{1B}[K"))
+        #expect(texts.last?.hasPrefix("\r1 listed: 1 inserted") == true)
     }
 }

@@ -216,6 +216,32 @@ import Testing
         }
     }
 
+    @Test func theEventsEndWithTheRunOfAStoppedService() async throws {
+        let gate = Gate()
+        let service = SyncService(schedule: everyMinute, clock: clock) { try await gate.pass() }
+        let events = service.events
+        let run = Task { try await service.run() }
+        try await gate.waitForArrivals()
+        service.requestStop()
+        gate.open()
+        try await run.value
+        var seen: [String] = []
+        for await event in events { seen.append(event.description) }
+        #expect(seen == ["began", "succeeded: ()"])
+        for await event in service.events { Issue.record("\(event)") }
+    }
+
+    @Test func theEventsOfACancelledServiceGoOn() async throws {
+        let service = SyncService(schedule: everyMinute, clock: clock) {}
+        let events = service.events
+        for _ in 0..<2 {
+            let run = Task { try await service.run() }
+            #expect(await words(events, until: "succeeded").last == "succeeded")
+            run.cancel()
+            await #expect(throws: CancellationError.self) { try await run.value }
+        }
+    }
+
     @Test func anIntervalOfZeroDoesNotSpin() async throws {
         let service = SyncService(schedule: SyncSchedule(interval: .zero, jitter: 0), clock: clock) {}
         let run = Task { try await service.run() }

@@ -45,6 +45,16 @@ import Testing
         return rules.filter { !$0.1 }.map(\.0)
     }
 
+    @Test func datesAreISO8601InTheBodyOfAHealthCheck() throws {
+        var health = SyncHealth<Int>()
+        health.record(
+            .waitsForSync(next: Date(timeIntervalSince1970: 60)), at: Date(timeIntervalSince1970: 0), leaseName: "a/b")
+        #expect(
+            String(decoding: try health.json(), as: UTF8.self)
+                == #"{"activity":{"isStopRequested":false,"kind":"waiting","leaseName":"a/b","since":"1970-01-01T00:00:00Z"},"#
+                + #""consecutiveFailures":0,"nextRun":"1970-01-01T00:01:00Z"}"#)
+    }
+
     @Test func noSequenceOfStepsContradictsItself() {
         func walk(_ health: SyncHealth<Int>, depth: Int) -> Int {
             var count = 0

@@ -130,6 +130,19 @@ extension SyncHealth: CustomStringConvertible {
     }
 }
 
+extension SyncHealth where Report: Codable {
+    /// The snapshot as JSON with dates in ISO 8601, such as `2026-11-21T13:00:00Z`: the body of a
+    /// health check.
+    ///
+    /// - Throws: The error of the report's encoding.
+    public func json() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(self)
+    }
+}
+
 extension SyncHealth: Codable where Report: Codable {
     private enum CodingKeys: CodingKey {
         case lastSuccess, lastReport, lastFailure, lastError, consecutiveFailures, nextRun, activity

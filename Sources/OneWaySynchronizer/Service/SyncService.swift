@@ -11,7 +11,7 @@ public import Foundation
 /// ```swift
 /// let everyMinute = SyncSchedule(interval: .seconds(60))
 /// let service = SyncService(schedule: everyMinute, lease: SQLiteLease(for: file)) {
-///     try await store.sync(.file("users.json"), into: "User")
+///     try await store.sync(User.self, .file(users))
 /// }
 /// try await service.run()
 /// ```
@@ -125,7 +125,8 @@ public final class SyncService<Report: Sendable>: Sendable {
     }
 
     /// The events from now on, for one observer, such as logs and metrics; the buffer holds 256
-    /// events. Each access creates a new observer.
+    /// events. Each access creates a new observer, whose sequence ends when ``run()`` returns after
+    /// a requested stop.
     public var events: SyncEvents<Event> { events(bufferSize: 256) }
 
     /// The events from now on, for one observer.
@@ -166,13 +167,14 @@ public final class SyncService<Report: Sendable>: Sendable {
         } onCancel: {
             work.cancel()
         }
-        let (timers, wasCutShort) = record(.ends) { control, _ in
+        let (timers, wasCutShort, isStopped) = record(.ends) { control, _ in
             control.isRunning = false
             control.cancelWork = nil
             defer { control.stopTimers = [] }
-            return (control.stopTimers, control.isCutShort)
+            return (control.stopTimers, control.isCutShort, control.isStopRequested)
         }
         for timer in timers { timer.cancel() }
+        if isStopped { broadcaster.finish() }
         try Task.checkCancellation()
         // A stop that reached its time limit is not an error.
         if case .failure(let error) = result, !wasCutShort { throw error }
