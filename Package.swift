@@ -269,7 +269,7 @@ let package = Package(
                 "OneWayTestSupport",
                 "TestChild", "OneWayTestLimits",
             ],
-            swiftSettings: settings),
+            exclude: ["Fixtures"], swiftSettings: settings),
         .executableTarget(
             name: "TestChild",
             dependencies: [

@@ -22,14 +22,11 @@ extension SQLiteWorker {
 }
 
 extension SQLiteMigration {
-    static let noteTable = "_sync_note"
-
     /// The stored text.
     func note() throws -> SQLStoreNote {
-        let isStore = try exists(SQLSchemaRecord.table)
-        guard try isKept(Self.noteTable, columns: ["note"]) else { return SQLStoreNote(isStore: isStore, text: nil) }
-        let statement = try connection.prepare("SELECT note FROM \(Self.noteTable)")
-        return SQLStoreNote(isStore: isStore, text: try statement.step() ? statement.text(at: 0) : nil)
+        guard try isRecorded() else { return SQLStoreNote(isStore: false, text: nil) }
+        let statement = try connection.prepare("SELECT note FROM \(Self.record) WHERE note IS NOT NULL")
+        return SQLStoreNote(isStore: true, text: try statement.step() ? statement.text(at: 0) : nil)
     }
 
     /// Whether the settings have a text that differs from the stored one.
@@ -41,8 +38,6 @@ extension SQLiteMigration {
     /// Stores the text of the settings if it differs from the stored one.
     func writeNote() throws {
         guard try lacksNote(), let note = settings.note else { return }
-        try connection.execute(
-            "CREATE TABLE IF NOT EXISTS \(Self.noteTable) (note TEXT NOT NULL); DELETE FROM \(Self.noteTable)")
-        try connection.prepare("INSERT INTO \(Self.noteTable) (note) VALUES (?)").run([.text(note)])
+        try connection.prepare("UPDATE \(Self.record) SET note = ?").run([.text(note)])
     }
 }

@@ -45,9 +45,9 @@ public import OneWaySynchronizer
 /// takes the queue over: the server accepts no more items from an earlier holder, and the earlier
 /// holder's calls fail.
 ///
-/// The items are in the table `sync_work`, which is unlogged: after a crash of the server it is
+/// The items are in the table `_sync_work`, which is unlogged: after a crash of the server it is
 /// empty, and the holder offers its items again. The next pass removes what an earlier one has
-/// left. `sync_work_pass` has the generations, and `sync_work_aside` the
+/// left. `_sync_work_passes` has the generations, and `_sync_work_aside` the
 /// items set aside. The tables are created if missing, and can serve any number of queues. A queue
 /// needs the notifications of its session, so a pooler that shares sessions among clients is
 /// rejected.

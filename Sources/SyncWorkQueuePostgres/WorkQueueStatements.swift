@@ -23,15 +23,15 @@ struct WorkQueueStatements {
 
     init(_ queue: PostgresWorkQueue) {
         schema = Self.quoted(queue.options.schema)
-        work = "\(schema).sync_work"
-        passes = "\(schema).sync_work_pass"
-        aside = "\(schema).sync_work_aside"
+        work = "\(schema)._sync_work"
+        passes = "\(schema)._sync_work_passes"
+        aside = "\(schema)._sync_work_aside"
         // Names of channels have at most 63 bytes. Two queues with the same fingerprint only wake
         // each other.
         var fingerprint = Fingerprint()
         fingerprint.combine(bytes: "\(queue.options.schema)\0\(queue.name)".utf8)
-        workerChannel = "sync_work_\(fingerprint.text)"
-        holderChannel = "sync_work_\(fingerprint.text)_done"
+        workerChannel = "_sync_work_\(fingerprint.text)"
+        holderChannel = "_sync_work_\(fingerprint.text)_done"
     }
 
     private static func quoted(_ name: String) -> String {
@@ -44,35 +44,31 @@ struct WorkQueueStatements {
 
     // MARK: Tables
 
-    /// Creates or completes the tables. The lock is required because `IF NOT EXISTS` does not
+    /// Creates the tables. The lock is required because `IF NOT EXISTS` does not
     /// protect against concurrent creation.
     var tables: String {
         """
         BEGIN;
-        SELECT pg_advisory_xact_lock(hashtextextended('sync_work tables'::text, 1::bigint));
+        SELECT pg_advisory_xact_lock(hashtextextended('_sync_work tables'::text, 1::bigint));
         \(schema == "\"public\"" ? "" : "CREATE SCHEMA IF NOT EXISTS \(schema);")
         CREATE UNLOGGED TABLE IF NOT EXISTS \(work) (
             queue text NOT NULL, holder text NOT NULL, number bigint NOT NULL, stage text NOT NULL, item text NOT NULL,
             state text NOT NULL, is_withdrawn boolean NOT NULL DEFAULT false, attempts integer NOT NULL DEFAULT 0,
-            worker text, worker_name text, visible_at timestamptz, error text, PRIMARY KEY (holder, number)
+            worker text, worker_name text, visible_at timestamptz, error text, key text NOT NULL DEFAULT '',
+            generation bigint NOT NULL DEFAULT 0, is_suspect boolean NOT NULL DEFAULT false,
+            version bigint NOT NULL DEFAULT 0, PRIMARY KEY (holder, number)
         );
-        ALTER TABLE \(work) ADD COLUMN IF NOT EXISTS key text NOT NULL DEFAULT '';
-        ALTER TABLE \(work) ADD COLUMN IF NOT EXISTS generation bigint NOT NULL DEFAULT 0;
-        ALTER TABLE \(work) ADD COLUMN IF NOT EXISTS is_suspect boolean NOT NULL DEFAULT false;
-        ALTER TABLE \(work) ADD COLUMN IF NOT EXISTS version bigint NOT NULL DEFAULT 0;
-        CREATE INDEX IF NOT EXISTS sync_work_waiting ON \(work) (queue, number) WHERE state = 'waiting';
-        CREATE INDEX IF NOT EXISTS sync_work_suspect ON \(work) (queue, number) WHERE state = 'waiting' AND is_suspect;
+        CREATE INDEX IF NOT EXISTS _sync_work_waiting ON \(work) (queue, number) WHERE state = 'waiting';
+        CREATE INDEX IF NOT EXISTS _sync_work_suspect ON \(work) (queue, number) WHERE state = 'waiting' AND is_suspect;
         CREATE TABLE IF NOT EXISTS \(passes) (
             queue text PRIMARY KEY, generation bigint NOT NULL, holder text NOT NULL
         );
         CREATE TABLE IF NOT EXISTS \(aside) (
             queue text NOT NULL, stage text NOT NULL, item text NOT NULL, attempts integer NOT NULL, worker text,
-            since timestamptz NOT NULL DEFAULT clock_timestamp()
+            since timestamptz NOT NULL DEFAULT clock_timestamp(), key text NOT NULL DEFAULT '',
+            is_released boolean NOT NULL DEFAULT false
         );
-        ALTER TABLE \(aside) ADD COLUMN IF NOT EXISTS key text NOT NULL DEFAULT '';
-        ALTER TABLE \(aside) ADD COLUMN IF NOT EXISTS is_released boolean NOT NULL DEFAULT false;
-        DROP INDEX IF EXISTS \(schema).sync_work_aside_item;
-        CREATE UNIQUE INDEX IF NOT EXISTS sync_work_aside_key ON \(aside) (queue, stage, md5(key));
+        CREATE UNIQUE INDEX IF NOT EXISTS _sync_work_aside_key ON \(aside) (queue, stage, md5(key));
         COMMIT
         """
     }
@@ -82,8 +78,7 @@ struct WorkQueueStatements {
     var hasTables: String {
         """
         SELECT to_regclass(\(Self.literal(passes))) IS NOT NULL
-            AND to_regclass(\(Self.literal("\(schema).sync_work_aside_key"))) IS NOT NULL
-            AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass(\(Self.literal(work))) AND attname = 'version')
+            AND to_regclass(\(Self.literal("\(schema)._sync_work_aside_key"))) IS NOT NULL
         """
     }
 

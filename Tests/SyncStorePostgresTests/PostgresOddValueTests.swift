@@ -174,9 +174,9 @@ struct PostgresOddValueTests {
     @Test func entitiesMayBeCalledLikeTablesOfTheStore() async throws {
         try await SharedPostgres.withDatabase { database in
             let names = [
-                "_sync_schema", "sync_doomed", "sync_batch_0", "_sync_new_0", "sync_lease", "sync_work",
-                "sync_work_pass",
-                "sync_work_waiting", "pg_class", "_sync_rows_x",
+                "_sync_schema", "_sync_doomed", "_sync_batch_0", "_sync_new_0", "_sync_leases", "_sync_work",
+                "_sync_work_passes",
+                "_sync_work_waiting", "pg_class", "_sync_rows_x",
             ]
             let model = try DataModel(
                 names.map {

@@ -158,7 +158,7 @@ struct PostgresOutageTests {
             try await child.output.wait { $0.contains { $0.hasPrefix("other failed") || $0 == "other committed" } }
             #expect(child.output.lines.contains("other committed"))
             #expect(try await store.count(StoreQuery("User")) == 1)
-            let generation = try await PostgresSession.run(server.url(), "SELECT generation FROM sync_lease")
+            let generation = try await PostgresSession.run(server.url(), "SELECT generation FROM _sync_leases")
             #expect(generation == [["2"]])
             await child.close()
         }
@@ -208,7 +208,7 @@ struct PostgresOutageTests {
             proxy.cut()
             if case .granted = try await lease.tryAcquire(for: SyncLeaseHolder()) { throw TestError("granted twice") }
             await #expect(throws: PostgresError.self) { try await grant.renew() }
-            let rows = try await PostgresSession.run(server.url(), "SELECT backend FROM sync_lease")
+            let rows = try await PostgresSession.run(server.url(), "SELECT backend FROM _sync_leases")
             #expect(rows == [[nil]])
             try await lease.withLease(waiting: .forever) {}
         }

@@ -9,7 +9,7 @@ import Testing
 /// Names, keys and values that try to be SQL stay what they are, in every kind of store.
 @Suite(.serialized, .endsInTime) struct InjectionTests {
     private static let words = [
-        #"User"; DROP TABLE "User"; --"#, "'); DELETE FROM sync_doomed; --", "$1", "?", "?1", ":a", "\\", "%", "/*",
+        #"User"; DROP TABLE "User"; --"#, "'); DELETE FROM _sync_doomed; --", "$1", "?", "?1", ":a", "\\", "%", "/*",
         "--", "a b",
         "xmin", "ctid", "pg_class", "text", "uuid", "order", "row", "_id", "_entity", "c0", "place", "é",
         String(repeating: "long", count: 40), String(repeating: "long", count: 40) + "er", "\"", "'", "''", "\u{1}",

@@ -131,26 +131,26 @@ import Testing
         #expect(removal.cascades.map(\.relationship) == ["tags"])
         #expect(
             removal.cascades.map(\.statement) == [
-                "INSERT OR IGNORE INTO temp.sync_doomed (family, row, round) SELECT 1, p.target, ?1 + 1 "
-                    + #"FROM temp.sync_doomed d JOIN (SELECT "Person" AS source, "Tag" AS target FROM "Person_tags") p "#
+                "INSERT OR IGNORE INTO temp._sync_doomed (family, row, round) SELECT 1, p.target, ?1 + 1 "
+                    + #"FROM temp._sync_doomed d JOIN (SELECT "Person" AS source, "Tag" AS target FROM "Person_tags") p "#
                     + "ON p.source = d.row WHERE d.family = 0 AND d.round = ?1"
             ])
         #expect(
             removal.denials.map(\.statement) == [
-                #"SELECT o."_entity" FROM temp.sync_doomed d JOIN (SELECT "boss" AS source, "_id" AS target FROM "Person" "#
+                #"SELECT o."_entity" FROM temp._sync_doomed d JOIN (SELECT "boss" AS source, "_id" AS target FROM "Person" "#
                     + #"WHERE "boss" IS NOT NULL) p ON p.source = d.row JOIN "Person" o ON o."_id" = d.row "#
-                    + "WHERE d.family = 0 AND NOT EXISTS (SELECT 1 FROM temp.sync_doomed x WHERE x.family = 0 AND x.row = p.target) "
+                    + "WHERE d.family = 0 AND NOT EXISTS (SELECT 1 FROM temp._sync_doomed x WHERE x.family = 0 AND x.row = p.target) "
                     + "LIMIT 1"
             ])
         #expect(
             removal.keys(family: 0)
-                == #"SELECT o."_id", o."_entity", o."id" FROM temp.sync_doomed d JOIN "Person" o ON o."_id" = d.row "#
+                == #"SELECT o."_id", o."_entity", o."id" FROM temp._sync_doomed d JOIN "Person" o ON o."_id" = d.row "#
                 + "WHERE d.family = 0 ORDER BY d.row")
         #expect(
-            removal.counts(family: 1) == "SELECT 'Tag', count(*) FROM temp.sync_doomed WHERE family = 1")
+            removal.counts(family: 1) == "SELECT 'Tag', count(*) FROM temp._sync_doomed WHERE family = 1")
         #expect(
             removal.deletion(family: 1)
-                == #"DELETE FROM "labels" WHERE "_id" IN (SELECT row FROM temp.sync_doomed WHERE family = 1)"#)
+                == #"DELETE FROM "labels" WHERE "_id" IN (SELECT row FROM temp._sync_doomed WHERE family = 1)"#)
     }
 
     // MARK: For PostgreSQL, where it differs
@@ -247,8 +247,8 @@ import Testing
                     [.objects([1, 2]), .integer(5), .integer(2)]))
         #expect(
             SQLRemoval(postgresSchema).cascades.map(\.statement.withoutSchema) == [
-                "INSERT INTO pg_temp.sync_doomed (family, row, round) SELECT 1, p.target, $1::bigint + 1 "
-                    + #"FROM pg_temp.sync_doomed d JOIN (SELECT "Person" AS source, "Tag" AS target FROM "Person_tags") p "#
+                "INSERT INTO pg_temp._sync_doomed (family, row, round) SELECT 1, p.target, $1::bigint + 1 "
+                    + #"FROM pg_temp._sync_doomed d JOIN (SELECT "Person" AS source, "Tag" AS target FROM "Person_tags") p "#
                     + "ON p.source = d.row WHERE d.family = 0 AND d.round = $1::bigint ON CONFLICT DO NOTHING"
             ])
     }

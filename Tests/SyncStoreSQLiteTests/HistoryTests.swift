@@ -36,7 +36,7 @@ import Testing
         let statement = try connection.prepare(
             """
             SELECT name || ' ' || number || ' ' || status || ' ' || inserted, error IS NULL, datetime(started) IS NULL
-            FROM "SyncPass" ORDER BY number
+            FROM _sync_passes ORDER BY number
             """)
         var rows: [String] = []
         while try statement.step() {

@@ -46,9 +46,9 @@ import Testing
 
     @Test func identitiesAreUniqueWhateverEntitiesAndRelationshipsAreCalled() async throws {
         let names = [
-            "User", "User_profile", "User_identity", "A", "A_B", "a_b_table", "sync_doomed", "sync_batch_3",
-            "sync_batch_2",
-            "_sync_schema", "_sync_note", "_sync_new_0", "_sync_old_0", "json_each", "pragma_table_xinfo",
+            "User", "User_profile", "User_identity", "A", "A_B", "a_b_table", "_sync_doomed", "_sync_batch_3",
+            "_sync_batch_2",
+            "_sync_schema", "_sync_passes", "_sync_new_0", "_sync_old_0", "json_each", "pragma_table_xinfo",
             "sqlite_master", "sqlite_x", "Index", "user_",
         ]
         let model = try DataModel(
@@ -67,7 +67,7 @@ import Testing
         for _ in 0..<2 {
             let mapper = try RecordMapper(model)
             var options = SQLiteStore.Options()
-            options.note = "a note, kept in a table beside"
+            options.note = "a note, kept beside the description"
             let store = try JSONStore(
                 try await SQLiteStore(exactly: mapper.model, at: .file(path), options: options), mapper: mapper)
             for name in names {
@@ -97,7 +97,7 @@ import Testing
     /// What others have under the name before the store is opened, or before the model gains Pet.
     @Test(arguments: [
         ("Person_identity", "CREATE TABLE Person_identity (x)"), ("_sync_schema", "CREATE TABLE _sync_schema (x)"),
-        ("_sync_note", "CREATE TABLE _sync_note (x)"), ("sync_batch_2", "CREATE TABLE sync_batch_2 (x)"),
+        ("_sync_bookmarks", "CREATE TABLE _sync_bookmarks (x)"), ("_sync_batch_2", "CREATE TABLE _sync_batch_2 (x)"),
         ("JSON_each", "CREATE VIEW JSON_each AS SELECT 1 AS x"),
         ("pragma_table_info", "CREATE TABLE pragma_table_info (x)"),
         ("Pet_identity", "CREATE INDEX Pet_identity ON Person (name)"),

@@ -32,7 +32,7 @@ struct LostSessionTests {
     }
 
     private func rowCount(_ server: PostgresServer) async throws -> String? {
-        try await PostgresSession.run(server.url(), "SELECT count(*) FROM sync_work")[0][0]
+        try await PostgresSession.run(server.url(), "SELECT count(*) FROM _sync_work")[0][0]
     }
 
     private func waitForRow(_ server: PostgresServer, _ text: String) async throws {
@@ -81,11 +81,11 @@ struct LostSessionTests {
             let other = try await PostgresSession(server.url())
             let holder = ScriptedProcessor(source: WorkQueueWorld.items(6)) { call in
                 // The offers will wait.
-                if case .list = call { try await other.use { _ = try $0.execute("BEGIN; LOCK TABLE sync_work") } }
+                if case .list = call { try await other.use { _ = try $0.execute("BEGIN; LOCK TABLE _sync_work") } }
             }
-            try await other.use { _ = try $0.execute("BEGIN; LOCK TABLE sync_work") }
+            try await other.use { _ = try $0.execute("BEGIN; LOCK TABLE _sync_work") }
             let pass = sync(queue, holder)
-            let waiting = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%sync_work%'"
+            let waiting = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%_sync_work%'"
             func strike() async throws {
                 for function in ["pg_cancel_backend", "pg_terminate_backend"] {
                     try await waitForRow(server, "SELECT \(function)(pid) \(waiting)")
@@ -100,7 +100,7 @@ struct LostSessionTests {
             let worker = ScriptedProcessor()
             let report = try await WorkQueueWorld.withWorkers([worker], queue) { try await pass.value }
             #expect(report.inserted == 6 && worker.calls.count == 6)
-            let generation = try await PostgresSession.run(server.url(), "SELECT generation FROM sync_work_pass")
+            let generation = try await PostgresSession.run(server.url(), "SELECT generation FROM _sync_work_passes")
             #expect(generation == [["1"]])
             #expect(try await rowCount(server) == "0")
         }
@@ -111,8 +111,8 @@ struct LostSessionTests {
         try await withServer { server in
             let queue = queue(server.url())
             let pass = sync(queue, ScriptedProcessor(source: WorkQueueWorld.items(6)))
-            try await waitForRow(server, "SELECT FROM pg_class WHERE relname = 'sync_work'")
-            try await waitForRow(server, "SELECT 1 FROM sync_work")
+            try await waitForRow(server, "SELECT FROM pg_class WHERE relname = '_sync_work'")
+            try await waitForRow(server, "SELECT 1 FROM _sync_work")
             try await server.kill()
             try await server.start()
             let report = try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) { try await pass.value }
@@ -124,8 +124,8 @@ struct LostSessionTests {
         try await withServer { server in
             let queue = queue(server.url())
             let pass = sync(queue, ScriptedProcessor(source: WorkQueueWorld.items(6)))
-            try await waitForRow(server, "SELECT FROM pg_class WHERE relname = 'sync_work'")
-            try await waitForRow(server, "SELECT 1 FROM sync_work")
+            try await waitForRow(server, "SELECT FROM pg_class WHERE relname = '_sync_work'")
+            try await waitForRow(server, "SELECT 1 FROM _sync_work")
             try await server.kill()
             pass.cancel()
             try await server.start()
@@ -138,8 +138,8 @@ struct LostSessionTests {
             let proxy = try TestProxy(to: server)
             let pass = sync(
                 queue(proxy.url(), visibilityTimeout: .seconds(3)), ScriptedProcessor(source: WorkQueueWorld.items(6)))
-            try await waitForRow(server, "SELECT FROM pg_class WHERE relname = 'sync_work'")
-            try await waitForRow(server, "SELECT 1 FROM sync_work")
+            try await waitForRow(server, "SELECT FROM pg_class WHERE relname = '_sync_work'")
+            try await waitForRow(server, "SELECT 1 FROM _sync_work")
             proxy.close()
             let failure = await #expect(throws: SyncFailure.self) { try await pass.value }
             #expect(failure?.errors.first?.underlying is PostgresError)

@@ -348,15 +348,15 @@ struct PostgresWorkQueueTests {
                 ChildProcess.product("TestChild"), ["work", database.url, queue.name, "16", "3000", "1", "w"])
             // Far beyond the time at which its items would be given to others.
             try await database.waitForRow(
-                "SELECT 1 FROM sync_work WHERE state = 'running' AND visible_at > clock_timestamp() LIMIT 1")
+                "SELECT 1 FROM _sync_work WHERE state = 'running' AND visible_at > clock_timestamp() LIMIT 1")
             let first = try await database.run(
-                "SELECT extract(epoch FROM min(visible_at)) FROM sync_work WHERE state = 'running'")
+                "SELECT extract(epoch FROM min(visible_at)) FROM _sync_work WHERE state = 'running'")
             try await database.waitForRow(
                 """
-                SELECT 1 FROM sync_work WHERE state = 'running'
+                SELECT 1 FROM _sync_work WHERE state = 'running'
                     AND visible_at > to_timestamp(\(first[0][0] ?? "0")) + interval '4 s' LIMIT 1
                 """)
-            let attempts = try await database.run("SELECT DISTINCT attempts FROM sync_work WHERE state = 'running'")
+            let attempts = try await database.run("SELECT DISTINCT attempts FROM _sync_work WHERE state = 'running'")
             #expect(attempts == [["1"]])
             await worker.close()
             try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) { _ = try await sync.value }

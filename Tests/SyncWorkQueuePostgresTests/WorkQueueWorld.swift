@@ -10,7 +10,7 @@ enum WorkQueueWorld {
     typealias Downloader = @Sendable (ScriptedProcessor.Call) async throws -> Void
 
     static let schema = "a \"schema\""
-    static let table = "\(SQLText.name(schema)).sync_work"
+    static let table = "\(SQLText.name(schema))._sync_work"
 
     static func items(_ count: Int) -> [TestItem] {
         (0..<count).map { TestItem("item \($0)") }

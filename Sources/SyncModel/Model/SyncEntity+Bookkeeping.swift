@@ -1,6 +1,8 @@
 extension SyncEntity {
-    /// The annotation of an entity whose objects are bookkeeping.
+    /// The annotation of an entity whose objects are bookkeeping. Its value ends the table's name.
     package static let bookkeepingAnnotation = "sync.bookkeeping"
+    /// The entities of bookkeeping.
+    package static let bookkeeping = [pendingLink, bookmark, pass]
     /// The annotation of an entity that was inferred from a sample.
     package static let inferredAnnotation = "sync.inferred"
 
@@ -9,6 +11,11 @@ extension SyncEntity {
     /// Change sets and counts of a sync leave these objects out.
     public var isBookkeeping: Bool {
         userInfo[Self.bookkeepingAnnotation] != nil
+    }
+
+    /// The name of the table of an entity of bookkeeping in a database, such as `_sync_passes`.
+    package var bookkeepingTable: String? {
+        userInfo[Self.bookkeepingAnnotation].map { "_sync_" + $0 }
     }
 
     /// Whether the entity was inferred from a sample.
@@ -20,7 +27,7 @@ extension SyncEntity {
     ///
     /// A pending link holds the identifiers that a payload contains for the targets of an object.
     package static let pendingLink = SyncEntity(
-        "SyncPendingLink", identity: "relationship", "object", userInfo: [bookkeepingAnnotation: "true"]
+        "SyncPendingLink", identity: "relationship", "object", userInfo: [bookkeepingAnnotation: "pending_links"]
     ) {
         // The relationship with its declaring entity, such as "Employee.company".
         SyncAttribute("relationship", .string, optional: false)
@@ -34,7 +41,7 @@ extension SyncEntity {
 
     /// The entity of bookmarks, from which a sync asks a source only for its changes.
     package static let bookmark = SyncEntity(
-        "SyncBookmark", identity: "name", userInfo: [bookkeepingAnnotation: "true"]
+        "SyncBookmark", identity: "name", userInfo: [bookkeepingAnnotation: "bookmarks"]
     ) {
         SyncAttribute("name", .string, optional: false)
         SyncAttribute("fingerprint", .string)
@@ -45,7 +52,7 @@ extension SyncEntity {
 
     /// The entity of the passes in a store's history.
     package static let pass = SyncEntity(
-        "SyncPass", identity: "number", userInfo: [bookkeepingAnnotation: "true"]
+        "SyncPass", identity: "number", userInfo: [bookkeepingAnnotation: "passes"]
     ) {
         SyncAttribute("number", .int64, optional: false)
         SyncAttribute("name", .string, optional: false)

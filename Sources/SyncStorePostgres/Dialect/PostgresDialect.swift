@@ -72,8 +72,10 @@ package struct PostgresDialect: SQLDialect {
     package func isReserved(table: String) -> Bool {
         let name = table.lowercased()
         // By default, leases and work queues have their tables in the same schema.
-        return ["_sync_schema", "sync_doomed", "sync_lease", "sync_work"].contains(name)
-            || ["_sync_new_", "_sync_rows_", "sync_batch_", "sync_work_", "sync_lease_"].contains(where: name.hasPrefix)
+        return SQLSchemaRecord.bookkeepingTables.contains(name)
+            || ["_sync_doomed", "_sync_leases", "_sync_work"].contains(name)
+            || ["_sync_new_", "_sync_rows_", "_sync_batch_", "_sync_work_", "_sync_leases_"]
+                .contains(where: name.hasPrefix)
     }
 
     /// An index entry has at most 2,704 bytes, including the entity name. See
@@ -226,13 +228,13 @@ package struct PostgresDialect: SQLDialect {
 
     // MARK: Removal
 
-    package var doomedTable: String { "pg_temp.sync_doomed" }
+    package var doomedTable: String { "pg_temp._sync_doomed" }
 
     package var doomedPreparation: String {
         """
-        CREATE TEMPORARY TABLE IF NOT EXISTS sync_doomed \
+        CREATE TEMPORARY TABLE IF NOT EXISTS _sync_doomed \
         (family integer, row bigint, round bigint, PRIMARY KEY (family, row)) ON COMMIT DELETE ROWS; \
-        TRUNCATE pg_temp.sync_doomed
+        TRUNCATE pg_temp._sync_doomed
         """
     }
 

@@ -10,7 +10,7 @@ import SyncStoreSQL
 ///     let lease = PostgresLease("users", at: "postgres://db.example.com/app")
 ///     try await lease.withLease(waiting: .forever) { try await synchronizer.sync() }
 ///
-/// The lease is a row of the table `sync_lease` with an expiry time and a generation. Only the
+/// The lease is a row of the table `_sync_leases` with an expiry time and a generation. Only the
 /// server's clock counts. The table is created if missing.
 ///
 /// - If a holder ends or is killed, the next process that asks gets the lease, because the holder's
@@ -32,7 +32,7 @@ public struct PostgresLease: SyncLease {
     /// The time for which a holder that cannot renew the lease keeps it; 10 seconds by default.
     public let duration: Duration
 
-    /// The schema of the table `sync_lease`; `public` by default.
+    /// The schema of the table `_sync_leases`; `public` by default.
     public let schema: String
 
     private let address: PostgresAddress

@@ -17,7 +17,7 @@ struct PostgresLeaseStatements {
 
     init(schema: String) {
         self.schema = SQLText.name(schema)
-        table = "\(self.schema).sync_lease"
+        table = "\(self.schema)._sync_leases"
     }
 
     /// Creates the table. The lock is required because `IF NOT EXISTS` does not protect against
@@ -27,7 +27,7 @@ struct PostgresLeaseStatements {
         BEGIN;
         SET LOCAL search_path TO pg_catalog, pg_temp;
         SELECT pg_catalog.pg_advisory_xact_lock(
-            pg_catalog.hashtextextended('sync_lease tables'::pg_catalog.text, 1::pg_catalog.int8));
+            pg_catalog.hashtextextended('_sync_leases tables'::pg_catalog.text, 1::pg_catalog.int8));
         \(schema == "\"public\"" ? "" : "CREATE SCHEMA IF NOT EXISTS \(schema);")
         CREATE TABLE IF NOT EXISTS \(table) (
             name pg_catalog.text PRIMARY KEY, generation pg_catalog.int8 NOT NULL, token pg_catalog.text,

@@ -27,7 +27,7 @@ struct PostgresBatch {
 
     init(_ layout: EntityLayout) {
         self.layout = layout
-        tableName = "sync_batch_\(layout.index)"
+        tableName = "_sync_batch_\(layout.index)"
         name = "pg_temp.\(tableName)"
         defaults = layout.attributes.enumerated().map { slot, attribute in
             layout.identitySlots.contains(slot) ? .null : attribute.defaultValue

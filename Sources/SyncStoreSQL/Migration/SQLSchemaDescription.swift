@@ -31,6 +31,7 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     }
 
     var entities: [Entity]
+    /// The table of each topmost entity.
     var families: [String: String]
     package var tables: [SQLSchema.Table]
     var rowColumn: String

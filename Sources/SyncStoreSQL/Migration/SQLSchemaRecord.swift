@@ -1,11 +1,16 @@
+import SyncModel
+
 /// A database's record of its tables, in a table with one row.
 package struct SQLSchemaRecord: Equatable, Sendable {
     /// The name of the table.
     package static let table = "_sync_schema"
     /// The version of the record's format. A later version of this package may write a higher one.
     package static let format = 1
-    /// The columns that the table has in every database.
+    /// The columns that a store reads and writes. The column `note` has the text of a program, see
+    /// ``SQLStoreNote``.
     package static let columns = "format, model_version, description"
+    /// The names of the tables of bookkeeping that have the same name in every database.
+    package static let bookkeepingTables = [table] + SyncEntity.bookkeeping.compactMap(\.bookkeepingTable)
 
     package let description: SQLSchemaDescription
     package let modelVersion: Int

@@ -166,15 +166,16 @@ extension SQLSchema {
             let layout = model.layouts[place]
             guard layout.hasIdentity, identityScope(of: place) == place else { continue }
             let columns = layout.identitySlots.map { SQLText.name(self.columns[place][$0]) }
+            let owner = layout.entity.bookkeepingTable ?? layout.name
             indices.append(
                 identityIndex(
                     place, family, columns, lengthCondition(place, isLong: false),
-                    names.takeIndex("\(layout.name)_identity")))
+                    names.takeIndex("\(owner)_identity")))
             guard let condition = lengthCondition(place, isLong: true) else { continue }
             let hashes = zip(layout.identitySlots, columns).map { "(\(longKey(place, $0, of: $1)))" }
             indices.append(
                 identityIndex(
-                    place, family, hashes, condition, names.takeIndex("\(layout.name)_long_identity")))
+                    place, family, hashes, condition, names.takeIndex("\(owner)_long_identity")))
         }
         return indices
     }

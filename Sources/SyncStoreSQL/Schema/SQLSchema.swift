@@ -32,7 +32,7 @@ package struct SQLSchema: Sendable {
     }
 
     /// The storage of a relationship; both sides share it.
-    package enum Storage: Hashable, Sendable, Codable {
+    package enum Storage: Hashable, Sendable {
         /// A column of the objects' own table.
         case column(ColumnLink)
         /// A column of the related objects' table that refers to the objects.

@@ -28,8 +28,7 @@ struct SQLSchemaPlanner {
     /// Plans the entity tables and their attribute columns.
     mutating func planFamilies() {
         for root in model.layouts where root.parent == nil {
-            let wish = naming.tables[root.name] ?? root.name
-            let table = tableNames.takeTable(wish, otherwise: wish + "_table")
+            let table = tableName(of: root.entity)
             var names = SQLNames(dialect)
             for name in dialect.reservedColumns { names.reserve(name) }
             _ = names.take(naming.rowColumn, otherwise: naming.rowColumn)
@@ -52,6 +51,12 @@ struct SQLSchemaPlanner {
             columnNames.append(names)
             references.append([])
         }
+    }
+
+    private mutating func tableName(of entity: SyncEntity) -> String {
+        if let own = entity.bookkeepingTable { return tableNames.take(own, otherwise: own) }
+        let wish = naming.tables[entity.name] ?? entity.name
+        return tableNames.takeTable(wish, otherwise: wish + "_table")
     }
 
     /// Plans the storage of each relationship once, on the side that stores it, for both sides.

@@ -53,7 +53,7 @@ final class SQLiteBatchTable {
 
     /// The name of the table for a number of cells per row.
     static func name(columnCount: Int) -> String {
-        "sync_batch_\(columnCount)"
+        "_sync_batch_\(columnCount)"
     }
 
     /// Provides rows to statements while a function runs. Their batch must not move in memory in

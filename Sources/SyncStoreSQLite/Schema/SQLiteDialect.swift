@@ -50,9 +50,9 @@ package struct SQLiteDialect: SQLDialect {
     package func isReserved(table: String) -> Bool {
         let name = table.lowercased()
         // A table with the name of a function would hide the function from the store's statements.
-        return [SQLSchemaRecord.table, SQLiteMigration.noteTable, "sync_doomed", "json_each"].contains(name)
+        return SQLSchemaRecord.bookkeepingTables.contains(name) || ["_sync_doomed", "json_each"].contains(name)
             || name.hasPrefix("pragma_")
-            || ["_sync_new_", "_sync_old_", "sync_batch_"].contains {
+            || ["_sync_new_", "_sync_old_", "_sync_batch_"].contains {
                 name.hasPrefix($0) && name.dropFirst($0.count).allSatisfy(\.isNumber)
             }
     }
@@ -165,13 +165,13 @@ package struct SQLiteDialect: SQLDialect {
 
     // MARK: Removal
 
-    package var doomedTable: String { "temp.sync_doomed" }
+    package var doomedTable: String { "temp._sync_doomed" }
 
     package var doomedPreparation: String {
         """
-        CREATE TABLE IF NOT EXISTS temp.sync_doomed \
+        CREATE TABLE IF NOT EXISTS temp._sync_doomed \
         (family INTEGER NOT NULL, row INTEGER NOT NULL, round INTEGER NOT NULL, PRIMARY KEY (family, row)) WITHOUT ROWID; \
-        DELETE FROM temp.sync_doomed
+        DELETE FROM temp._sync_doomed
         """
     }
 

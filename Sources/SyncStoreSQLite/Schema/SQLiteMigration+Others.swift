@@ -213,17 +213,17 @@ extension SQLiteMigration {
 
     // MARK: Names
 
-    /// Whether the database has one of the store's own bookkeeping tables.
+    /// Whether the database has the store's record of its tables.
     ///
     /// - Throws: `SQLSchemaError.unfitForeignObject` if another tool's table has its name.
-    func isKept(_ table: String, columns: [String]) throws -> Bool {
-        guard try exists(table) else { return false }
-        let info = try connection.prepare("PRAGMA table_info(\(SQLText.name(table)))")
+    func isRecorded() throws -> Bool {
+        guard try exists(Self.record) else { return false }
+        let info = try connection.prepare("PRAGMA table_info(\(Self.record))")
         var found: Set<String> = []
         while try info.step() { found.insert(info.text(at: 1)) }
-        guard found.isSuperset(of: columns) else {
+        guard found.isSuperset(of: ["format", "model_version", "description", "note"]) else {
             throw SQLSchemaError.unfitForeignObject(
-                name: table, reason: "the store needs a table of this name for itself; rename it")
+                name: Self.record, reason: "the store needs a table of this name for itself; rename it")
         }
         return true
     }
@@ -231,7 +231,7 @@ extension SQLiteMigration {
     /// Rejects tables and views of other tools whose names the store needs.
     func checkNames(besides stored: SQLSchemaDescription?) throws {
         var own = Set((stored?.tables ?? []).map { $0.name.lowercased() })
-        own.formUnion([SQLSchemaRecord.table, Self.noteTable])
+        own.insert(Self.record)
         let names = try connection.prepare("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
         while try names.step() {
             let name = names.text(at: 0)

@@ -45,11 +45,9 @@ extension SQLiteMigration {
             }
             for table in schema.tables { try copy(table) }
         }
-        let record = SQLSchemaRecord.table
         try connection.execute(
-            "DROP TABLE IF EXISTS main.\(record); CREATE TABLE main.\(record) "
-                + "(format INTEGER NOT NULL, model_version INTEGER NOT NULL, description TEXT NOT NULL); "
-                + "INSERT INTO main.\(record) SELECT * FROM fresh.\(record)")
+            "DROP TABLE IF EXISTS main.\(Self.record); CREATE TABLE main.\(Self.record) (\(Self.recordColumns)); "
+                + "INSERT INTO main.\(Self.record) SELECT * FROM fresh.\(Self.record)")
     }
 
     private func copy(_ table: SQLSchema.Table) throws {

@@ -3,7 +3,9 @@ import SyncStoreSQL
 
 /// Creates or migrates the tables of a schema in a database, in one transaction.
 struct SQLiteMigration {
-    private static let record = SQLSchemaRecord.table
+    static let record = SQLSchemaRecord.table
+    static let recordColumns =
+        "format INTEGER NOT NULL, model_version INTEGER NOT NULL, description TEXT NOT NULL, note TEXT"
 
     let connection: SQLiteConnection
     let schema: SQLSchema
@@ -197,7 +199,7 @@ struct SQLiteMigration {
 
     /// The database's record of its tables; nil if it has never been a store.
     private func stored() throws -> SQLSchemaRecord? {
-        guard try isKept(Self.record, columns: ["format", "model_version", "description"]) else { return nil }
+        guard try isRecorded() else { return nil }
         let wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
         let statement = try connection.prepare("SELECT \(SQLSchemaRecord.columns) FROM \(Self.record)")
         guard try statement.step() else { throw SQLSchemaError.unreadable }
@@ -208,7 +210,7 @@ struct SQLiteMigration {
 
     /// The database's record of its tables, from any version of the model; nil if there is none.
     func recorded() throws -> SQLSchemaDescription? {
-        guard try isKept(Self.record, columns: ["format", "model_version", "description"]) else { return nil }
+        guard try isRecorded() else { return nil }
         let statement = try connection.prepare("SELECT format, description FROM \(Self.record)")
         guard try statement.step() else { throw SQLSchemaError.unreadable }
         guard statement.integer(at: 0) <= Int64(SQLSchemaRecord.format) else {
@@ -222,7 +224,8 @@ struct SQLiteMigration {
         try checkIndexNames(plan.schema.tables.filter { plan.adopted[$0.name] == nil }, plan.stored?.description)
         if let record = plan.stored {
             wanted = wanted.with(try keepingVirtualTables { try migrate(record, to: plan) })
-            try connection.execute("DELETE FROM \(Self.record)")
+            try connection.prepare("UPDATE \(Self.record) SET (\(SQLSchemaRecord.columns)) = (?, ?, ?)")
+                .run(try wanted.bindings())
         } else {
             for table in plan.schema.tables {
                 if plan.adopted[table.name] != nil {
@@ -234,12 +237,10 @@ struct SQLiteMigration {
                     }
                 }
             }
-            try connection.execute(
-                "CREATE TABLE \(Self.record) "
-                    + "(format INTEGER NOT NULL, model_version INTEGER NOT NULL, description TEXT NOT NULL)")
+            try connection.execute("CREATE TABLE \(Self.record) (\(Self.recordColumns))")
+            try connection.prepare("INSERT INTO \(Self.record) (\(SQLSchemaRecord.columns)) VALUES (?, ?, ?)")
+                .run(try wanted.bindings())
         }
-        try connection.prepare("INSERT INTO \(Self.record) (\(SQLSchemaRecord.columns)) VALUES (?, ?, ?)")
-            .run(try wanted.bindings())
     }
 
     /// Converts the stored tables to those of a plan.

@@ -121,26 +121,26 @@ import Testing
         let removal = SQLRemoval(schema, adopted: ["Person", "Person_tags"], foreignCascades: links)
         #expect(
             removal.releases(family: 0).map(\.statement) == [
-                #"UPDATE "Person" SET "boss" = NULL WHERE "boss" IN (SELECT row FROM temp.sync_doomed "#
+                #"UPDATE "Person" SET "boss" = NULL WHERE "boss" IN (SELECT row FROM temp._sync_doomed "#
                     + "WHERE family = 0)",
                 #"UPDATE "Tag" SET "owner" = NULL, "place" = NULL WHERE "owner" IN (SELECT row FROM "#
-                    + "temp.sync_doomed WHERE family = 0)",
-                #"DELETE FROM "Person_tags" WHERE "Person" IN (SELECT row FROM temp.sync_doomed WHERE family = 0)"#,
+                    + "temp._sync_doomed WHERE family = 0)",
+                #"DELETE FROM "Person_tags" WHERE "Person" IN (SELECT row FROM temp._sync_doomed WHERE family = 0)"#,
             ])
         #expect(
             removal.releases(family: 1).map(\.statement) == [
-                #"DELETE FROM "Person_tags" WHERE "Tag" IN (SELECT row FROM temp.sync_doomed WHERE family = 1)"#
+                #"DELETE FROM "Person_tags" WHERE "Tag" IN (SELECT row FROM temp._sync_doomed WHERE family = 1)"#
             ])
         #expect(
             removal.releases(family: 1).map(\.remaining) == [
-                #"SELECT 1 FROM "Person_tags" WHERE "Tag" IN (SELECT row FROM temp.sync_doomed WHERE family = 1) LIMIT 1"#
+                #"SELECT 1 FROM "Person_tags" WHERE "Tag" IN (SELECT row FROM temp._sync_doomed WHERE family = 1) LIMIT 1"#
             ])
         #expect(SQLRemoval(schema).releases(family: 0) == [])
         // Those that are deleted before keep what may not be null.
         #expect(
             removal.releases(family: 0, after: [1]).map(\.remaining)[1]
-                == #"SELECT 1 FROM "Tag" WHERE "owner" IN (SELECT row FROM temp.sync_doomed WHERE family = 0) AND "#
-                + #""_id" NOT IN (SELECT row FROM temp.sync_doomed WHERE family = 1) LIMIT 1"#)
+                == #"SELECT 1 FROM "Tag" WHERE "owner" IN (SELECT row FROM temp._sync_doomed WHERE family = 0) AND "#
+                + #""_id" NOT IN (SELECT row FROM temp._sync_doomed WHERE family = 1) LIMIT 1"#)
         #expect(removal.deletionOrder([0, 1]) == [1, 0])
         let circle = SQLSchema.ColumnLink(table: "Person", column: "tag", position: nil, target: "Tag")
         #expect(SQLRemoval(schema, foreignCascades: links + [circle]).deletionOrder([0, 1]) == [0, 1])
