@@ -173,8 +173,7 @@ let package = Package(
         .testTarget(
             name: "OneWaySynchronizerTests",
             dependencies: [
-                "SyncBase", "OneWaySynchronizer", "SyncProcessorTesting", "OneWayTestSupport", "TestChild",
-                "OneWayTestLimits",
+                "SyncBase", "OneWaySynchronizer", "SyncProcessorTesting", "OneWayTestSupport", "OneWayTestLimits",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,20 +1,43 @@
 #if os(macOS) || os(Linux)
 import Foundation
+import OneWaySynchronizer
 import OneWayTestLimits
 import OneWayTestSupport
+import SyncStoreSQLite
 import Testing
 
-/// Processes that compete for the lease on a file, and are killed in the middle.
+/// Processes that compete for the lease of a database or in a file, and are killed in the middle.
 @Suite(.endsInTime) struct LeaseProcessTests {
-    @Test(arguments: [1, 2] as [UInt64])
-    func oneProcessAtATimeHoldsTheLeaseAndAKilledOneIsSucceeded(_ seed: UInt64) async throws {
-        let folder = try TemporaryDirectory()
-        let paths = ["data.sqlite", "witness"].map { folder.url.appending(path: $0).path }
-        func start() throws -> ChildProcess {
-            try ChildProcess(ChildProcess.product("TestChild"), ["lease"] + paths)
+    /// The leases that processes of one computer share, by the names that `TestChild` has for them.
+    enum Kind: String, CaseIterable {
+        case database = "lease"
+        case file = "file-lease"
+
+        func lease(at path: String) -> any SyncLease {
+            switch self {
+            case .database: SQLiteLease(for: path)
+            case .file: FileLease(at: URL(filePath: path))
+            }
         }
+    }
+
+    private let folder: TemporaryDirectory
+    private let paths: [String]
+
+    init() throws {
+        let folder = try TemporaryDirectory()
+        self.folder = folder
+        paths = ["data", "witness"].map { folder.url.appending(path: $0).path }
+    }
+
+    private func start(_ kind: Kind) throws -> ChildProcess {
+        try ChildProcess(ChildProcess.product("TestChild"), [kind.rawValue] + paths)
+    }
+
+    @Test(arguments: Kind.allCases, [1, 2] as [UInt64])
+    func oneProcessAtATimeHoldsTheLeaseAndAKilledOneIsSucceeded(_ kind: Kind, _ seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
-        var children = try (0..<3).map { _ in try start() }
+        var children = try (0..<3).map { _ in try start(kind) }
         var lines: [String] = []
         for _ in 0..<15 {
             // The victim is in the middle of something: how far, the number of its lines decides.
@@ -24,7 +47,7 @@ import Testing
             try await output.wait { $0.count >= count }
             await children[victim].kill()
             lines += output.lines
-            children[victim] = try start()
+            children[victim] = try start(kind)
         }
         for child in children {
             // Each gets the lease in the end, whoever died with it.
@@ -36,13 +59,19 @@ import Testing
         #expect(lines.count { $0 == "confirmed" } >= 3)
     }
 
-    @Test func aStoppedProcessKeepsTheLease() async throws {
-        let folder = try TemporaryDirectory()
-        let paths = ["data.sqlite", "witness"].map { folder.url.appending(path: $0).path }
-        let first = try ChildProcess(ChildProcess.product("TestChild"), ["lease"] + paths)
+    @Test(arguments: Kind.allCases)
+    func aStoppedProcessKeepsTheLeaseAndIsNamed(_ kind: Kind) async throws {
+        let first = try start(kind)
         try await first.output.wait { $0.contains("held") }
         first.signal(SIGSTOP)
-        let second = try ChildProcess(ChildProcess.product("TestChild"), ["lease"] + paths)
+        if case .held(let holder) = try await kind.lease(at: paths[0]).tryAcquire(for: SyncLeaseHolder()) {
+            // It may have been stopped before it wrote its name.
+            #expect(holder == nil || holder?.program == "TestChild")
+        } else {
+            // It was stopped between two leases.
+            #expect(first.output.lines.contains("confirmed"))
+        }
+        let second = try start(kind)
         try await second.output.wait { $0.contains("asked") }
         first.signal(SIGCONT)
         try await second.output.wait { $0.contains("confirmed") }
