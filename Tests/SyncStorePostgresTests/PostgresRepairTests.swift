@@ -111,7 +111,7 @@ struct PostgresRepairTests {
         (#"ALTER TABLE "User" DROP COLUMN name"#, [.column("name")], "the column User.name"),
         (#"ALTER TABLE "User" RENAME COLUMN name TO title"#, [.column("name")], "the column User.name"),
         (#"DROP TABLE "User_friends""#, [.table], "the table User_friends"),
-        (#"DROP TABLE "SyncBookmark""#, [.table], "the table SyncBookmark"),
+        (#"DROP TABLE "_sync_bookmarks""#, [.table], "the table _sync_bookmarks"),
     ])
     func whatHeldDataIsNamedAndRepaired(
         drop: String, parts: [SQLSchemaDefect.Part], subject: String
@@ -169,7 +169,7 @@ struct PostgresRepairTests {
             let store = try await Self.open(database)
             #expect(try await database.run(#"SELECT author FROM "Note""#) == [[nil]])
             #expect(try await database.run(#"SELECT * FROM "User_friends""#).isEmpty)
-            #expect(try await database.run(#"SELECT relationship FROM "SyncPendingLink""#) == [["Note.author"]])
+            #expect(try await database.run(#"SELECT relationship FROM _sync_pending_links"#) == [["Note.author"]])
             #expect(try await store.count(StoreQuery("Note")) == 1)
             try await Self.useAgain(store)
         }

@@ -72,7 +72,7 @@ import Testing
         bookmark["cursor"] = "5"
         bookmark["lastFullPass"] = .date(Timestamp(microseconds: 1_000_000_000_000_000))
         let row = bookmark
-        try await store.transaction { try await $0.insert(row) }
+        _ = try await store.transaction { try await $0.insert(row) }
     }
 
     private func texts(_ sql: String, at path: String) throws -> [String] {

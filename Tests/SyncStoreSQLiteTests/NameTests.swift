@@ -97,7 +97,7 @@ import Testing
     /// What others have under the name before the store is opened, or before the model gains Pet.
     @Test(arguments: [
         ("Person_identity", "CREATE TABLE Person_identity (x)"), ("_sync_schema", "CREATE TABLE _sync_schema (x)"),
-        ("_sync_bookmarks", "CREATE TABLE _sync_bookmarks (x)"), ("_sync_batch_2", "CREATE TABLE _sync_batch_2 (x)"),
+        ("_sync_batch_2", "CREATE TABLE _sync_batch_2 (x)"),
         ("JSON_each", "CREATE VIEW JSON_each AS SELECT 1 AS x"),
         ("pragma_table_info", "CREATE TABLE pragma_table_info (x)"),
         ("Pet_identity", "CREATE INDEX Pet_identity ON Person (name)"),

@@ -38,7 +38,7 @@ import Testing
         let store = try await world.open(Self.model())
         try await world.sync(Self.people, into: store)
         try await world.sync(#"[{"id":9,"author":{"id":1}}]"#, entity: "Note", into: store)
-        try run("INSERT INTO SyncBookmark (name) VALUES ('b')")
+        try run("INSERT INTO _sync_bookmarks (name) VALUES ('b')")
     }
 
     private func run(_ statements: String) throws {
@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: [
         ("DROP TABLE Note", "the table Note"), ("DROP TABLE Person_friends", "the table Person_friends"),
-        ("DROP TABLE SyncBookmark", "the table SyncBookmark"),
+        ("DROP TABLE _sync_bookmarks", "the table _sync_bookmarks"),
         ("ALTER TABLE Person DROP COLUMN name", "the column Person.name"),
         ("ALTER TABLE Person RENAME COLUMN name TO title", "the column Person.name"),
         ("DROP TABLE Person", "the table Person"),
@@ -67,7 +67,7 @@ import Testing
         #expect(try SQLiteConnection.texts("PRAGMA integrity_check", at: world.path) == ["ok"])
         let store = try await world.open(Self.model())
         // The next sync reads everything.
-        #expect(try SQLiteConnection.count("SyncBookmark", at: world.path) == 0)
+        #expect(try SQLiteConnection.count("_sync_bookmarks", at: world.path) == 0)
         try await world.sync(Self.people, into: store)
         try await world.sync(#"[{"id":9,"author":{"id":1}}]"#, entity: "Note", into: store)
         #expect(try await world.rows(store, where: "friends.@count = 1 and boss.id = 1 and name = 'b'") == [2])

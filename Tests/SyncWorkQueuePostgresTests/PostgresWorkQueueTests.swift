@@ -439,7 +439,7 @@ struct PostgresWorkQueueTests {
             }
             func waitForGeneration(_ generation: Int) async throws {
                 try await database.waitForRow(
-                    "SELECT 1 FROM \(WorkQueueWorld.table)_pass WHERE generation = \(generation)")
+                    "SELECT 1 FROM \(WorkQueueWorld.table)_passes WHERE generation = \(generation)")
             }
             let first = sync(1)
             // A worker that never seems to end.

@@ -231,7 +231,7 @@ extension SQLiteMigration {
     /// Rejects tables and views of other tools whose names the store needs.
     func checkNames(besides stored: SQLSchemaDescription?) throws {
         var own = Set((stored?.tables ?? []).map { $0.name.lowercased() })
-        own.insert(Self.record)
+        own.formUnion(SQLSchemaRecord.bookkeepingTables)
         let names = try connection.prepare("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
         while try names.step() {
             let name = names.text(at: 0)
