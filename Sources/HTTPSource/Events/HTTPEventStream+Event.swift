@@ -26,12 +26,12 @@ extension HTTPEventStream {
         /// Readers of several entities are combined:
         ///
         ///     let users = HTTPEventStream.Event.objects(of: "User", types: ["user.changed"])
-        ///     let companies = HTTPEventStream.Event.objects(of: "Company", types: ["company.changed"])
-        ///     HTTPEventStream(url, reading: { try users($0) ?? companies($0) })
+        ///     let teams = HTTPEventStream.Event.objects(of: "Team", types: ["team.changed"])
+        ///     HTTPEventStream(url, reading: { try users($0) ?? teams($0) })
         ///
         /// - Parameters:
-        ///   - entity: The entity of the objects; nil, the default, for the one that the changes are
-        ///     applied to.
+        ///   - entity: The entity of the objects; nil, the default, for the one that the changes
+        ///     are applied to.
         ///   - types: The types of events with new or changed objects; nil, the default, for all
         ///     except `removals`.
         ///   - removals: The types of events with deleted objects or their identifiers; none by

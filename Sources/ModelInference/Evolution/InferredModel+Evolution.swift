@@ -43,8 +43,8 @@ extension InferredModel {
                 case widened(from: AttributeType, to: AttributeType)
                 /// Dates are written in another style.
                 case restyled
-                /// A relationship became a JSON attribute, as ``InferredModel/Options/jsonKeyPaths``
-                /// requests.
+                /// A relationship became a JSON attribute, as
+                /// ``InferredModel/Options/jsonKeyPaths`` requests.
                 case becameJSON(from: String)
             }
 

@@ -1,4 +1,5 @@
-/// One key names the case: `{"column": {"table": "User", "column": "company", "target": "Company"}}`.
+/// One key names the case, such as
+/// `{"column": {"table": "User", "column": "company", "target": "Company"}}`.
 extension SQLSchema.Storage: Codable {
     private enum CodingKeys: CodingKey {
         case column, inverseColumn, join

@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-// The server app of the guide "In a server", and a program that runs it against a server that waits.
+// The server app of the guide "In a server", and a program that runs it against a server that
+// waits.
 
 let package = Package(
     name: "Service",

@@ -6,8 +6,8 @@ final class RawConnection: Sendable {
 
     /// Connects to a server.
     ///
-    /// - Parameter window: The number of bytes that this side receives before they are read; nil for
-    ///   what the system prefers.
+    /// - Parameter window: The number of bytes that this side receives before they are read; nil
+    ///   for what the system prefers.
     init(port: Int, window: Int32? = nil) throws {
         #if canImport(Glibc)
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
