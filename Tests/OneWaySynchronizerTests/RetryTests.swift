@@ -160,14 +160,35 @@ import Testing
     }
 
     static let delays: [(attempt: Int, random: Double, expected: Duration?)] = [
-        (1, 0, .zero), (1, 0.5, .milliseconds(250)), (2, 0.5, .milliseconds(500)), (3, 0.5, .seconds(1)),
-        (8, 0.5, .seconds(5)), (99, 0.999, .milliseconds(9990)), (100, 0.5, nil),
+        (1, 0, .milliseconds(250)), (1, 0.5, .milliseconds(375)), (2, 0.5, .milliseconds(750)),
+        (3, 0.5, .milliseconds(1500)), (8, 0.5, .milliseconds(7500)), (99, 0.999, .milliseconds(9995)),
+        (100, 0.5, nil),
     ]
 
     @Test(arguments: delays)
-    func waitsDoubleUpToACapWithFullJitter(attempt: Int, random: Double, expected: Duration?) {
+    func waitsDoubleUpToACapWithJitter(attempt: Int, random: Double, expected: Duration?) {
         let policy = RetryPolicy(maxAttempts: 100, baseDelay: .milliseconds(500), maxDelay: .seconds(10))
         #expect(policy.delay(afterAttempt: attempt, error: RetryableTestError(), random: random) == expected)
+    }
+
+    /// The sum of all waits of a policy.
+    private static func patience(of policy: RetryPolicy, random: Double) -> Duration {
+        (1..<policy.maxAttempts).reduce(.zero) { sum, attempt in
+            sum + (policy.delay(afterAttempt: attempt, error: RetryableTestError(), random: random) ?? .zero)
+        }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(1), .seconds(30), .seconds(3_600)])
+    func thePolicyOfAnOutageWaitsAtLeastSoLong(outage: Duration) {
+        let policy = RetryPolicy(outlasting: outage)
+        #expect(Self.patience(of: policy, random: 0) >= outage)
+        #expect(Self.patience(of: policy, random: 0.999) <= outage * 2 + policy.maxDelay)
+        #expect(RetryPolicy(outlasting: outage, baseDelay: .zero).maxAttempts <= 1_000)
+    }
+
+    @Test func byDefaultWaitsOutlastARestart() {
+        #expect(Self.patience(of: RetryPolicy(), random: 0) >= .seconds(30))
+        #expect(RetryPolicy().maxAttempts == RetryPolicy(outlasting: .seconds(30)).maxAttempts)
     }
 
     static let wishes: [(wish: Duration, expected: Duration)] = [

@@ -287,6 +287,40 @@ import Testing
         }
     }
 
+    /// A clock on which each wait passes at once.
+    private struct JumpingClock: Clock {
+        let time = ManualClock()
+        var now: ManualClock.Instant { time.now }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+            time.advance(by: max(now.duration(to: deadline), .zero))
+        }
+    }
+
+    /// A server that restarts fails the list and the downloads for a while.
+    @Test func aServerMayBeAwayForThirtySeconds() async throws {
+        try await FolderWorld.with { world in
+            let clock = JumpingClock()
+            let synchronizer = Synchronizer(
+                processor: world.synchronizer.processor, options: SyncOptions(retry: RetryPolicy()), clock: clock)
+            let backAt = Locked(Duration.seconds(30))
+            world.serve([("a", 1)]) { request in
+                let now = clock.now.offset
+                return backAt.withLock { backAt in
+                    if now < backAt { return .status(503) }
+                    // It is away once more after it has sent the list.
+                    if request.path == "/list.json" { backAt = now + .seconds(30) }
+                    return nil
+                }
+            }
+            let report = try await synchronizer.sync()
+            #expect(report.inserted == 1)
+            #expect(report.retries > 10)
+            #expect(try world.contents == ["a": "a 1"])
+        }
+    }
+
     // MARK: A cancel
 
     @Test func aCancelInTheMiddleOfABodyLeavesNothingHalfWritten() async throws {

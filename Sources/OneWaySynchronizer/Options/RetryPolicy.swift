@@ -18,17 +18,20 @@ extension RetryableError {
     public var retryAfter: Duration? { nil }
 }
 
-/// Whether a failed call is retried, and after which wait: exponential backoff with full jitter.
+/// Whether a failed call is retried, and after which wait: exponential backoff with jitter.
 ///
 /// A call is retried if its error is a ``RetryableError`` that allows it, or if ``accepts`` returns
-/// `true`. The wait before attempt *n* + 1 is random between zero and the smaller of ``maxDelay``
-/// and ``baseDelay`` · 2ⁿ⁻¹. If the error specifies a wait, exactly that is used, but at least
-/// ``baseDelay`` and at most ``maxDelay``.
+/// `true`. The wait before attempt *n* + 1 is random between half of and the whole of the smaller
+/// of ``maxDelay`` and ``baseDelay`` · 2ⁿ⁻¹. If the error specifies a wait, exactly that is used,
+/// but at least ``baseDelay`` and at most ``maxDelay``.
+///
+/// With the defaults, the waits together take between 32 s and 64 s, so that a pass outlasts the
+/// restart of a server. To choose another time, use ``init(outlasting:baseDelay:maxDelay:accepts:)``.
 public struct RetryPolicy: Sendable {
-    /// The total number of attempts, the first one included. At least 1; default 3.
+    /// The total number of attempts, the first one included. At least 1; default 8.
     public var maxAttempts: Int
 
-    /// The upper bound of the first wait, doubled by every further attempt. Default 0.5 s.
+    /// The longest first wait, doubled by every further attempt. Default 0.5 s.
     public var baseDelay: Duration
 
     /// The longest wait, whatever the attempt or the error. Default 60 s.
@@ -39,7 +42,7 @@ public struct RetryPolicy: Sendable {
 
     /// Creates a policy. The defaults are those of the properties.
     public init(
-        maxAttempts: Int = 3,
+        maxAttempts: Int = 8,
         baseDelay: Duration = .milliseconds(500),
         maxDelay: Duration = .seconds(60),
         accepts: (@Sendable (any Error) -> Bool)? = nil
@@ -48,6 +51,31 @@ public struct RetryPolicy: Sendable {
         self.baseDelay = baseDelay
         self.maxDelay = maxDelay
         self.accepts = accepts
+    }
+
+    /// Creates a policy whose waits together are at least as long as an outage.
+    ///
+    /// They are at most twice as long, and a last wait of up to ``maxDelay`` longer. Attempts end
+    /// at 1,000.
+    ///
+    /// - Parameter outage: How long a server may be away.
+    public init(
+        outlasting outage: Duration,
+        baseDelay: Duration = .milliseconds(500),
+        maxDelay: Duration = .seconds(60),
+        accepts: (@Sendable (any Error) -> Bool)? = nil
+    ) {
+        self.init(maxAttempts: 1, baseDelay: baseDelay, maxDelay: maxDelay, accepts: accepts)
+        var shortest = Duration.zero
+        while shortest < outage, maxAttempts < 1_000 {
+            shortest = shortest.addingClamped(shortestDelay(afterAttempt: maxAttempts))
+            maxAttempts += 1
+        }
+    }
+
+    /// The shortest wait after an attempt, unless the error specifies one.
+    private func shortestDelay(afterAttempt attempt: Int) -> Duration {
+        backoff(initial: baseDelay, doublings: attempt - 1, cap: maxDelay) / 2
     }
 
     /// The wait after attempt number `attempt` (from 1) failed with `error`; `nil` for no further
@@ -62,7 +90,7 @@ public struct RetryPolicy: Sendable {
             // A server that asks for no wait would otherwise be called again at once.
             return max(min(max(wanted, baseDelay), maxDelay), .zero)
         }
-        return backoff(initial: baseDelay, doublings: attempt - 1, cap: maxDelay).multipliedClamped(by: random)
+        return shortestDelay(afterAttempt: attempt).multipliedClamped(by: 1 + random)
     }
 }
 
