@@ -8,6 +8,9 @@ extension JSONReader {
         let path: [[UInt8]]
         /// The key path as text, with dots between the keys.
         let pathText: String
+        /// The keys that lead from an element to its object, as UTF-8; empty if the elements are
+        /// the objects.
+        private(set) var objectPath: [[UInt8]] = []
         /// The values to capture from the rest of the document.
         var probe = JSONProbe([])
 
@@ -33,13 +36,21 @@ extension JSONReader {
         /// The elements of the array at a key path with dots between its keys, such as
         /// `data.items`.
         ///
+        /// If each element contains its object under a key, `[]` follows the key of the array:
+        /// `users.edges[].node` reads the objects of `{"users": {"edges": [{"node": {…}}]}}`. An
+        /// element without the key is an error, and null in its place counts as an element that is
+        /// null.
+        ///
         /// - Parameters:
         ///   - keyPath: The keys that lead to the array, separated by dots. Empty, the default, if
         ///     the document is the array.
         ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of
         ///     one element; false by default.
         public static func array(at keyPath: String = "", acceptsSingleObject: Bool = false) -> JSONReader.Layout {
-            array(at: JSONKeyPath.keys(of: keyPath), acceptsSingleObject: acceptsSingleObject)
+            let keys = JSONKeyPath.list(at: keyPath)
+            var layout = array(at: keys.list, acceptsSingleObject: acceptsSingleObject)
+            layout.objectPath = keys.object.map { Array($0.utf8) }
+            return layout
         }
 
         /// Returns the same layout, which also captures values around the array.

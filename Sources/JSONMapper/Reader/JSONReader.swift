@@ -145,7 +145,11 @@ public final class JSONReader {
         while true {
             switch phase {
             case .element:
-                guard let result = try readElement(isWhole: isWhole, body) else { return nil }
+                let result =
+                    layout.objectPath.isEmpty
+                    ? try readElement(isWhole: isWhole, body)
+                    : try readElement(isWhole: isWhole) { try Self.enter(layout.objectPath[...], &$0, body) }
+                guard let result else { return nil }
                 phase = .separator(isFirst: false)
                 elementCount += 1
                 return result
@@ -268,6 +272,20 @@ public final class JSONReader {
             guard let fault = error as? JSONFault else { throw error }
             throw fail(fault.reason, byteOffset: fault.byteOffset)
         }
+    }
+
+    /// Calls `body` with the cursor at the value that keys within an element lead to, or at null
+    /// where an object on the way is null.
+    private static func enter<Result>(
+        _ keys: ArraySlice<[UInt8]>, _ cursor: inout JSONCursor, _ body: (inout JSONCursor) throws -> Result
+    ) throws -> Result {
+        guard let key = keys.first, try cursor.kind() != .null else { return try body(&cursor) }
+        try cursor.beginObject()
+        while let found = try cursor.nextKey() {
+            if found.equals(key) { return try enter(keys.dropFirst(), &cursor, body) }
+            try cursor.skipValue()
+        }
+        throw cursor.fault(.keyPathNotFound)
     }
 
     // MARK: Input
