@@ -31,7 +31,8 @@ public struct StoreSyncOptions: Sendable {
     /// If true, a sync throws ``StoreSyncError/payloadDiffers(_:rejectedCount:)`` instead of
     /// reporting ``StoreSyncResult/drift`` or rejected objects, and nothing is written.
     public var failsOnDrift: Bool
-    /// The meaning of a key that an object lacks; ``AbsentKeys/automatic`` by default.
+    /// The meaning of a key that an object lacks; ``AbsentKeys/automatic`` by default. The result
+    /// says which rule was used.
     public var absentKeys: AbsentKeys
     /// Whether objects that an index or a constraint of the store refuses are left out; false by
     /// default, which makes them an error.
@@ -42,9 +43,10 @@ public struct StoreSyncOptions: Sendable {
     public var setsRefusedAside: Bool
 
     /// The meaning of a key that an object lacks.
-    public enum AbsentKeys: Hashable, Sendable, CaseIterable {
-        /// Same as `clear` for an entity that was inferred from a sample, otherwise same as `keep`.
-        /// Objects of an inferred entity are mirrored as they are.
+    public enum AbsentKeys: String, Hashable, Sendable, CaseIterable, Codable {
+        /// The rule of the source. If it has none, same as `clear` for an entity that was inferred
+        /// from a sample, otherwise same as `keep`. Objects of an inferred entity are mirrored as
+        /// they are.
         case automatic
         /// The property stays as it is.
         case keep

@@ -82,6 +82,9 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
     public var keys: Keys?
     /// The objects that the payload or the source reported.
     public var coverage = Coverage.unchanged
+    /// What happened to the properties whose keys an object lacked: `keep` or `clear`; nil if no
+    /// object was read.
+    public var absentKeys: StoreSyncOptions.AbsentKeys?
     /// How the pages proved that no object is missing; nil if they did not.
     ///
     /// Proof is sought only if objects are absent, or if the next sync would ask for changes only.

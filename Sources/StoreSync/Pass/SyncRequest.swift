@@ -120,6 +120,7 @@ struct SyncRequest: Sendable {
         if isUndone { pass.tally.undoUpdates() }
         var summary = try await result(of: pass)
         summary.coverage = end.coverage == .changes ? .changes : .everything
+        summary.absentKeys = rules.clearsAbsent ? .clear : .keep
         summary.pageCount = pages.progress.pageCount
         summary.byteCount = pages.progress.byteCount
         summary.warnings = end.warnings
@@ -159,7 +160,8 @@ struct SyncRequest: Sendable {
         let count = pages.progress.elementCount
         if end.coverage == .everything, let total = end.totalElementCount, total > count {
             end.lacksObjects = true
-            end.doubt = end.doubt ?? "the source counts \(total) objects, and its pages had \(count)"
+            let advice = end.advice.map { ": \($0)" } ?? ""
+            end.doubt = end.doubt ?? "the source counts \(total) objects, and its pages had \(count)\(advice)"
         }
         if end.proof == nil, end.totalElementCount == count { end.proof = .count }
         return end

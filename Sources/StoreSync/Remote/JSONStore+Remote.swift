@@ -81,6 +81,7 @@ extension JSONStore {
     ) -> SyncRequest {
         var options = options
         if options.keyPath.isEmpty { options.keyPath = source.keyPath }
+        if options.absentKeys == .automatic { options.absentKeys = source.absentKeys }
         return SyncRequest(mapper: mapper, entity: entity, options: options)
     }
 
@@ -123,6 +124,7 @@ extension SyncRequest {
         fingerprint.combine(try await source.fingerprint)
         fingerprint.combine(options.keyPath)
         fingerprint.combine(options.operations.rawValue)
+        fingerprint.combine(rules.clearsAbsent)
         fingerprint.combine("\(mapper.dialect)")
         fingerprint.combine(mapper.model)
         return BookmarkPlace(of: source.name, self, fingerprint: fingerprint)

@@ -33,6 +33,9 @@ public struct RemoteEnd: Sendable {
     /// If the pages had fewer objects, they do not prove which objects are absent. Ignored for
     /// changes.
     public var totalElementCount: Int?
+    /// What a user can change if the pages have fewer objects than the source counts; nil, the
+    /// default, if there is no advice.
+    package var advice: String?
     /// Whether the pages had fewer objects than ``totalElementCount``.
     var lacksObjects = false
     /// Readable sentences about the pages, such as a key path that no page has; empty by default.

@@ -17,6 +17,10 @@ public protocol RemoteSource: Sendable {
     /// the default, if the page is the array.
     var keyPath: String { get }
 
+    /// The meaning of a key that an object lacks, used if the sync's options say `automatic`, which
+    /// is the default here, too. Sources that omit empty values say `clear`.
+    var absentKeys: StoreSyncOptions.AbsentKeys { get }
+
     /// Begins a pass.
     ///
     /// - Parameters:
@@ -30,6 +34,9 @@ public protocol RemoteSource: Sendable {
 extension RemoteSource {
     /// Empty: the page is the array.
     public var keyPath: String { "" }
+
+    /// `automatic`: the source has no rule.
+    public var absentKeys: StoreSyncOptions.AbsentKeys { .automatic }
 }
 
 /// The answer of a source at the beginning of a pass.
