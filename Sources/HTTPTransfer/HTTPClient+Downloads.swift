@@ -152,7 +152,7 @@ extension HTTPClient {
                 }
                 guard resumption.isWhole else { throw resumption.brokenOff(at: url) }
                 return .whole(byteCount: resumption.byteCount, head.headers)
-            } catch let error as HTTPError where error.canContinue && resumption.canGoOn {
+            } catch let error as HTTPError where error.problem.isInterruption && resumption.canGoOn {
                 let attempt = resumption.fail()
                 guard let delay = retry.delay(afterAttempt: attempt, error: error, random: random()) else {
                     throw error
@@ -239,10 +239,10 @@ extension Resumption {
     }
 }
 
-extension HTTPError {
-    /// Whether a download that failed with this error can be continued.
-    fileprivate var canContinue: Bool {
-        switch problem {
+extension HTTPError.Problem {
+    /// Whether a body that broke off for this reason can be continued.
+    var isInterruption: Bool {
+        switch self {
         case .cutShort, .timedOut, .unreachable(_, isLasting: false): true
         default: false
         }

@@ -48,6 +48,9 @@ public final class HTTPClient: Sendable {
     public let retry: RetryPolicy
     /// Where requests may go.
     public let destinations: Destinations
+    /// The names of query parameters whose values are credentials although their names do not say
+    /// so.
+    public let secretParameters: Set<String>
     let transport: any HTTPClient.Transport
     let sign: (@Sendable (inout HTTPRequest) async throws -> Void)?
     package let pacer: RequestPacer
@@ -62,26 +65,29 @@ public final class HTTPClient: Sendable {
     /// - Parameters:
     ///   - transport: The transport that carries requests; by default ``systemTransport(_:)``.
     ///   - limits: The limits of each request.
-    ///   - retry: Which failed requests of a source are repeated, and when. By default five
-    ///     attempts with full jitter, no earlier than the server's `Retry-After`.
+    ///   - retry: Which failed requests of a source are repeated, and when. By default, a server
+    ///     may be away for 30 s, and its `Retry-After` is followed.
     ///   - destinations: Where requests may go, including redirects and links to further pages;
     ///     anywhere by default.
     ///   - requestsPerSecond: The maximum number of requests that begin per second; nil, the
     ///     default, for no limit.
     ///   - connectionCount: The maximum number of simultaneous requests, at least 1; 4 by default.
+    ///   - secretParameters: The names of query parameters whose values are credentials although
+    ///     their names do not say so, such as `k`; none by default. Names such as `api_key` and
+    ///     `access_token` always count. Messages and bookmarks have no credential.
     ///   - sign: Adds header fields to a complete request, right before it is sent, such as a
     ///     signature; none by default. It is called for each request to the origin of the address
     ///     that the caller gave, also after redirects. Errors do not show the fields that it adds.
     public convenience init(
         transport: any HTTPClient.Transport = HTTPClient.systemTransport(), limits: Limits = Limits(),
-        retry: RetryPolicy = RetryPolicy(maxAttempts: 5), destinations: Destinations = .anywhere,
-        requestsPerSecond: Double? = nil, connectionCount: Int = 4,
+        retry: RetryPolicy = RetryPolicy(), destinations: Destinations = .anywhere,
+        requestsPerSecond: Double? = nil, connectionCount: Int = 4, secretParameters: Set<String> = [],
         sign: (@Sendable (inout HTTPRequest) async throws -> Void)? = nil
     ) {
         self.init(
             transport: transport, limits: limits, retry: retry, destinations: destinations,
-            requestsPerSecond: requestsPerSecond, connectionCount: connectionCount, sign: sign,
-            clock: ContinuousClock())
+            requestsPerSecond: requestsPerSecond, connectionCount: connectionCount,
+            secretParameters: secretParameters, sign: sign, clock: ContinuousClock())
     }
 
     /// Creates a client with its own sources of time and chance.
@@ -92,8 +98,8 @@ public final class HTTPClient: Sendable {
     ///   - random: Returns a number in 0 ..< 1 that chooses waits within their bounds.
     package init(
         transport: any HTTPClient.Transport = HTTPClient.systemTransport(), limits: Limits = Limits(),
-        retry: RetryPolicy = RetryPolicy(maxAttempts: 5), destinations: Destinations = .anywhere,
-        requestsPerSecond: Double? = nil, connectionCount: Int = 4,
+        retry: RetryPolicy = RetryPolicy(), destinations: Destinations = .anywhere,
+        requestsPerSecond: Double? = nil, connectionCount: Int = 4, secretParameters: Set<String> = [],
         sign: (@Sendable (inout HTTPRequest) async throws -> Void)? = nil,
         clock: some Clock<Duration>, date: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
@@ -103,6 +109,7 @@ public final class HTTPClient: Sendable {
         self.limits = limits
         self.retry = retry
         self.destinations = destinations
+        self.secretParameters = secretParameters
         self.clock = SyncClock(clock)
         self.date = date
         self.random = random

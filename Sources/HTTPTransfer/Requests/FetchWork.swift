@@ -60,7 +60,8 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
 
     /// The credentials that have been sent.
     private var secrets: SentSecrets {
-        SentSecrets(headers: sent.withLock { $0 }, url: order.request.url)
+        SentSecrets(
+            headers: sent.withLock { $0 }, url: order.request.url, parameters: client.secretParameters)
     }
 
     /// Fetches within the time limits.
@@ -103,7 +104,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     }
 
     private func fetch() async throws -> Inspector.Facts? {
-        let (found, body) = try await follow()
+        var (found, body) = try await follow(order.request)
         guard found.status != 304 else {
             head.settle(.success(found))
             return nil
@@ -115,32 +116,87 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         if let length = found.headers["Content-Length"].flatMap({ Int($0) }), length > limit {
             throw HTTPError.Problem.tooLarge(limit: limit)
         }
+        var resumption = Resumption()
+        // A plain body is continued by the caller, who keeps it. Other requests are repeated.
+        if order.expectsJSON, order.request.method == "GET" {
+            _ = resumption.take(status: found.status, headers: found.headers)
+        }
         head.settle(.success(found))
-        for try await bytes in body {
-            noteArrival(of: bytes.count)
-            if received < Self.shownByteCount {
-                beginning.withLock { $0 += bytes.prefix(Self.shownByteCount - received) }
-            }
-            received += bytes.count
-            if received > limit {
-                throw HTTPError.Problem.tooLarge(limit: limit)
-            }
-            // Blanks and a UTF-8 byte order mark may come first. Some servers label JSON as
-            // text/html.
-            if !isChecked, let first = bytes.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }) {
-                isChecked = true
-                if received == bytes.count, let encoding = Self.encoding(of: bytes) {
-                    throw HTTPError.Problem.malformed("the body is \(encoding)")
+        var isContinued = false
+        while true {
+            do {
+                for try await bytes in body {
+                    noteArrival(of: bytes.count)
+                    if received < Self.shownByteCount {
+                        beginning.withLock { $0 += bytes.prefix(Self.shownByteCount - received) }
+                    }
+                    received += bytes.count
+                    resumption.receive(bytes.count)
+                    if received > limit {
+                        throw HTTPError.Problem.tooLarge(limit: limit)
+                    }
+                    // Blanks and a UTF-8 byte order mark may come first. Some servers label JSON as
+                    // text/html.
+                    if !isChecked, let first = bytes.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }) {
+                        isChecked = true
+                        if received == bytes.count, let encoding = Self.encoding(of: bytes) {
+                            throw HTTPError.Problem.malformed("the body is \(encoding)")
+                        }
+                        if first == UInt8(ascii: "<") {
+                            throw HTTPError.Problem.notJSON(firstLine: firstLine(of: bytes))
+                        }
+                    }
+                    inspector?.inspect(bytes)
+                    activity.withLock { $0.isOurTurn = true }
+                    try await buffer.bring(bytes)
+                    noteArrival()
                 }
-                if first == UInt8(ascii: "<") { throw HTTPError.Problem.notJSON(firstLine: firstLine(of: bytes)) }
+                // A part may be shorter than the rest that was requested.
+                if !isContinued || resumption.isWhole { break }
+                throw HTTPError.Problem.cutShort(received: received, expected: resumption.total)
+            } catch let problem as HTTPError.Problem where problem.isInterruption {
+                body = try await rest(of: found, &resumption, after: problem)
+                isContinued = true
             }
-            inspector?.inspect(bytes)
-            activity.withLock { $0.isOurTurn = true }
-            try await buffer.bring(bytes)
-            noteArrival()
         }
         try Task.checkCancellation()
         return inspector?.finish()
+    }
+
+    /// Requests the rest of a body that broke off.
+    ///
+    /// - Throws: The problem, if the server does not have the rest of this body.
+    private func rest(
+        of begun: HTTPHead, _ resumption: inout Resumption, after problem: HTTPError.Problem
+    ) async throws -> HTTPResponse.Body {
+        var latest = problem
+        while resumption.headers != HTTPHeaders() {
+            let attempt = resumption.fail()
+            let error = HTTPError(url: order.request.url, problem: latest)
+            guard let delay = client.retry.delay(afterAttempt: attempt, error: error, random: client.random()) else {
+                break
+            }
+            if let deadline = order.deadline, client.clock.now() + delay >= deadline { break }
+            activity.withLock { $0.isOurTurn = true }
+            try await client.clock.sleep(delay)
+            noteArrival()
+            var request = order.request
+            request.headers.merge(resumption.headers)
+            request.headers["Accept-Encoding"] = "identity"
+            request.headers["If-None-Match"] = nil
+            request.headers["If-Modified-Since"] = nil
+            do {
+                let (head, body) = try await follow(request)
+                // An entity tag identifies a body only together with its address.
+                guard head.url == begun.url,
+                    case .append = resumption.take(status: head.status, headers: head.headers)
+                else { break }
+                return body
+            } catch let problem as HTTPError.Problem {
+                latest = problem
+            }
+        }
+        throw problem
     }
 
     /// The encoding that the beginning of a body indicates if JSON cannot have it; otherwise nil.
@@ -157,8 +213,8 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     /// Sends the request, and follows redirects.
     ///
     /// - Returns: A success, or a 304 to a conditional request.
-    private func follow() async throws -> (HTTPHead, HTTPResponse.Body) {
-        var request = order.request
+    private func follow(_ first: HTTPRequest) async throws -> (HTTPHead, HTTPResponse.Body) {
+        var request = first
         let secrets = try await order.secrets()
         guard secrets["Range"] == nil else {
             throw HTTPError.Problem.invalidRequest(
@@ -214,7 +270,9 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
                     "the body is compressed (\(PrintableText.line(encoding))) although the request declined this, "
                         + "so that its end cannot be checked")
             }
-        } else if (200...204).contains(head.status) || head.status == 304 && request.isConditional {
+        } else if (200...204).contains(head.status) || head.status == 304 && request.isConditional
+            || head.status == 206 && isForRange
+        {
             return
         }
         let serverDate = head.headers["Date"].flatMap { HTTPDate.parse($0) } ?? client.date()

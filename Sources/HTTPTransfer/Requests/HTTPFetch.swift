@@ -12,6 +12,7 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     private let buffer = ByteBuffer(capacity: 1 << 20)
     private let beginning = Locked<[UInt8]>([])
     private let sent = Locked(HTTPHeaders())
+    private let secretParameters: Set<String>
     private let task: Task<Void, Never>
     /// The requested address, before redirects.
     package let url: URL
@@ -19,6 +20,7 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     /// Creates a fetch and starts it.
     package init(_ order: HTTPOrder<Inspector>, by client: HTTPClient) {
         url = order.request.url
+        secretParameters = client.secretParameters
         let work = FetchWork(
             order: order, client: client, head: headPromise, end: endPromise, buffer: buffer,
             beginning: beginning, sent: sent)
@@ -50,7 +52,7 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
 
     /// The credentials that have been sent.
     package var secrets: SentSecrets {
-        SentSecrets(headers: sent.withLock { $0 }, url: url)
+        SentSecrets(headers: sent.withLock { $0 }, url: url, parameters: secretParameters)
     }
 
     /// Waits for the next bytes of the body; nil at its end.

@@ -1,10 +1,13 @@
+import Foundation
+
 /// The progress of a download, and the decision whether a response continues it (RFC 9110, sections
 /// 14 and 15.3.7).
 ///
 /// Bytes of two versions of a body must not be mixed in one file. A partial response therefore
 /// continues a download only if it has the strong entity tag of the first response, begins where
 /// the download was interrupted, and states the same size of the whole body. A compressed body is
-/// not continued.
+/// not continued, nor one that changed less than a second before the response: servers of files
+/// derive the tag from the size and the date in seconds.
 package struct Resumption: Hashable, Sendable {
     /// How a response is used.
     package enum Decision: Hashable, Sendable {
@@ -67,7 +70,9 @@ package struct Resumption: Hashable, Sendable {
     package mutating func take(status: Int, headers: HTTPHeaders) -> Decision {
         // Lengths and ranges of a compressed body refer to compressed bytes.
         let isPlain = headers.contentEncoding == nil
-        let tag = headers.returnable("ETag").flatMap { $0.hasPrefix("W/") || !isPlain ? nil : $0 }
+        let tag = headers.returnable("ETag").flatMap { tag in
+            tag.hasPrefix("W/") || !isPlain || headers.isJustModified ? nil : tag
+        }
         if status == 200 {
             byteCount = 0
             // A length in addition to chunks is invalid (RFC 9112, section 6.3).
@@ -108,6 +113,15 @@ package struct Resumption: Hashable, Sendable {
 }
 
 extension HTTPHeaders {
+    /// Whether the body changed less than a second before the response, so that it could change
+    /// again and keep its validators (RFC 9110, section 8.8.2.2).
+    package var isJustModified: Bool {
+        guard let modified = self["Last-Modified"].flatMap({ HTTPDate.parse($0) }),
+            let date = self["Date"].flatMap({ HTTPDate.parse($0) })
+        else { return false }
+        return date.timeIntervalSince(modified) < 1
+    }
+
     /// The value of `Content-Range`, such as `bytes 50-99/100` or `bytes 50-99/*` (RFC 9110,
     /// section 14.4); nil if there is none.
     var contentRange: (first: Int, last: Int, total: Int?)? {

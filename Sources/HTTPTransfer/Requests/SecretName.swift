@@ -19,7 +19,10 @@ package enum SecretName {
     ]
 
     /// Whether a query parameter of this name contains a credential.
-    package static func isSecret(_ name: some StringProtocol) -> Bool {
+    ///
+    /// - Parameter others: Names of credentials in addition to those whose words say so.
+    package static func isSecret(_ name: some StringProtocol, or others: Set<String> = []) -> Bool {
+        if !others.isEmpty, others.contains(String(name)) { return true }
         let words = words(of: name)
         return words.indices.contains { index in
             let word = words[index]

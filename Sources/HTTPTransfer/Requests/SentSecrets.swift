@@ -24,10 +24,12 @@ package struct SentSecrets: Sendable {
 
     /// The credentials in all their forms, the longest first.
     private let forms: [[UInt8]]
+    /// Names of query parameters that are credentials although their names do not say so.
+    private let parameters: Set<String>
 
     /// Creates an empty set.
     package init() {
-        forms = []
+        (forms, parameters) = ([], [])
     }
 
     /// Finds the credentials of a request.
@@ -35,7 +37,9 @@ package struct SentSecrets: Sendable {
     /// - Parameters:
     ///   - headers: The header fields that only the origin may receive.
     ///   - url: The address.
-    package init(headers: HTTPHeaders, url: URL) {
+    ///   - parameters: Names of query parameters that are credentials although their names do not
+    ///     say so; none by default.
+    package init(headers: HTTPHeaders, url: URL, parameters: Set<String> = []) {
         var secrets: Set<[UInt8]> = []
         func insert(_ text: some StringProtocol, atLeast byteCount: Int = Self.minimumByteCount) {
             if text.utf8.count >= byteCount { secrets.insert(Array(text.utf8)) }
@@ -65,7 +69,9 @@ package struct SentSecrets: Sendable {
         }
         if let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) {
             insert(user: parts.user ?? "", password: parts.password ?? "")
-            for item in parts.queryItems ?? [] where SecretName.isSecret(item.name) { insert(item.value ?? "") }
+            for item in parts.queryItems ?? [] where SecretName.isSecret(item.name, or: parameters) {
+                insert(item.value ?? "")
+            }
         }
         var forms = secrets
         for secret in secrets {
@@ -78,6 +84,7 @@ package struct SentSecrets: Sendable {
                     })
             }
         }
+        self.parameters = parameters
         self.forms = forms.sorted { $0.count != $1.count ? $0.count > $1.count : $0.lexicographicallyPrecedes($1) }
     }
 
@@ -162,6 +169,12 @@ package struct SentSecrets: Sendable {
             let bare = URL(string: redacted(url.absoluteString).replacing("[redacted]", with: "…"))
         {
             shown = bare
+        }
+        if !parameters.isEmpty, var parts = URLComponents(url: shown, resolvingAgainstBaseURL: true) {
+            parts.queryItems = parts.queryItems?.map { item in
+                parameters.contains(item.name) ? URLQueryItem(name: item.name, value: "…") : item
+            }
+            shown = parts.url ?? shown
         }
         return HTTPError(url: shown, problem: redacted(problem))
     }
