@@ -186,7 +186,7 @@ let package = Package(
                 "SyncFolder", "SyncModel",
                 "CoreDataModel",
                 "JSONMapper",
-                "StoreSync", "SyncStoreSQLite", "OneWayFolderTestSupport", "OneWayPostgresTestSupport",
+                "StoreSync", "SyncStore", "SyncStoreSQLite", "OneWayFolderTestSupport", "OneWayPostgresTestSupport",
                 "OneWayTestSupport", "TestChild", "OneWayTestLimits",
             ], swiftSettings: settings),
         .testTarget(

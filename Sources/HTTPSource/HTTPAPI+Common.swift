@@ -6,10 +6,11 @@ import StoreSync
 // service accepts or recommends.
 
 extension HTTPAPI {
-    /// Airtable: `records`, with an `offset` for the next page.
+    /// Airtable: `records`, with an `offset` for the next page. Fields without a value are absent
+    /// (Web API, "List records").
     public static let airtable = HTTPAPI(
         pages: .cursor(keyPath: "offset", parameter: "offset").omittingLastPointer(), keyPath: "records"
-    ).named("airtable")
+    ).omittingEmptyValues().named("airtable")
 
     /// Asana: data, with `next_page.offset`.
     public static let asana = HTTPAPI(
@@ -34,12 +35,22 @@ extension HTTPAPI {
         keyPath: "results"
     ).named("confluence")
 
-    /// Contentful's delivery API: items, with a number of objects to skip.
+    /// Contentful's delivery API: items, with a number of objects to skip. Fields without a value
+    /// are absent.
     public static let contentful = HTTPAPI(
         pages: .offset(parameter: "skip", size: HTTPAPI.Pages.Size(parameter: "limit", count: 1000))
             .ending(.total(keyPath: "total")),
         keyPath: "items"
-    ).named("contentful")
+    ).omittingEmptyValues().named("contentful")
+
+    /// Contentful's sync API, with links to the next page and to the next changes. The address ends
+    /// with `/sync?initial=true` ("Synchronization" in the reference of the delivery API).
+    public static let contentfulSync = HTTPAPI(
+        pages: .linkField(keyPath: "nextPageUrl").omittingLastPointer(),
+        delta: HTTPAPI.Delta(
+            cursor: .address(keyPath: "nextSyncUrl"), tombstones: .field(keyPath: "sys.type", equals: "DeletedEntry")),
+        keyPath: "items"
+    ).omittingEmptyValues().named("contentfulsync")
 
     /// CouchDB's `_changes`, starting after the last sequence.
     public static let couchdb = HTTPAPI(
@@ -47,7 +58,7 @@ extension HTTPAPI {
         delta: HTTPAPI.Delta(
             cursor: .document(keyPath: "last_seq"), parameter: "since", tombstones: .flag(keyPath: "deleted")),
         keyPath: "results"
-    ).named("couchdb")
+    ).omittingEmptyValues().named("couchdb")
 
     /// Datasette: rows, with `next_url`. Before version 1.0, the address needs `_shape=objects`.
     public static let datasette = snapshot(
@@ -69,16 +80,38 @@ extension HTTPAPI {
     public static let drfCursor = snapshot(
         HTTPAPI(pages: .linkField(keyPath: "next"), keyPath: "results").named("drfcursor"))
 
-    /// FHIR: the entries of a bundle, with a link to the next page. The key paths of attributes
-    /// begin with `resource`.
-    public static let fhir = HTTPAPI(
-        pages: .links(keyPath: "link", relation: "relation", address: "url"), keyPath: "entry",
-        headers: ["Accept": "application/fhir+json"]
-    ).named("fhir")
+    /// Dropbox's `list_folder`: entries, and `list_folder/continue` with a cursor, also for changes.
+    ///
+    /// The body is that of the whole folder unless it is replaced. Identify entries by
+    /// `path_lower`: a deleted entry has no other key. A folder that is deleted does not name its
+    /// contents, which the next full pass removes.
+    public static let dropbox: HTTPAPI = {
+        var api = HTTPAPI(
+            pages: .cursor(keyPath: "cursor", bodyKeyPath: "cursor").ending(.unset(keyPath: "has_more"))
+                .continuing(at: "list_folder/continue"),
+            delta: HTTPAPI.Delta(
+                cursor: .document(keyPath: "cursor"), tombstones: .field(keyPath: #"\.tag"#, equals: "deleted")
+            ) { error in
+                // The error `reset` ("list_folder/continue" in the reference of the HTTP API).
+                if case .status(409, _, _) = error.problem { true } else { false }
+            },
+            keyPath: "entries", check: .failing(ifAbsent: "has_more"),
+            body: .object(["path": .string(""), "recursive": .bool(true), "limit": .integer(2000)])
+        ).omittingEmptyValues().named("dropbox")
+        api.delta?.coversFullPass = true
+        return api
+    }()
 
-    /// Firebase Realtime Database: an object whose keys are the identifiers.
+    /// FHIR: the resources of a bundle, with a link to the next page. Elements without a value are
+    /// absent (release 5, "JSON representation").
+    public static let fhir = HTTPAPI(
+        pages: .links(keyPath: "link", relation: "relation", address: "url"), keyPath: "entry[].resource",
+        headers: ["Accept": "application/fhir+json"]
+    ).omittingEmptyValues().named("fhir")
+
+    /// Firebase Realtime Database: an object whose keys are the identifiers. It has no null values.
     public static let firebase = HTTPAPI(pages: .single, format: .keyed(by: "id"), check: .failing(ifText: "error"))
-        .named("firebase")
+        .omittingEmptyValues().named("firebase")
 
     /// GitHub: the `Link` field leads to the next page.
     public static let github = HTTPAPI(
@@ -101,7 +134,7 @@ extension HTTPAPI {
                 if case .status(let status, _, _) = error.problem { [400, 404, 410].contains(status) } else { false }
             },
             keyPath: "items"
-        ).named("google")
+        ).omittingEmptyValues().named("google")
         api.omitsEmptyLists = true
         api.delta?.coversFullPass = true
         return api
@@ -121,9 +154,9 @@ extension HTTPAPI {
         keyPath: "issues"
     ).named("jira")
 
-    /// JSON:API: data, with `links.next`.
+    /// JSON:API: data with included resources, and `links.next`.
     public static let jsonapi = HTTPAPI(
-        pages: .linkField(keyPath: "links.next").omittingLastPointer(), keyPath: "data",
+        pages: .linkField(keyPath: "links.next").omittingLastPointer(), keyPath: "data", format: .jsonAPI,
         headers: ["Accept": "application/vnd.api+json"]
     ).named("jsonapi")
 
@@ -134,7 +167,7 @@ extension HTTPAPI {
         delta: HTTPAPI.Delta(
             cursor: .element(keyPath: "last_modified"), parameter: "_since", tombstones: .flag(keyPath: "deleted")),
         keyPath: "data"
-    ).named("kinto")
+    ).omittingEmptyValues().named("kinto")
 
     /// Kubernetes: the items of a list, read from one snapshot.
     public static let kubernetes = snapshot(
@@ -142,7 +175,7 @@ extension HTTPAPI {
             pages: .cursor(keyPath: "metadata.continue", parameter: "continue").omittingLastPointer()
                 .requesting(500, by: "limit"),
             keyPath: "items"
-        ).named("kubernetes"))
+        ).omittingEmptyValues().named("kubernetes"))
 
     /// Mastodon: the `Link` field leads to the next page.
     public static let mastodon = HTTPAPI(pages: .link.requesting(80, by: "limit")).named("mastodon")
@@ -198,7 +231,12 @@ extension HTTPAPI {
     ).named("slack")
 
     /// STAC and OGC API Features: features, with links by relation.
-    public static let stac = HTTPAPI(pages: .links(keyPath: "links"), keyPath: "features").named("stac")
+    public static let stac: HTTPAPI = {
+        var api = HTTPAPI(pages: .links(keyPath: "links"), keyPath: "features").named("stac")
+        // The specification of STAC API, item search, has `token` in its links to the next page.
+        api.positionParameters.insert("token")
+        return api
+    }()
 
     /// Strapi: data, with numbered pages.
     public static let strapi = HTTPAPI(
@@ -248,13 +286,14 @@ extension HTTPAPI {
                 "size": .integer(1000), "sort": .array([.object([key: .string("asc")])]),
                 "track_total_hits": .bool(true),
             ])
-        ).named("elasticsearch")
+        ).countingExactly(where: "hits.total.relation").named("elasticsearch")
     }
 
     /// A connection of a GraphQL API (Relay's specification): its nodes, with `pageInfo`.
     ///
-    /// The query must have a variable `$after`, and request `nodes`, `pageInfo.endCursor` and
-    /// `pageInfo.hasNextPage`.
+    /// The query must have a variable `$after`, and request `pageInfo.endCursor`,
+    /// `pageInfo.hasNextPage`, and either `nodes` or `edges { node }`. A response with `errors` is
+    /// an error, even if it has data, too.
     ///
     /// - Parameters:
     ///   - query: The query.
@@ -264,6 +303,10 @@ extension HTTPAPI {
         _ query: String, connection: String, variables: JSONObject = JSONObject()
     ) -> HTTPAPI {
         var api = graphQL(connection: connection)
+        let fields = GraphQLQuery(query).fields(at: connection.split(separator: ".").map(String.init))
+        if let fields, !fields.contains("nodes"), fields.contains("edges") {
+            api.keyPath = "data.\(connection).edges[].node"
+        }
         api.body = .object(["query": .string(query), "variables": .object(variables)])
         return api
     }
@@ -282,23 +325,48 @@ extension HTTPAPI {
     ///
     /// Elasticsearch is named with the field that sorts the hits (`elasticsearch:id`), GraphQL with
     /// the connection (`graphql:viewer.repositories`); its query is the body.
-    public static func common(_ text: String) -> HTTPAPI? {
+    ///
+    /// - Parameter body: The body of each request, in place of that of the API; nil by default.
+    public static func common(_ text: String, body: JSONValue? = nil) -> HTTPAPI? {
+        guard var api = named(text, body) else { return nil }
+        if let body { api.body = body }
+        return api
+    }
+
+    private static func named(_ text: String, _ body: JSONValue?) -> HTTPAPI? {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else { return all.first { $0.name == text } }
         guard !parts[1].isEmpty else { return nil }
         switch parts[0] {
         case "elasticsearch": return .elasticsearch(sortedBy: parts[1])
-        case "graphql": return .graphQL(connection: parts[1])
+        case "graphql":
+            guard case .string(let query) = body?["query"] else { return .graphQL(connection: parts[1]) }
+            return .graphQL(query, connection: parts[1])
         default: return nil
         }
     }
 
     /// The APIs that need only a name, sorted by name.
     public static let all: [HTTPAPI] = [
-        airtable, asana, azureDevOps, bitbucket, confluence, contentful, couchdb, datasette, discourse, drf, drfCursor,
-        fhir, firebase, github, gitlab, google, hubspot, jira, jsonapi, kinto, kubernetes, mastodon, mediawiki, notion,
+        airtable, asana, azureDevOps, bitbucket, confluence, contentful, contentfulSync, couchdb, datasette, discourse,
+        drf, drfCursor, dropbox, fhir, firebase, github, gitlab, google, hubspot, jira, jsonapi, kinto, kubernetes,
+        mastodon, mediawiki, notion,
         notionList, odata, postgrest, salesforce, shopify, slack, stac, strapi, stripe, twilio, wordpress, zendesk,
     ]
+
+    /// An API whose number of all objects is exact if a text is `eq`.
+    private func countingExactly(where keyPath: String) -> HTTPAPI {
+        var api = self
+        api.totalRelationKeyPath = keyPath
+        return api
+    }
+
+    /// An API whose objects lack the keys of empty values.
+    private func omittingEmptyValues() -> HTTPAPI {
+        var api = self
+        api.absentKeys = .clear
+        return api
+    }
 
     private func named(_ name: String) -> HTTPAPI {
         var api = self

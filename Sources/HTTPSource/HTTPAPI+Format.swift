@@ -15,6 +15,12 @@ extension HTTPAPI {
         /// `own_id`. A value that is not an object becomes the field `value`. The keys of an array
         /// are the indices of its elements; null elements are skipped. Null is an empty list.
         case keyed(by: String)
+        /// The resources of JSON:API. Their attributes and relationships become fields of each.
+        ///
+        /// A related resource that the page includes is nested in the resources that refer to it.
+        /// Other relationships have identifiers: `author_id`, `comments_ids`. Relationships that
+        /// have only links are absent. A page is held in memory. Its key path is `data`.
+        case jsonAPI
         /// The data of server-sent events, in a stream that ends.
         ///
         /// Only events of these types count; all for an empty set. An event of the type `error` is
@@ -26,7 +32,7 @@ extension HTTPAPI {
         var isOpenEnded: Bool {
             switch self {
             case .lines, .events: true
-            case .array, .keyed: false
+            case .array, .keyed, .jsonAPI: false
             }
         }
 
@@ -34,7 +40,7 @@ extension HTTPAPI {
         var fingerprint: String {
             switch self {
             case .events(let types): "events \(types.sorted())"
-            case .array, .lines, .keyed: "\(self)"
+            case .array, .lines, .keyed, .jsonAPI: "\(self)"
             }
         }
     }

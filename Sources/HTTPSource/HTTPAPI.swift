@@ -1,5 +1,6 @@
 public import HTTPTransfer
 public import JSONMapper
+public import StoreSync
 
 /// How a server divides a list into pages, and describes its objects, changes and errors.
 ///
@@ -32,6 +33,9 @@ public struct HTTPAPI: Sendable {
     /// The key path of the number of all objects in each page; nil, the default, for the header
     /// field `X-Total-Count`, `X-Total` or `Content-Range`.
     public var totalKeyPath: String?
+    /// The key path of a text that is `eq` if the number of all objects is exact, as in
+    /// Elasticsearch; nil, the default, if the number is always as exact as ``isTotalExact`` says.
+    public var totalRelationKeyPath: String?
     /// Whether the stated number of all objects is exact, or at least not too high; true by
     /// default.
     ///
@@ -49,6 +53,17 @@ public struct HTTPAPI: Sendable {
     /// changes. The pages are then not read a second time before objects are deleted or changes
     /// count as seen.
     public var isSnapshot = false
+    /// The meaning of a key that an object lacks, unless the options of a sync decide;
+    /// `automatic` by default.
+    ///
+    /// An API that omits empty values says `clear`, so that a value that was emptied does not stay.
+    public var absentKeys = StoreSyncOptions.AbsentKeys.automatic
+    /// The names of query parameters in links that are positions in the list, although their names
+    /// suggest credentials; `_token` by default.
+    ///
+    /// A bookmark keeps links only if they have no credentials. A parameter of the source's own
+    /// address is always a credential if its name suggests one.
+    public var positionParameters: Set<String> = ["_token"]
     /// A body that each request sends with POST; nil, the default, for GET requests.
     public var body: JSONValue?
     /// Header fields of each request; none by default.

@@ -69,6 +69,9 @@ public struct HTTPJSONSource: RemoteSource {
     /// The key path of the objects in each page, from ``api``.
     public var keyPath: String { api.keyPath }
 
+    /// The meaning of a key that an object lacks, from ``api``.
+    public var absentKeys: StoreSyncOptions.AbsentKeys { api.absentKeys }
+
     /// The header fields of the API and of the source.
     func allHeaders() async throws -> HTTPHeaders {
         var all = api.headers

@@ -32,6 +32,13 @@ import Testing
     /// Pages of two users each: 1 and 2, 3 and 4, 5.
     private static func users(_ page: Int) -> String { usersJSON([[1, 2], [3, 4], [5]][page]) }
 
+    /// The entries of a bundle of FHIR.
+    private static func entries(_ page: Int) -> String {
+        let ids = [[1, 2], [3, 4], [5]][page]
+        let entries = ids.map { #"{"fullUrl":"u/\#($0)","resource":{"id":\#($0),"name":"user \#($0)"}}"# }
+        return "[\(entries.joined(separator: ","))]"
+    }
+
     private static func body(_ request: HTTPRequest, _ key: String...) throws -> JSONValue? {
         var value: JSONValue? = try JSONValue(parsing: String(decoding: request.body ?? [], as: UTF8.self))
         for part in key { value = value?[part] }
@@ -148,6 +155,35 @@ import Testing
             let info = #"{"endCursor":"\#(page + 1)","hasNextPage":\#(page < 2)}"#
             return .json(#"{"data":{"users":{"nodes":\#(users(page)),"pageInfo":\#(info)}}}"#)
         },
+        Imitation(
+            .graphQL(
+                "query($after: String) { users(after: $after) { edges { node { id name } } pageInfo { endCursor } } }",
+                connection: "users")
+        ) { request in
+            var page = 0
+            if case .string(let cursor) = try body(request, "variables", "after") { page = Int(cursor) ?? 0 }
+            let edges = [[1, 2], [3, 4], [5]][page].map { #"{"cursor":"x","node":{"id":\#($0),"name":"user \#($0)"}}"# }
+            let info = #"{"endCursor":"\#(page + 1)","hasNextPage":\#(page < 2)}"#
+            return .json(#"{"data":{"users":{"edges":[\#(edges.joined(separator: ","))],"pageInfo":\#(info)}}}"#)
+        },
+        Imitation(.jsonapi) { request in
+            let page = Int(request.query("page") ?? "0") ?? 0
+            let data = [[1, 2], [3, 4], [5]][page].map {
+                #"{"type":"users","id":"\#($0)","attributes":{"name":"user \#($0)"}}"#
+            }
+            let next = page < 2 ? #""/users?page=\#(page + 1)""# : "null"
+            return .json(#"{"data":[\#(data.joined(separator: ","))],"links":{"next":\#(next)}}"#)
+        },
+        Imitation(.dropbox) { request in
+            let isFirst = request.url.path == "/users"
+            guard isFirst || request.url.path == "/list_folder/continue", request.method == "POST",
+                try body(request, "recursive") == (isFirst ? .bool(true) : nil)
+            else { return HTTPResponse(status: 400) }
+            var page = 0
+            if case .string(let cursor) = try body(request, "cursor") { page = Int(cursor) ?? 0 }
+            let entries = page < 3 ? users(page) : #"[{"id":5,".tag":"deleted"}]"#
+            return .json(#"{"entries":\#(entries),"cursor":"\#(page + 1)","has_more":\#(page < 2)}"#)
+        },
         Imitation(.asana) { request in
             guard request.query("limit") == "100" else { return HTTPResponse(status: 400) }
             let page = Int(request.query("offset") ?? "0") ?? 0
@@ -191,11 +227,17 @@ import Testing
             let next = page < 2 ? #""https://api.test/users?cursor=\#(page + 1)""# : "null"
             return .json(#"{"next":\#(next),"previous":null,"results":\#(users(page))}"#)
         },
+        Imitation(.contentfulSync) { request in
+            let page = Int(request.query("sync_token") ?? "0") ?? 0
+            let (name, next) = page < 2 ? ("nextPageUrl", page + 1) : ("nextSyncUrl", 9)
+            let items = page < 9 ? users(page) : #"[{"id":5,"sys":{"type":"DeletedEntry"}}]"#
+            return .json(#"{"items":\#(items),"\#(name)":"/users?sync_token=\#(next)"}"#)
+        },
         Imitation(.fhir) { request in
             let page = Int(request.query("page") ?? "0") ?? 0
             let next = page < 2 ? #",{"relation":"next","url":"https://api.test/users?page=\#(page + 1)"}"# : ""
             return .json(
-                #"{"resourceType":"Bundle","link":[{"relation":"self","url":"x"}\#(next)],"entry":\#(users(page))}"#)
+                #"{"resourceType":"Bundle","link":[{"relation":"self","url":"x"}\#(next)],"entry":\#(entries(page))}"#)
         },
         Imitation(.jira) { request in
             let page = Int(request.query("nextPageToken") ?? "0") ?? 0
@@ -308,6 +350,18 @@ import Testing
             }
             #expect(error.map { String(reflecting: $0) }?.contains("invalid_auth") == true)
         }
+    }
+
+    /// A cursor for the whole list has no order.
+    @Test func theLatestTokenOfGoogleIsKept() async throws {
+        let world = try await SourceWorld()
+        let (source, server) = try source(
+            Imitation(.google) { request in
+                let next = [nil: "c", "c": "b", "b": "a"][request.query("syncToken")] ?? "z"
+                return .json(#"{"items":\#(usersJSON([1])),"nextSyncToken":"\#(next)"}"#)
+            })
+        for _ in 0..<4 { try await world.sync(source) }
+        #expect(server.requests.map { $0.query("syncToken") } == [nil, "c", "b", "a"])
     }
 
     /// The servers of Google report an expired sync token with different statuses.

@@ -162,13 +162,15 @@ import Testing
             headers: ["X-Total-Pages": "5"], keeps: "X-Total-Pages counts 5 pages"),
         Contradiction(
             "the head of a single response has a range", list(.single), #"{"data":USERS}"#,
-            headers: ["Content-Range": "items 0-1/95"], keeps: "the source counts 95 objects, and its pages had 2"),
+            headers: ["Content-Range": "items 0-1/95"],
+            keeps: "the source counts 95 objects, and its pages had 2: choose the pages, such as .page"),
         Contradiction(
             "the head of a single response has a total", list(.single), #"{"data":USERS}"#,
-            headers: ["X-Total": "95"], keeps: "the source counts 95 objects, and its pages had 2"),
+            headers: ["X-Total-Count": "95"],
+            keeps: "the source counts 95 objects, and its pages had 2: choose the pages, such as .page"),
         Contradiction(
             "a link is not followed", list(.single), #"{"data":USERS}"#, headers: nextLink,
-            keeps: "the Link field of the last page leads to a next one, which was not read"),
+            keeps: "the Link field of the last page leads to a next one, which was not read: choose the pages .link"),
     ]
 
     @Test(arguments: contradictions)
@@ -214,6 +216,13 @@ import Testing
             "a single response counts itself", list(.single),
             #"{"data":USERS,"count":2,"next":null,"has_more":false,"total":2,"links":{"next":""}}"#,
             headers: ["X-Total": "2", "X-Next-Page": "", "X-Total-Pages": "1", "Content-Range": "0-1/2"], keeps: ""),
+        Contradiction(
+            "Elasticsearch counts at least so many", .elasticsearch(sortedBy: "id"), keeps: ""
+        ) {
+            let hits =
+                $0 % 2 == 0 ? #"[{"id":1,"name":"user 1","sort":[1]},{"id":2,"name":"user 2","sort":[2]}]"# : "[]"
+            return .json(#"{"hits":{"total":{"value":3,"relation":"gte"},"hits":\#(hits)}}"#)
+        },
         Contradiction("WordPress does not count", .wordpress, keeps: "") {
             $0 % 2 == 0 ? .json(usersJSON([1, 2])) : HTTPResponse(status: 400)
         },

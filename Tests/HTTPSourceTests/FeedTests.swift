@@ -15,7 +15,7 @@ import Testing
     private let log = EventLog<String>()
 
     private func client(_ server: ScriptedServer) -> HTTPClient {
-        HTTPClient(transport: server, connectionCount: 1, clock: clock, date: { testDate }, random: { 0.5 })
+        HTTPClient(transport: server, connectionCount: 1, clock: clock, date: { testDate }, random: { 0 })
     }
 
     /// A response of events that ends, or stays open.

@@ -19,11 +19,16 @@ import Testing
 
     /// Syncs while a clock is moved through exactly these waits.
     private func sync(_ source: HTTPJSONSource, waiting delays: [Duration]) async throws -> StoreSyncResult {
+        try await sync(source, through: delays.map { [$0] })
+    }
+
+    /// Syncs while a clock is moved to the first of exactly these ends of waits, again and again.
+    private func sync(_ source: HTTPJSONSource, through pending: [[Duration]]) async throws -> StoreSyncResult {
         let world = try await SourceWorld()
         async let result = world.sync(source)
-        for delay in delays {
-            try await clock.waitForPendingDelays([delay])
-            clock.advance(by: delay)
+        for delays in pending {
+            try await clock.waitForPendingDelays(delays)
+            clock.advance(by: delays.min() ?? .zero)
         }
         return try await result
     }
@@ -33,8 +38,8 @@ import Testing
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
-    func whatMayPassIsTriedAgainAfterHalfOfTheBound(status: Int) async throws {
-        // Full jitter: 0.5 of 0.5 s, 1 s, 2 s.
+    func whatMayPassIsTriedAgainAfterAWait(status: Int) async throws {
+        // The shortest waits: half of 0.5 s, 1 s, 2 s.
         let server = server(failing: 3) { HTTPResponse(status: status) }
         let source = try HTTPJSONSource.users(server, retry: RetryPolicy(maxAttempts: 4), clock: clock)
         let delays: [Duration] = [.milliseconds(250), .milliseconds(500), .seconds(1)]
@@ -144,6 +149,114 @@ import Testing
         #expect(result.rejectedCount == 1)
         #expect(result.rejected.count == 1)
         #expect(server.requests.count == 3)
+    }
+
+    // MARK: Outages
+
+    /// The shortest waits of the default policy are 0.25 s, doubled each time.
+    @Test func byDefaultAServerMayBeAwayForThirtySeconds() async throws {
+        let clock = clock
+        let server = ScriptedServer { _, _ in
+            guard clock.now.offset >= .seconds(30) else {
+                throw HTTPError.Problem.unreachable("cannot connect", isLasting: false)
+            }
+            return .json(usersJSON([1]))
+        }
+        let source = try HTTPJSONSource.users(server, retry: RetryPolicy(), clock: clock)
+        let result = try await sync(source, waiting: (0..<7).map { .milliseconds(250 << $0) })
+        #expect(result.counts.inserted == 1)
+    }
+
+    /// A response with a page whose body breaks off after some bytes.
+    private static func broken(
+        _ page: String, after count: Int, headers: HTTPHeaders = ["ETag": "\"1\""]
+    ) -> HTTPResponse {
+        let body = AsyncThrowingStream<[UInt8], any Error> { continuation in
+            continuation.yield(Array(page.utf8.prefix(count)))
+            continuation.finish(throwing: HTTPError.Problem.cutShort(received: count, expected: page.utf8.count))
+        }
+        return HTTPResponse(status: 200, headers: headers, body: body)
+    }
+
+    /// The part of a page that a request asks for.
+    private static func part(of page: String, for request: HTTPRequest, count: Int = .max) -> HTTPResponse {
+        let range = request.headers["Range"] ?? ""
+        let first = Int(range.drop { !$0.isNumber }.dropLast()) ?? 0
+        let rest = Array(Array(page.utf8).dropFirst(first).prefix(count))
+        let field = "bytes \(first)-\(first + rest.count - 1)/\(page.utf8.count)"
+        return HTTPResponse(status: 206, headers: ["ETag": "\"1\"", "Content-Range": field], bytes: rest)
+    }
+
+    @Test func aPageThatBreaksOffContinues() async throws {
+        let page = usersJSON(1...40)
+        let server = ScriptedServer { request, index in
+            switch index {
+            case 0: Self.broken(page, after: 100)
+            case 1: throw HTTPError.Problem.unreachable("cannot connect", isLasting: false)
+            case 2: HTTPResponse(status: 503)
+            case 3: Self.part(of: page, for: request, count: 50)
+            default: Self.part(of: page, for: request)
+            }
+        }
+        let source = try HTTPJSONSource.users(server, retry: RetryPolicy(), clock: clock)
+        // Failures are counted until there is progress of a mebibyte.
+        let waits = (0..<4).map { Duration.milliseconds(250 << $0) }
+        // The end of the silence does not come closer, because the client waits on its own account.
+        let result = try await sync(source, through: waits.map { [$0, .seconds(30) + .milliseconds(250) - $0] })
+        #expect(result.counts.inserted == 40)
+        #expect(result.pageCount == 1)
+        let ranges = server.requests.map { $0.headers["Range"] }
+        #expect(ranges == [nil, "bytes=100-", "bytes=100-", "bytes=100-", "bytes=150-"])
+        #expect(server.requests.dropFirst().allSatisfy { $0.headers["If-Range"] == "\"1\"" })
+        #expect(server.requests.last?.headers["Accept-Encoding"] == "identity")
+    }
+
+    /// Two versions of a page are not mixed: the whole page is requested again.
+    @Test(arguments: 0..<7) func onlyTheRestOfTheSamePageContinuesIt(kind: Int) async throws {
+        let page = usersJSON(1...40)
+        let begun: HTTPHeaders =
+            switch kind {
+            case 0: [:]
+            case 1: ["ETag": "W/\"1\""]
+            case 2: ["ETag": "\"1\"", "Content-Encoding": "gzip"]
+            case 3:
+                [
+                    "ETag": "\"1\"", "Date": "Thu, 01 Jan 2026 12:00:00 GMT",
+                    "Last-Modified": "Thu, 01 Jan 2026 12:00:00 GMT",
+                ]
+            default: ["ETag": "\"1\""]
+            }
+        let server = ScriptedServer { request, index in
+            if index == 0 { return Self.broken(page, after: 100, headers: begun) }
+            guard request.headers["Range"] != nil else { return .json(usersJSON(1...3)) }
+            switch kind {
+            case 4: return .json(usersJSON(1...3), headers: ["ETag": "\"2\""])
+            case 5: return HTTPResponse(status: 416)
+            default:
+                return HTTPResponse(
+                    status: 206, headers: ["ETag": "\"2\"", "Content-Range": "bytes 100-109/110"],
+                    bytes: Array("0123456789".utf8))
+            }
+        }
+        let source = try HTTPJSONSource.users(server, retry: RetryPolicy(), clock: clock)
+        let continuation: [[Duration]] = kind < 4 ? [] : [[.milliseconds(250), .seconds(30)]]
+        let result = try await sync(source, through: continuation + [[.milliseconds(250)]])
+        #expect(result.counts.inserted == 3)
+        #expect(server.requests.count == (kind < 4 ? 2 : 3))
+    }
+
+    @Test func aBodyThatBreaksOffEndsWithThePass() async throws {
+        let page = usersJSON(1...40)
+        let server = ScriptedServer { _, index in
+            guard index == 0 else { throw HTTPError.Problem.unreachable("cannot connect", isLasting: false) }
+            return Self.broken(page, after: 100)
+        }
+        let source = try HTTPJSONSource.users(server, retry: RetryPolicy(), clock: clock, timeout: .seconds(1))
+        let error = await #expect(throws: HTTPError.self) {
+            try await sync(
+                source, through: [[.milliseconds(250), .seconds(1)], [.milliseconds(500), .milliseconds(750)]])
+        }
+        #expect(error?.problem == .cutShort(received: 100, expected: page.utf8.count))
     }
 
     // MARK: Pace

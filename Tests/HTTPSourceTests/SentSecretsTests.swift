@@ -78,6 +78,18 @@ import Testing
         #expect(!SecretName.isSecret(name))
     }
 
+    /// A client is told the names that do not say what they are.
+    @Test func aParameterCanBeDeclaredACredential() async throws {
+        let server = ScriptedServer { _, _ in
+            HTTPResponse(status: 403, bytes: Array("no access for 12345678".utf8))
+        }
+        let url = try #require(URL(string: "https://host/list?k=12345678&page=2"))
+        let client = HTTPClient(transport: server, secretParameters: ["k"])
+        let error = await #expect(throws: HTTPError.self) { try await client.data(from: url) }
+        #expect(error?.debugDescription == "https://host/list?k=…&page=2: status 403: no access for [redacted]")
+        #expect(server.requests.first?.url == url)
+    }
+
     /// The text that is kept of a body can end anywhere.
     @Test(arguments: 4...13) func aCredentialThatIsCutIsRedacted(count: Int) throws {
         let cut = Array("token: tok/en+12345==".utf8.prefix(7 + count))

@@ -209,6 +209,29 @@ import Testing
         }
     }
 
+    /// A parameter of links is a position if the API says so, and a credential otherwise.
+    @Test(arguments: ["_token", "token", "k", "sig"], [true, false])
+    func thePositionInALinkIsNoCredential(name: String, isPosition: Bool) async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { request, _ in
+            if request.headers["If-None-Match"] != nil { return HTTPResponse(status: 304) }
+            let isFirst = request.query(name) == nil
+            return .json(
+                usersJSON(isFirst ? [1] : [2]),
+                headers: isFirst ? ["ETag": "\"1\"", "Link": "<?\(name)=p2>; rel=next"] : ["ETag": "\"2\""])
+        }
+        let url = try #require(URL(string: "https://api.test/users"))
+        let client = HTTPClient(transport: server, secretParameters: ["k"])
+        var source = HTTPJSONSource(url, api: HTTPAPI(pages: .link), client: client)
+        #expect(source.api.positionParameters == ["_token"])
+        source.api.positionParameters = isPosition ? [name] : []
+        try await world.sync(source)
+        let coverage = try await world.sync(source).coverage
+        #expect((coverage == .unchanged) == isPosition)
+        // The head of the last page is asked for without a condition.
+        #expect(server.requests.count == (isPosition ? 5 : 4))
+    }
+
     @Test func aCredentialOfAnAddressIsNotKept() async throws {
         let world = try await SourceWorld()
         let server = ScriptedServer { request, _ in

@@ -122,7 +122,7 @@ extension HTTPJSONSource {
     ) throws -> HTTPJSONSource {
         guard let url = URL(string: "https://api.test/users\(query)") else { throw TestError("no URL") }
         let client = HTTPClient(
-            transport: server, limits: limits, retry: retry, clock: clock, date: date, random: { 0.5 })
+            transport: server, limits: limits, retry: retry, clock: clock, date: date, random: { 0 })
         let api = HTTPAPI(pages: pages, delta: delta)
         var source = HTTPJSONSource(url, api: api, client: client, headers: headers)
         source.maximumPageCount = 50

@@ -19,14 +19,9 @@ extension HTTPAPI {
             /// A value outside the objects of a page. The key path starts at the document's root.
             case document(keyPath: String)
             /// A value outside the objects of a page: the address of the next changes. Its query
-            /// parameter `token` is a cursor, not a credential. ``HTTPAPI/Delta/parameter`` is not
-            /// used.
+            /// parameter `token` is a cursor, as if it were one of
+            /// ``HTTPAPI/positionParameters``. ``HTTPAPI/Delta/parameter`` is not used.
             case address(keyPath: String)
-
-            /// The address parameter that is a cursor, although its name suggests a credential.
-            var addressParameter: String? {
-                if case .address = self { "token" } else { nil }
-            }
 
             /// The key path of a value outside the objects; nil for fields of the objects.
             var pageKeyPath: String? {
@@ -39,7 +34,8 @@ extension HTTPAPI {
 
         /// The place of the cursor.
         public var cursor: Cursor
-        /// The query parameter that receives the cursor.
+        /// The query parameter that receives the cursor. Empty, the default, if the cursor of the
+        /// last page requests changes in the same way as it requests a next page.
         public var parameter: String
         /// The time before the latest change from which changes are requested; 60 s by default.
         ///
@@ -76,6 +72,11 @@ extension HTTPAPI {
             self.tombstones = tombstones
             self.fullPassInterval = fullPassInterval
             self.isTooOld = isTooOld
+        }
+
+        /// Whether changes are requested as the page after the last one.
+        var continuesPages: Bool {
+            if case .document = cursor { parameter.isEmpty } else { false }
         }
 
         var fingerprint: String {

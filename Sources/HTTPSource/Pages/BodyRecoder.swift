@@ -11,6 +11,8 @@ struct BodyRecoder: Sendable {
         case keyed(field: String)
         /// Server-sent events of some types; all for an empty set.
         case events(types: Set<String>)
+        /// A document of JSON:API.
+        case jsonAPI
     }
 
     /// The maximum number of bytes of an event, and of a part of the body that is held back. The
@@ -71,6 +73,8 @@ struct BodyRecoder: Sendable {
     private var count = 0
     /// Whether the current value is not an object, and is wrapped in one.
     private var isWrapped = false
+    /// The document of JSON:API so far, whose end may have what its beginning refers to.
+    private var document: [UInt8] = []
 
     /// Creates a recoder; nil for a format that needs none.
     ///
@@ -91,6 +95,7 @@ struct BodyRecoder: Sendable {
         case .lines: mode = .lines
         case .keyed(let field): mode = .keyed(field: field)
         case .events(let types): mode = .events(types: types)
+        case .jsonAPI: mode = .jsonAPI
         }
     }
 
@@ -102,6 +107,7 @@ struct BodyRecoder: Sendable {
         case .lines: for byte in withoutMark(bytes) { line(byte, &written) }
         case .keyed(let field): for byte in withoutMark(bytes) { keyed(byte, field, &written) }
         case .events(let types): event(bytes, types, &written)
+        case .jsonAPI: document += bytes
         }
         return written
     }
@@ -125,6 +131,13 @@ struct BodyRecoder: Sendable {
         case .keyed:
             // Null means an empty collection.
             return state == .word && index == nil ? word == Self.null ? Array("[]".utf8) : word : []
+        case .jsonAPI:
+            // The mapper reports a document that is not valid.
+            guard let value = try? JSONValue(parsing: document, exactDecimals: true) else { return document }
+            var writer = JSONWriter()
+            do { try writer.value(JSONAPIDocument.flattened(value)) } catch { return document }
+            document = []
+            return writer.bytes
         }
     }
 

@@ -37,6 +37,8 @@ extension HTTPAPI {
             case number(first: Int)
             /// The number of objects before the page.
             case offset
+            /// The only known scheme that fits a page of a list at a key path.
+            case automatic(keyPath: String)
             case custom(capturing: [String], next: @Sendable (Page) throws -> URL?)
         }
 
@@ -93,6 +95,8 @@ extension HTTPAPI {
         private(set) var mayLackPointer = false
         /// Whether an http link to the origin's host is followed by https.
         private(set) var upgradesLinks = false
+        /// The reference of the address of all pages after the first; nil for the same address.
+        private(set) var continuation: String?
 
         private init(_ pointer: Pointer, at place: Place = .address, size: Size? = nil) {
             self.pointer = pointer
@@ -102,6 +106,15 @@ extension HTTPAPI {
 
         /// A single response with all objects.
         public static let single = HTTPAPI.Pages(.none)
+        /// A list whose next page is found by the usual signs: the `Link` field, an address or a
+        /// number in the usual places of the body or the head, or a cursor with its usual
+        /// parameter.
+        ///
+        /// A page is followed by another one only if exactly one way leads there. The result's
+        /// warnings name it, and it is faster and safer to state it. If several ways lead on, or if
+        /// the server counts more objects than its pages have and nothing leads there, absent
+        /// objects are kept, and the result says why.
+        public static let automatic = HTTPAPI.Pages(.automatic(keyPath: ""))
         /// A list whose `Link` field leads to the next page with `rel="next"` (RFC 8288).
         public static let link = HTTPAPI.Pages(.linkHeader)
 
@@ -232,6 +245,16 @@ extension HTTPAPI {
             return pages
         }
 
+        /// Returns the same pages, for a server whose pages after the first have an address of
+        /// their own, as in Dropbox.
+        ///
+        /// The reference is resolved against the source's address. A body has only the cursor.
+        public func continuing(at reference: String) -> HTTPAPI.Pages {
+            var pages = self
+            pages.continuation = reference
+            return pages
+        }
+
         /// Returns the same pages, for a server whose last page omits the pointer or an
         /// ``End/unset(keyPath:)`` value.
         ///
@@ -258,10 +281,11 @@ extension HTTPAPI.Pages {
             case .lastElement(let keyPath): "last \(keyPath)"
             case .number(let first): "page \(first)"
             case .offset: "offset"
+            case .automatic: "automatic"
             case .custom(let captures, _): "custom \(captures)"
             }
         let size = size.map { "\($0.parameter)=\($0.count)" } ?? ""
-        return "\(pointer) \(place) \(size) \(ends)"
+        return "\(pointer) \(place) \(size) \(ends)" + (continuation.map { " \($0)" } ?? "")
     }
 
     /// The key paths of values outside the objects that lead to the next page, or indicate the end.
@@ -270,6 +294,7 @@ extension HTTPAPI.Pages {
             switch pointer {
             case .field(let keyPath), .linkList(let keyPath, _, _): [keyPath]
             case .custom(let captures, _): captures
+            case .automatic(let keyPath): UnreadPages(beside: keyPath).captures
             case .none, .linkHeader, .header, .lastElement, .number, .offset: []
             }
         for end in ends {
@@ -309,6 +334,20 @@ extension HTTPAPI.Pages {
         return nil
     }
 
+    /// The same pages, for a list at a key path.
+    func reading(listAt keyPath: String) -> HTTPAPI.Pages {
+        guard case .automatic = pointer else { return self }
+        var pages = HTTPAPI.Pages(.automatic(keyPath: keyPath), at: place, size: size)
+        pages.ends = ends
+        pages.upgradesLinks = upgradesLinks
+        return pages
+    }
+
+    /// Whether the next page is found by the usual signs.
+    var isAutomatic: Bool {
+        if case .automatic = pointer { true } else { false }
+    }
+
     /// Whether only one response is requested.
     var isSingle: Bool {
         if case .none = pointer { true } else { false }
@@ -318,7 +357,7 @@ extension HTTPAPI.Pages {
     var needsFacts: Bool {
         switch pointer {
         case .none, .linkHeader, .header: !ends.isEmpty
-        case .field, .linkList, .lastElement, .number, .offset, .custom: true
+        case .field, .linkList, .lastElement, .number, .offset, .automatic, .custom: true
         }
     }
 
@@ -326,7 +365,7 @@ extension HTTPAPI.Pages {
     /// unchanged pages.
     var isSteeredByHeaders: Bool {
         switch pointer {
-        case .linkHeader, .header, .custom: true
+        case .linkHeader, .header, .automatic, .custom: true
         default: ends.contains { if case .pageCount = $0 { true } else { false } }
         }
     }
@@ -334,7 +373,7 @@ extension HTTPAPI.Pages {
     /// Whether a server that ignores the parameter would return the same page endlessly.
     var isCounting: Bool {
         switch pointer {
-        case .number, .offset: true
+        case .number, .offset, .automatic: true
         default: false
         }
     }
@@ -354,6 +393,10 @@ extension HTTPAPI.Pages {
     func request(_ token: String?, base: HTTPRequest) throws -> HTTPRequest {
         var request = base
         request.url = request.url.setting(size)
+        if token != nil, let continuation {
+            request.url = try HTTPAddress.parse(continuation, relativeTo: base.url)
+            request.body = nil
+        }
         switch place {
         case .address:
             if let token { request.url = try HTTPAddress.parse(token) }
@@ -366,6 +409,14 @@ extension HTTPAPI.Pages {
             if let token { request.body = try Self.setting(keyPath, to: token, in: request.body) }
         }
         return request
+    }
+
+    /// The token of the page after a cursor.
+    func token(ofCursor text: String) -> String {
+        guard case .body = place else { return text }
+        var writer = JSONWriter()
+        writer.string(text)
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
 
     /// The token of the first page, if it has one.

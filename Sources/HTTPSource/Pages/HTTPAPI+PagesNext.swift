@@ -60,6 +60,9 @@ extension HTTPAPI.Pages {
             var count = facts.elementCount
             if count == 0, Self.hasNewTombstones(page, facts) { count = facts.tombstones.count }
             return count == 0 ? nil : String((page.token.flatMap { Int($0) } ?? 0) + count)
+        case .automatic(let keyPath):
+            let schemes = UnreadPages(beside: keyPath).schemes(on: page, facts)
+            return try schemes.count == 1 ? schemes.first.map { try address($0.address, on: page) } : nil
         case .custom(_, let next):
             let info = Page(
                 url: page.head.url, index: page.index, elementCount: facts.elementCount, headers: page.head.headers,
@@ -92,6 +95,7 @@ extension HTTPAPI.Pages {
         case .lastElement(let keyPath): (keyPath, "the page is empty")
         case .number: ("the page's number", "the page is empty")
         case .offset: ("the number of objects", "the page is empty")
+        case .automatic: ("automatic", "no usual sign")
         case .custom: ("the custom function's", "none")
         }
     }

@@ -19,10 +19,16 @@ extension HTTPJSONSource {
         }
     }
 
+    /// Whether the number of all objects that a page states is exact.
+    func statesExactTotal(_ facts: PageFacts) -> Bool {
+        guard api.isTotalExact, let keyPath = api.totalRelationKeyPath else { return api.isTotalExact }
+        return facts.captured[keyPath] == .string("eq")
+    }
+
     /// The exact numbers with which a page describes the whole list, by what they count.
     func statedCounts(_ head: HTTPHead, _ facts: PageFacts) -> [String: Int] {
         var counts: [String: Int] = [:]
-        if api.isTotalExact { counts["objects"] = statedTotal(head, facts) }
+        if statesExactTotal(facts) { counts["objects"] = statedTotal(head, facts) }
         for case .pageCount(let header) in api.pages.ends { counts["pages"] = head.headers.integer(header) }
         return counts
     }

@@ -13,7 +13,8 @@ extension HTTPJSONSource {
 
     /// The body of a page without a list, with an empty list and the page's tombstones.
     func emptyBody(at keyPath: String, _ facts: PageFacts) throws -> [UInt8] {
-        var body = try HTTPAPI.Pages.setting(keyPath, to: "[]", in: nil)
+        let list = JSONKeyPath.text(of: JSONKeyPath.list(at: keyPath).list)
+        var body = try HTTPAPI.Pages.setting(list, to: "[]", in: nil)
         if case .list(let tombstones) = api.delta?.tombstones {
             var writer = JSONWriter()
             try writer.value(.array(facts.tombstones))

@@ -16,7 +16,9 @@ extension HTTPJSONSource {
             throw HTTPError(url: url, problem: .unsuitableSettings("the format has no such sign of its end"))
         }
         guard api.format.isOpenEnded else { return }
-        var keyPaths = [keyPath, api.totalKeyPath ?? "", api.delta?.cursor.pageKeyPath ?? ""] + api.pages.captures
+        var keyPaths = [keyPath, api.totalKeyPath ?? "", api.delta?.cursor.pageKeyPath ?? ""]
+        // Only header fields lead from lines and events to others.
+        if !api.pages.isAutomatic { keyPaths += api.pages.captures }
         if case .list(let list) = api.delta?.tombstones { keyPaths.append(list) }
         guard let first = keyPaths.first(where: { !$0.isEmpty }) else { return }
         throw HTTPError(

@@ -9,6 +9,7 @@ import SyncBase
 /// read.
 actor HTTPPass: RemotePass {
     private let source: HTTPJSONSource
+    private let secrets: SecretParameters
     private let bookmark: SyncBookmark?
     private let beginDate: Date
     private var opener: PageOpener
@@ -34,6 +35,8 @@ actor HTTPPass: RemotePass {
     private var reachBefore: CursorReach?
     /// The number of all objects, as stated by the previous page.
     private var total: Int?
+    /// Whether all pages stated an exact number.
+    private var isTotalExact = true
     /// The credentials that the pass has sent.
     private var sent = SentSecrets()
     /// The server's clock at the beginning of the pass.
@@ -43,10 +46,14 @@ actor HTTPPass: RemotePass {
     private var completenessBefore: PageCompleteness?
 
     init(_ source: HTTPJSONSource, after bookmark: SyncBookmark?, keyPath: String) throws {
+        var source = source
+        source.api.pages = source.api.pages.reading(listAt: keyPath)
         try source.checkFormat(keyPath: keyPath)
         self.source = source
         self.bookmark = bookmark
-        completeness = PageCompleteness(source)
+        let secrets = SecretParameters(of: source)
+        self.secrets = secrets
+        completeness = PageCompleteness(source, keyPath: keyPath)
         let client = source.client
         beginDate = client.date()
         var since: String?
@@ -56,21 +63,18 @@ actor HTTPPass: RemotePass {
             switch delta.cursor {
             case .element: since = SyncCursor(text: cursor).earlier(by: delta.overlap).text
             case .document: since = cursor
-            case .address: since = SecretParameters.restored(cursor, from: source.url)
+            case .address: since = secrets.restored(cursor)
             }
         }
         isDelta = since != nil
         opener = PageOpener(
             source: source, keyPath: keyPath, since: since, deadline: source.timeout.map { client.clock.now() + $0 })
         // The bookmark's pages apply only to a request for the same changes.
-        let asked = since.map {
-            SecretParameters.removed(
-                $0, of: source.url, sent: SentSecrets(), cursor: source.api.delta?.cursor.addressParameter) ?? ""
-        }
+        let asked = since.map { secrets.removed(from: $0, sent: SentSecrets()) ?? "" }
         known = bookmark?.pages.first?.token == asked ? bookmark?.pages ?? [] : []
         if !known.isEmpty { known[0].token = nil }
         for index in known.indices {
-            known[index].token = known[index].token.map { SecretParameters.restored($0, from: source.url) }
+            known[index].token = known[index].token.map { secrets.restored($0) }
         }
     }
 
@@ -158,7 +162,7 @@ actor HTTPPass: RemotePass {
         (ahead, current, ready, listless) = (nil, nil, nil, nil)
         trail = PageTrail()
         freshness.beginAgain()
-        completeness = PageCompleteness(source)
+        completeness = PageCompleteness(source, keyPath: opener.keyPath)
         visited = []
         reach = CursorReach()
     }
@@ -256,11 +260,14 @@ actor HTTPPass: RemotePass {
         if let failure = source.failure(in: facts, isWhole: true) { throw page.refusal(failure) }
         try completeness.note(page, facts)
         total = source.statedTotal(page.head, facts) ?? total
+        if !source.statesExactTotal(facts) { isTotalExact = false }
         guard let delta = source.api.delta else { return }
         switch delta.cursor {
         case .element: reach.extend(by: facts.cursors, isFirstPage: page.index == 0)
         case .document(let keyPath):
-            reach.latest = reach.latest ?? facts.captured[keyPath].flatMap { SyncCursor($0) }
+            let found = facts.captured[keyPath].flatMap { SyncCursor($0) }
+            // A cursor that leads on covers the pages before it. Another one is safe if it is early.
+            reach.latest = delta.continuesPages ? found ?? reach.latest : reach.latest ?? found
         case .address(let keyPath):
             guard let value = facts.captured[keyPath], value != .null else { return }
             guard case .string(let text) = value else {
@@ -332,7 +339,8 @@ actor HTTPPass: RemotePass {
         // A proxy can end a body that broke off between two lines as if it were whole.
         if source.api.format.isOpenEnded { remoteEnd.proof = source.api.endSign == nil ? nil : .endSign }
         remoteEnd.warnings += completeness.warnings(isDelta: isDelta)
-        if source.api.isTotalExact { remoteEnd.totalElementCount = total }
+        if isTotalExact { remoteEnd.totalElementCount = total }
+        if source.api.pages.isSingle || source.api.pages.isAutomatic { remoteEnd.advice = UnreadPages.advice }
         return remoteEnd
     }
 
@@ -370,7 +378,9 @@ actor HTTPPass: RemotePass {
         }
         // Nothing is new, or the overlap returned only known objects.
         if let found = cursor, sent.isFound(in: found.text) { cursor = nil }
-        if let kept, isDelta || visited == bookmark?.pages, cursor.map({ $0 < kept }) ?? true { cursor = kept }
+        if let kept, isDelta || visited == bookmark?.pages, cursor.map({ isEarlier($0, kept, delta) }) ?? true {
+            cursor = kept
+        }
         end.cursor = cursor?.text
         // If changes are ordered, none on the first page can have been missed, even if objects
         // moved between the other pages.
@@ -389,10 +399,15 @@ actor HTTPPass: RemotePass {
         return RemoteEnd(.changes, isSnapshot: source.api.isSnapshot, bookmark: end, cautiousBookmark: cautious)
     }
 
+    /// Whether the objects reach less far than before. A cursor that the server states for the whole
+    /// list has no order.
+    private func isEarlier(_ cursor: SyncCursor, _ kept: SyncCursor, _ delta: HTTPAPI.Delta) -> Bool {
+        if case .element = delta.cursor { cursor < kept } else { false }
+    }
+
     /// The address without credentials; nil if it contains one that cannot be restored.
     private func bareAddress(_ address: String) -> String? {
-        SecretParameters.removed(
-            address, of: source.url, sent: sent, cursor: source.api.delta?.cursor.addressParameter)
+        secrets.removed(from: address, sent: sent)
     }
 
     /// The latest cursor before which no change can have been missed.

@@ -69,10 +69,11 @@ struct OpenPage: Sendable {
     /// to the entity tag, which servers of files derive from the date and the size.
     var bookmark: SyncBookmark.Page {
         var bookmark = SyncBookmark.Page(token: token, entityTag: head.headers.returnable("ETag"))
-        guard let text = head.headers.returnable("Last-Modified"), let modified = HTTPDate.parse(text),
-            let date = head.headers["Date"].flatMap({ HTTPDate.parse($0) })
+        if head.headers.isJustModified { bookmark.entityTag = nil }
+        guard let text = head.headers.returnable("Last-Modified"), HTTPDate.parse(text) != nil,
+            head.headers["Date"].flatMap({ HTTPDate.parse($0) }) != nil, !head.headers.isJustModified
         else { return bookmark }
-        if date.timeIntervalSince(modified) >= 1 { bookmark.lastModified = text } else { bookmark.entityTag = nil }
+        bookmark.lastModified = text
         return bookmark
     }
 }

@@ -3,6 +3,7 @@ import HTTPTransfer
 /// Whether the pages of a reading are complete, by their own statements.
 struct PageCompleteness: Sendable {
     private let source: HTTPJSONSource
+    private let unreadPages: UnreadPages
     /// The key paths of pointers that were on no page so far.
     private var unseen: [String]
     /// The contradiction in a page; nil if there is none.
@@ -11,6 +12,8 @@ struct PageCompleteness: Sendable {
     private var leadsOnByLink = false
     /// Signs of pages that the source does not request; nil if there are none.
     private var unread: String?
+    /// The scheme that was found automatically; nil if there is none.
+    private var scheme: String?
     /// The numbers that describe the whole list, by what they count.
     private(set) var statements: [String: Statement] = [:]
 
@@ -20,8 +23,10 @@ struct PageCompleteness: Sendable {
         let page: Int
     }
 
-    init(_ source: HTTPJSONSource) {
+    /// - Parameter keyPath: The key path of the list.
+    init(_ source: HTTPJSONSource, keyPath: String) {
         self.source = source
+        unreadPages = UnreadPages(beside: keyPath)
         unseen = source.api.pages.steeringKeyPaths
     }
 
@@ -36,8 +41,25 @@ struct PageCompleteness: Sendable {
         }
         let link = page.head.headers["Link"]
         note(statedBy: page, facts)
-        if source.api.pages.isSingle { unread = UnreadPages.sign(page.head, facts) }
-        leadsOnByLink = link.flatMap { LinkHeader.target(of: "next", in: $0) } != nil
+        let isFollowed = noteUsualSigns(of: page, facts)
+        leadsOnByLink = !isFollowed && link.flatMap { LinkHeader.target(of: "next", in: $0) } != nil
+    }
+
+    /// Records the usual signs of further pages, if the scheme is not stated.
+    ///
+    /// - Returns: Whether the only known scheme that fits leads to a next page.
+    private mutating func noteUsualSigns(of page: OpenPage, _ facts: PageFacts) -> Bool {
+        guard source.api.pages.isSingle || source.api.pages.isAutomatic else { return false }
+        if source.api.pages.isAutomatic {
+            let schemes = unreadPages.schemes(on: page, facts)
+            if let only = schemes.first, schemes.count == 1 {
+                scheme = scheme ?? only.name
+                unread = nil
+                return true
+            }
+        }
+        unread = unreadPages.sign(on: page, facts)
+        return false
     }
 
     /// Records the numbers that describe the whole list. They are the same on all pages of one
@@ -70,8 +92,8 @@ struct PageCompleteness: Sendable {
     /// - Parameter isDelta: Whether the pages contain only changes.
     func doubt(isDelta: Bool) -> String? {
         if let contradiction { return contradiction }
-        if leadsOnByLink { return Self.linkWarning }
         if let unread { return unread }
+        if leadsOnByLink { return Self.linkWarning }
         return isDelta ? nil : unseen.first.map { "\($0), which leads to the next page, was on no page" }
     }
 
@@ -79,7 +101,10 @@ struct PageCompleteness: Sendable {
     ///
     /// - Parameter isDelta: Whether the pages contain only changes.
     func warnings(isDelta: Bool) -> [String] {
-        var warnings = leadsOnByLink ? [Self.linkWarning] : unread.map { [$0] } ?? []
+        var warnings = unread.map { [$0] } ?? (leadsOnByLink ? [Self.linkWarning] : [])
+        if let scheme {
+            warnings.append("the pages were found by \(scheme); state it, so that no other way is taken")
+        }
         if !isDelta {
             warnings += unseen.map {
                 "the pointer to the next page, \($0), was on no page: is its key path right?"

@@ -72,7 +72,7 @@ struct PageOpener: Sendable {
     private func request(_ token: String?, known: SyncBookmark.Page?) throws -> HTTPRequest {
         var request = HTTPRequest(source.url, headers: ["Accept": "application/json"])
         switch source.api.format {
-        case .array, .keyed: break
+        case .array, .keyed, .jsonAPI: break
         case .lines: request.headers["Accept"] = "application/x-ndjson, application/json"
         case .events: request.headers["Accept"] = "text/event-stream, application/json"
         }
@@ -87,11 +87,11 @@ struct PageOpener: Sendable {
             if let since, let delta = source.api.delta {
                 if case .address = delta.cursor {
                     request.url = try HTTPAddress.parse(since, relativeTo: source.url)
-                } else {
+                } else if !delta.continuesPages {
                     request.url = request.url.setting(delta.parameter, to: since)
                 }
             }
-            request = try source.api.pages.request(token, base: request)
+            request = try source.api.pages.request(token ?? continuedToken, base: request)
         } catch let error as HTTPAddressError {
             throw HTTPError(url: source.url, problem: .forbiddenAddress("\(error.reason)", target: error.name))
         }
@@ -112,6 +112,12 @@ struct PageOpener: Sendable {
         return request
     }
 
+    /// The token of the first page of changes, if it is requested as the page after the last one.
+    private var continuedToken: String? {
+        guard let since, source.api.delta?.continuesPages == true else { return nil }
+        return source.api.pages.token(ofCursor: since)
+    }
+
     /// Creates the scanner of a page; nil if there is nothing to find.
     private var inspector: @Sendable () -> PageScanner? {
         let pages = source.api.pages
@@ -122,8 +128,8 @@ struct PageOpener: Sendable {
         if case .element(let keyPath) = source.api.delta?.cursor { plan.cursor = keyPath }
         if let keyPath = source.api.delta?.cursor.pageKeyPath { plan.captures.append(keyPath) }
         if case .list(let keyPath) = source.api.delta?.tombstones { plan.tombstones = keyPath }
-        if let total = source.api.totalKeyPath { plan.captures.append(total) }
-        if looksForPages { plan.captures += UnreadPages.captures }
+        plan.captures += [source.api.totalKeyPath, source.api.totalRelationKeyPath].compactMap(\.self)
+        if looksForPages { plan.captures += UnreadPages(beside: keyPath).captures }
         if source.api.format.isOpenEnded {
             plan.check = source.api.check
         } else {

@@ -5,33 +5,41 @@ import HTTPTransfer
 ///
 /// A credential in the source's own address is replaced by a mark and restored later. A link with
 /// any other credential is not stored.
-enum SecretParameters {
+struct SecretParameters: Sendable {
     private static let mark = "%00"
+
+    /// The parameters of the source's own address.
+    private let own: [Substring]
+    /// Names of parameters that are positions in the list although they suggest credentials.
+    private let positions: Set<String>
+    /// Names of parameters that are credentials although they do not suggest it.
+    private let others: Set<String>
+
+    init(of source: HTTPJSONSource) {
+        own = Self.parts(source.url.absoluteString)?.items ?? []
+        var positions = source.api.positionParameters
+        if case .address = source.api.delta?.cursor { positions.insert("token") }
+        self.positions = positions
+        others = source.client.secretParameters
+    }
 
     /// The address without credentials; nil if it contains one that cannot be restored.
     ///
-    /// - Parameters:
-    ///   - sent: The credentials that were sent. A server may lead to an address that contains one.
-    ///   - cursor: A parameter that is a cursor although its name suggests a credential, unless the
-    ///     source's own address has it; nil for none.
-    static func removed(
-        _ address: String, of source: URL, sent: SentSecrets, cursor: String? = nil
-    ) -> String? {
-        let bare = removed(address, of: source, cursor: cursor)
+    /// - Parameter sent: The credentials that were sent. A server may lead to an address that
+    ///   contains one.
+    func removed(from address: String, sent: SentSecrets) -> String? {
+        let bare = removed(from: address)
         return bare.flatMap { sent.isFound(in: $0) ? nil : $0 }
     }
 
-    private static func removed(_ address: String, of source: URL, cursor: String?) -> String? {
-        guard let (head, items, tail) = parts(address) else { return address }
-        let known = parts(source.absoluteString)?.items ?? []
+    private func removed(from address: String) -> String? {
+        guard let (head, items, tail) = Self.parts(address) else { return address }
         var kept: [Substring] = []
         for item in items {
             if !isSecret(item) {
                 kept.append(item)
-            } else if known.contains(item) {
-                kept.append(Substring(name(item) + "=" + mark))
-            } else if name(item) == cursor, !known.contains(where: { name($0) == cursor }) {
-                kept.append(item)
+            } else if own.contains(item) {
+                kept.append(Substring(Self.name(item) + "=" + Self.mark))
             } else {
                 return nil
             }
@@ -40,11 +48,10 @@ enum SecretParameters {
     }
 
     /// The address with the source's credentials restored.
-    static func restored(_ address: String, from source: URL) -> String {
-        guard let (head, items, tail) = parts(address), address.contains(mark) else { return address }
-        let known = parts(source.absoluteString)?.items ?? []
+    func restored(_ address: String) -> String {
+        guard let (head, items, tail) = Self.parts(address), address.contains(Self.mark) else { return address }
         let whole = items.map { item in
-            item.hasSuffix("=" + mark) ? known.first { name($0) == name(item) } ?? item : item
+            item.hasSuffix("=" + Self.mark) ? own.first { Self.name($0) == Self.name(item) } ?? item : item
         }
         return head + "?" + whole.joined(separator: "&") + tail
     }
@@ -60,7 +67,9 @@ enum SecretParameters {
         String(item.prefix { $0 != "=" })
     }
 
-    private static func isSecret(_ item: Substring) -> Bool {
-        item.contains("=") && SecretName.isSecret(name(item))
+    private func isSecret(_ item: Substring) -> Bool {
+        let name = Self.name(item)
+        guard item.contains("="), SecretName.isSecret(name, or: others) else { return false }
+        return !positions.contains(name) || own.contains { Self.name($0) == name }
     }
 }

@@ -3,15 +3,42 @@ import HTTPTransfer
 import JSONMapper
 import StoreSync
 
-/// Signs that a response is one page of a list, although the source requests only one.
-enum UnreadPages {
+/// Signs of further pages in a response, by the usual names in the usual places: header fields, and
+/// values at the root of the document or beside the list.
+struct UnreadPages: Sendable {
+    /// A scheme that fits a page, and where it leads.
+    struct Scheme: Sendable {
+        /// The scheme in Swift, such as `.link`.
+        let name: String
+        /// The address of the next page.
+        let address: String
+    }
+
     /// The usual key paths of the address of the next page, or of a cursor that requests it.
     private static let pointers = [
         "next", "links.next", "_links.next", "meta.next", "paging.next", "pagination.next", "next_page", "nextPage",
-        "next_page_url", "next_url", "nextLink", #"@odata\.nextLink"#, "nextRecordsUrl", "meta.next_page",
-        "pagination.next_page", "next_cursor", "nextCursor", "meta.next_cursor", "meta.nextCursor",
+        "next_page_url", "next_page_uri", "next_url", "nextLink", #"@odata\.nextLink"#, "nextRecordsUrl",
+        "meta.next_page", "pagination.next_page", "next_cursor", "nextCursor", "meta.next_cursor", "meta.nextCursor",
         "pagination.next_cursor", "response_metadata.next_cursor", "next_page_token", "nextPageToken",
         "next_token", "nextToken", "continuation", "paging.next.after", "paging.cursors.after", "metadata.continue",
+    ]
+    /// The usual key paths of a list of links by relation, with the keys of a relation and an
+    /// address.
+    private static let linkLists = [("links", "rel", "href"), ("link", "relation", "url")]
+    /// Cursors for which only one parameter is usual.
+    private static let parameters = [
+        "paging.next.after": "after", "response_metadata.next_cursor": "cursor", "metadata.continue": "continue",
+    ]
+    /// The usual key paths of the number of the next page.
+    private static let nextNumbers = ["next_page", "nextPage", "meta.next_page", "pagination.next_page"]
+    /// The usual key paths of the number of a page and of the number of pages, and the number of the
+    /// first page.
+    private static let numbers = [
+        ("page", "total_pages", 1), ("page", "totalPages", 1), ("page", "pages", 1), ("current_page", "last_page", 1),
+        ("current_page", "total_pages", 1), ("currentPage", "totalPages", 1), ("meta.page", "meta.total_pages", 1),
+        ("meta.current_page", "meta.last_page", 1), ("meta.current_page", "meta.total_pages", 1),
+        ("pagination.page", "pagination.total_pages", 1), ("pagination.page", "pagination.pages", 1),
+        ("number", "totalPages", 0), ("page.number", "page.totalPages", 0),
     ]
     /// The usual key paths of a value that is true if more pages follow.
     private static let flags = [
@@ -28,48 +55,156 @@ enum UnreadPages {
     /// with the objects of all sources.
     private static let pageCountFields = ["X-Total-Pages", "X-WP-TotalPages"]
 
-    /// The key paths of values outside the objects that can be such a sign.
-    static let captures = pointers + flags + totals
+    /// The places of the usual names: the root, and beside the list.
+    private let places: [String]
 
-    /// A readable sentence about pages that were not read; nil if the response is the whole list.
-    static func sign(_ head: HTTPHead, _ facts: PageFacts) -> String? {
-        for keyPath in pointers {
+    /// - Parameter keyPath: The key path of the list.
+    init(beside keyPath: String) {
+        let parent = JSONKeyPath.list(at: keyPath).list.dropLast()
+        places = parent.isEmpty ? [""] : ["", JSONKeyPath.text(of: Array(parent)) + "."]
+    }
+
+    /// The key paths of values outside the objects that can be such a sign.
+    var captures: [String] {
+        let names =
+            Self.pointers + Self.flags + Self.totals + Self.linkLists.map(\.0) + Self.numbers.flatMap { [$0.0, $0.1] }
+        return places.flatMap { place in names.map { place + $0 } }
+    }
+
+    // MARK: Schemes
+
+    /// The known schemes that fit a page, each with another next page; empty if nothing leads on.
+    ///
+    /// An address of the next page takes precedence over a number or a cursor, which most servers
+    /// send in addition.
+    func schemes(on page: OpenPage, _ facts: PageFacts) -> [Scheme] {
+        let addresses = distinct(addresses(on: page, facts))
+        return addresses.isEmpty ? distinct(numbersAndCursors(on: page, facts)) : addresses
+    }
+
+    /// The schemes without those that lead to the page of an earlier one.
+    private func distinct(_ schemes: [Scheme]) -> [Scheme] {
+        schemes.reduce(into: []) { kept, scheme in
+            if !kept.contains(where: { $0.address == scheme.address }) { kept.append(scheme) }
+        }
+    }
+
+    private func addresses(on page: OpenPage, _ facts: PageFacts) -> [Scheme] {
+        var found: [(name: String, target: String)] = []
+        if let target = page.head.headers["Link"].flatMap({ LinkHeader.target(of: "next", in: $0) }) {
+            found.append((".link", target))
+        }
+        for keyPath in places.flatMap({ place in Self.pointers.map { place + $0 } }) {
+            guard let target = facts.captured[keyPath].flatMap(Self.address) else { continue }
+            found.append((Self.swift("linkField", keyPath), target))
+        }
+        for place in places {
+            for (name, relation, address) in Self.linkLists {
+                guard case .array(let links) = facts.captured[place + name],
+                    let link = links.first(where: { $0[relation] == .string("next") }),
+                    case .string(let target) = link[address]
+                else { continue }
+                let rest = relation == "rel" ? "" : ", relation: \"\(relation)\", address: \"\(address)\""
+                found.append((".links(keyPath: \"\(place + name)\"\(rest))", target))
+            }
+        }
+        return found.compactMap { name, target in
+            (try? page.head.url.following(target)).map { Scheme(name: name, address: $0.absoluteString) }
+        }
+    }
+
+    private func numbersAndCursors(on page: OpenPage, _ facts: PageFacts) -> [Scheme] {
+        let url = page.fetch.url
+        func numbered(_ number: Int, first: Int = 1) -> Scheme {
+            let name = first == 1 ? ".page(parameter: \"page\")" : ".page(parameter: \"page\", first: \(first))"
+            return Scheme(name: name, address: url.setting("page", to: String(number)).absoluteString)
+        }
+        var found: [Scheme] = []
+        if let next = page.head.headers.integer("X-Next-Page") { found.append(numbered(next)) }
+        for name in Self.pageCountFields {
+            guard let count = page.head.headers.integer(name), page.index + 1 < count else { continue }
+            found.append(numbered(page.index + 2))
+        }
+        for place in places {
+            for (name, count, first) in Self.numbers {
+                guard case .integer(let number) = facts.captured[place + name],
+                    case .integer(let count) = facts.captured[place + count], number < Int64.max,
+                    number - Int64(first) + 1 < count
+                else { continue }
+                found.append(numbered(Int(number) + 1, first: first))
+            }
+            for name in Self.nextNumbers {
+                guard case .integer(let next) = facts.captured[place + name] else { continue }
+                found.append(numbered(Int(next)))
+            }
+            for (name, parameter) in Self.parameters.sorted(by: { $0.key < $1.key }) {
+                guard let cursor = facts.captured[place + name]?.token else { continue }
+                let scheme = ".cursor(keyPath: \"\(place + name)\", parameter: \"\(parameter)\")"
+                found.append(Scheme(name: scheme, address: url.setting(parameter, to: cursor).absoluteString))
+            }
+        }
+        return found
+    }
+
+    /// The address in a value, or in the `href` of an object; nil for a cursor.
+    private static func address(_ value: JSONValue) -> String? {
+        var value = value
+        if case .object(let object) = value, let inner = object["href"] { value = inner }
+        guard case .string(let text) = value,
+            text.hasPrefix("/") || text.hasPrefix("?") || text.hasPrefix("http://") || text.hasPrefix("https://")
+        else { return nil }
+        return text
+    }
+
+    private static func swift(_ function: String, _ keyPath: String) -> String {
+        // A key path with a backslash is written as a raw string.
+        keyPath.contains("\\") ? ".\(function)(keyPath: #\"\(keyPath)\"#)" : ".\(function)(keyPath: \"\(keyPath)\")"
+    }
+
+    // MARK: Signs
+
+    /// A readable sentence about pages that are not requested; nil if the pages so far are the whole
+    /// list.
+    func sign(on page: OpenPage, _ facts: PageFacts) -> String? {
+        let schemes = schemes(on: page, facts)
+        if schemes.count > 1 {
+            let names = schemes.map(\.name).joined(separator: " and ")
+            return "several ways lead to a next page, which was not read: choose the pages \(names)"
+        }
+        func keyPaths(_ names: [String]) -> [String] { places.flatMap { place in names.map { place + $0 } } }
+        let head = page.head
+        let choice = schemes.first.map { "choose the pages \($0.name)" }
+        if head.headers["Link"].flatMap({ LinkHeader.target(of: "next", in: $0) }) != nil {
+            return "the Link field of the last page leads to a next one, which was not read: " + (choice ?? Self.advice)
+        }
+        for keyPath in keyPaths(Self.pointers) {
             guard let value = facts.captured[keyPath], value.isSet else { continue }
             if case .bool = value { continue }
-            return "\(keyPath) leads to a next page, which was not read: " + scheme(of: value, at: keyPath)
+            return "\(keyPath) leads to a next page, which was not read: "
+                + (choice
+                    ?? "choose the pages .cursor(keyPath: \"\(keyPath)\", parameter: …), with the parameter that takes it")
         }
         if let next = head.headers["X-Next-Page"], !next.trimmingCharacters(in: .whitespaces).isEmpty {
-            return "X-Next-Page leads to a next page, which was not read: " + numbered
+            return "X-Next-Page leads to a next page, which was not read: " + (choice ?? Self.numbered)
         }
-        for keyPath in flags where facts.captured[keyPath] == .bool(true) {
-            return "\(keyPath) says that more pages follow, which were not read: " + other
+        for keyPath in keyPaths(Self.flags) where facts.captured[keyPath] == .bool(true) {
+            return "\(keyPath) says that more pages follow, which were not read: " + (choice ?? Self.advice)
         }
-        let stated = totals.compactMap { keyPath -> (String, Int)? in
-            guard case .integer(let count) = facts.captured[keyPath] else { return nil }
-            return (keyPath, Int(count))
+        let elementCount = page.elementCountUpTo + facts.elementCount + facts.tombstones.count
+        for keyPath in keyPaths(Self.totals) {
+            guard case .integer(let count) = facts.captured[keyPath], count > elementCount else { continue }
+            return "\(keyPath) counts \(count) objects, and the response had \(elementCount): "
+                + (choice ?? Self.advice)
         }
-        let elementCount = facts.elementCount + facts.tombstones.count
-        for (name, count) in stated where count > elementCount {
-            return "\(name) counts \(count) objects, and the response had \(elementCount): " + other
+        for name in Self.pageCountFields {
+            guard let count = head.headers.integer(name), count > page.index + 1 else { continue }
+            return "\(name) counts \(count) pages, and \(page.index + 1) was read: " + (choice ?? Self.numbered)
         }
-        for name in pageCountFields {
-            guard let count = head.headers.integer(name), count > 1 else { continue }
-            return "\(name) counts \(count) pages, and one was read: " + numbered
-        }
-        return nil
+        return choice.map { "there is a next page, which was not read: \($0)" }
     }
 
     private static let numbered = "choose the pages, such as .page(parameter: \"page\")"
-    private static let other =
+    /// What to do about a list with further pages of an unknown kind.
+    static let advice =
         "choose the pages, such as .page(parameter: \"page\") or .offset(parameter: \"offset\")"
-
-    /// The pages that a pointer suggests.
-    private static func scheme(of value: JSONValue, at keyPath: String) -> String {
-        var target = value
-        if case .object(let object) = value, let inner = object["href"] { target = inner }
-        if case .string(let text) = target, text.hasPrefix("/") || text.hasPrefix("?") || text.contains("://") {
-            return "choose the pages .linkField(keyPath: \"\(keyPath)\")"
-        }
-        return "choose the pages .cursor(keyPath: \"\(keyPath)\", parameter: …), with the parameter that takes it"
-    }
 }

@@ -1,0 +1,121 @@
+import Foundation
+import HTTPTransfer
+import JSONMapper
+import OneWayTestLimits
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+@testable import HTTPSource
+
+/// JSON:API, whose pages include related resources.
+@Suite(.endsInTime) struct JSONAPITests {
+    private static func flattened(_ text: String) throws -> JSONValue? {
+        JSONAPIDocument.flattened(try JSONValue(parsing: text))["data"]
+    }
+
+    private static let included = #"""
+        "included": [
+          {"type": "people", "id": "9", "attributes": {"name": "B", "age": 1.50},
+           "relationships": {"employer": {"data": {"type": "companies", "id": "c"}},
+                             "articles": {"data": [{"type": "articles", "id": "1"}]}}},
+          {"type": "companies", "id": "c", "attributes": {"name": "C"},
+           "relationships": {"owner": {"data": {"type": "people", "id": "9"}}}}
+        ]
+        """#
+
+    @Test func attributesAndRelationshipsBecomeFields() throws {
+        let text = #"""
+            {"data": [{"type": "articles", "id": "1", "links": {"self": "/1"}, "meta": {"x": 1},
+              "attributes": {"title": "A", "tags": ["x"]},
+              "relationships": {
+                "author": {"data": {"type": "people", "id": "9"}, "links": {}},
+                "editor": {"data": null}, "reviewer": {"data": {"type": "people", "id": "8"}},
+                "comments": {"data": [{"type": "comments", "id": "5"}, {"type": "comments", "id": "6"}]},
+                "readers": {"data": [{"type": "people", "id": "9"}, {"type": "people", "id": "7"}]},
+                "likes": {"data": []}, "more": {"links": {"related": "/more"}}}}],
+            """# + Self.included + "}"
+        let expected = #"""
+            [{"type": "articles", "id": "1", "title": "A", "tags": ["x"],
+              "author": {"type": "people", "id": "9", "name": "B", "age": 1.5, "articles_ids": ["1"],
+                "employer": {"type": "companies", "id": "c", "name": "C", "owner_id": "9"}},
+              "editor": null, "reviewer_id": "8", "comments_ids": ["5", "6"],
+              "readers": [{"type": "people", "id": "9", "name": "B", "age": 1.5, "employer_id": "c",
+                "articles_ids": ["1"]}, {"type": "people", "id": "7"}],
+              "likes": []}]
+            """#
+        #expect(try Self.flattened(text) == JSONValue(parsing: expected))
+    }
+
+    /// The size of the result is bounded by the number of references.
+    @Test func resourcesThatReferToOneAnotherEnd() throws {
+        let links = (0..<40).map { #"{"type":"n","id":"\#($0)"}"# }.joined(separator: ",")
+        let nodes = (0..<40).map {
+            #"{"type":"n","id":"\#($0)","relationships":{"next":{"data":[\#(links)]}}}"#
+        }
+        let text = #"""
+            {"data":[{"type":"m","id":"0","relationships":{"all":{"data":[\#(links)]}}}],"included":[\#(nodes.joined(separator: ","))]}
+            """#
+        var writer = JSONWriter()
+        try writer.value(try #require(try Self.flattened(text)))
+        #expect(writer.bytes.count < 500_000)
+    }
+
+    @Test(arguments: [
+        "7", "{}", #"{"data":null}"#, #"{"data":7,"included":7}"#, #"{"data":[7,null,{"id":1}],"included":[7]}"#,
+        #"{"data":[{"attributes":7,"relationships":7}]}"#, #"{"data":[{"relationships":{"a":7,"b":{"data":7}}}]}"#,
+    ])
+    func anyDocumentIsAccepted(text: String) throws {
+        _ = JSONAPIDocument.flattened(try JSONValue(parsing: text))
+    }
+
+    private static let model = Result {
+        try DataModel {
+            SyncEntity("Article", identity: "id") {
+                SyncAttribute("id", .string)
+                SyncAttribute("title", .string)
+                SyncRelationship("author", toOne: "Person", inverse: "articles")
+            }
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .string)
+                SyncAttribute("name", .string)
+                SyncRelationship("articles", toMany: "Article", inverse: "author")
+            }
+        }
+    }
+
+    /// The resources of a page are behind the objects that refer to them.
+    @Test func includedResourcesAreStoredAndRelated() async throws {
+        let world = try await SourceWorld(Self.model.get())
+        let server = ScriptedServer { _, _ in
+            .json(
+                #"""
+                {"data": [
+                  {"type": "articles", "id": "1", "attributes": {"title": "A"},
+                   "relationships": {"author": {"data": {"type": "people", "id": "9"}}}},
+                  {"type": "articles", "id": "2", "attributes": {"title": "B"},
+                   "relationships": {"author": {"data": {"type": "people", "id": "9"}}}}],
+                """# + Self.included + "}")
+        }
+        var source = try HTTPJSONSource.users(server)
+        source.api = .jsonapi
+        let result = try await world.json.sync(from: source, into: "Article")
+        #expect(result.counts.inserted == 2)
+        let people = try await world.json.store.records(StoreQuery("Person"))
+        #expect(people.map { $0.record["name"] } == [.string("B")])
+        let written = try await world.json.store.count(
+            StoreQuery("Article", where: PropertyPath("author.id") == "9"))
+        #expect(written == 2)
+        #expect(try await world.json.sync(from: source, into: "Article").isUnchanged)
+    }
+
+    @Test(arguments: [#"{"data":["#, #"{"data":[{"id":1},]}"#, ""])
+    func aDocumentThatIsNotValidIsAnError(text: String) async throws {
+        let world = try await SourceWorld()
+        var source = try HTTPJSONSource.users(ScriptedServer { _, _ in .json(text) })
+        source.api = .jsonapi
+        await #expect(throws: HTTPError.self) { try await world.sync(source) }
+    }
+}
