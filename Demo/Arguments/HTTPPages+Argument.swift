@@ -12,6 +12,7 @@ extension HTTPAPI.Pages {
         let keyPath = mayBeAbsent ? String(field.dropLast()) : field
         let pages: HTTPAPI.Pages
         switch (parts[0], parts.count) {
+        case ("auto", 1): pages = .automatic
         case ("link", 1): pages = .link
         case ("link", 2): pages = .linkField(keyPath: keyPath)
         case ("links", 2): pages = .links(keyPath: keyPath)

@@ -22,6 +22,8 @@ struct MirrorArguments: Equatable {
     var requestsPerSecond: Double?
     /// How long one item may take; nil for any time.
     var itemTimeout: Duration?
+    /// How long a server may be away; 30 s by default.
+    var outage = Duration.seconds(30)
     /// Whether standard output is one JSON object.
     var printsJSON = false
     /// Whether a list that came by https may name items with http.
@@ -55,6 +57,8 @@ struct MirrorArguments: Equatable {
                 requestsPerSecond = try scanner.rate(of: "--rate")
             case .option("--timeout"):
                 itemTimeout = try scanner.interval(of: "--timeout")
+            case .option("--outlast"):
+                outage = try scanner.interval(of: "--outlast")
             case .option("--json"):
                 try scanner.noValue(of: "--json")
                 printsJSON = true

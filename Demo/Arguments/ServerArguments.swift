@@ -26,6 +26,8 @@ struct ServerArguments: Equatable {
     var requestsPerSecond: Double?
     /// How long a sync may take; nil for any time.
     var timeout: Duration?
+    /// How long the server may be away; 30 s by default.
+    var outage = Duration.seconds(30)
     /// What is sent with each request.
     var headers = HTTPHeaders()
     /// The server options that were given.
@@ -48,7 +50,7 @@ struct ServerArguments: Equatable {
                 return json.flatMap { (try? JSONValue(parsing: $0)) == nil ? nil : $0 }
             }
         case "--pages":
-            let ways = "link, link:FIELD, links:FIELD, cursor:FIELD:PARAM, header:NAME[:PARAM], body:FIELD:FIELD"
+            let ways = "auto, link, link:FIELD, links:FIELD, cursor:FIELD:PARAM, header:NAME[:PARAM], body:FIELD:FIELD"
             pages = try scanner.value(
                 of: option, as: "one of \(ways), last:FIELD:PARAM, parameters:FIELD, page:PARAM, offset:PARAM"
             ) { HTTPAPI.Pages(argument: $0) == nil ? nil : $0 }
@@ -76,6 +78,8 @@ struct ServerArguments: Equatable {
             requestsPerSecond = try scanner.rate(of: option)
         case "--timeout":
             timeout = try scanner.interval(of: option)
+        case "--outlast":
+            outage = try scanner.interval(of: option)
         default:
             guard try scanner.takeHeaders(of: option, into: &headers) else { return false }
         }

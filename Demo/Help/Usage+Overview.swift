@@ -97,12 +97,13 @@ extension Usage {
           --header-env NAME=VAR  A header field with the value of a variable
           --rate N/s             The maximum number of requests per second
           --timeout TIME         The time limit of an item, such as 10m (default none)
+          --outlast TIME         How long a server may be away (default 30s)
           --json                 Print one JSON object and nothing else
           --allow-http           Accept http items in a list that came by https
 
-        Transient failures are retried up to three times. Files appear only when they
-        are complete, and interrupted downloads continue in the next run. Ctrl-C leaves
-        nothing incomplete; a second one ends at once.
+        Transient failures are retried. Files appear only when they are complete, and
+        interrupted downloads continue, also in the next run. Ctrl-C leaves nothing
+        incomplete; a second one ends at once.
 
         Examples:
           Demo mirror https://example.com/list.json folder --dry-run

@@ -54,7 +54,8 @@ extension Usage {
         Options for a server:
           --api NAME             A common API, which decides how pages are found:
         \(wrappedNames(HTTPAPI.all.map(\.name) + ["elasticsearch:FIELD", "graphql:CONNECTION"]))
-          --pages WAY            How the next page is found: link (the Link field),
+          --pages WAY            How the next page is found: auto (by the usual signs,
+                                 if one way leads on), link (the Link field),
                                  link:FIELD (an address in the body), links:FIELD (a
                                  list of links by relation), cursor:FIELD:PARAM,
                                  header:NAME (an address) or header:NAME:PARAM,
@@ -74,6 +75,7 @@ extension Usage {
                                  appear in ps
           --header-env NAME=VAR  A header field with the value of a variable
           --timeout TIME         The time limit of a sync, such as 10m (default none)
+          --outlast TIME         How long the server may be away (default 30s)
           --rate N/s             The maximum number of requests per second
           --every TIME           Repeat until Ctrl-C, with this pause: 60s, 5m or 2h
 

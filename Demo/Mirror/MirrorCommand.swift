@@ -28,8 +28,8 @@ struct MirrorCommand {
     private var options: SyncOptions {
         SyncOptions(
             concurrency: arguments.concurrency, downloadPreview: true, stopOnError: !arguments.keepsGoing,
-            removalLimit: arguments.removalLimit, retry: RetryPolicy(maxAttempts: 4), itemTimeout: arguments.itemTimeout
-        )
+            removalLimit: arguments.removalLimit, retry: RetryPolicy(outlasting: arguments.outage),
+            itemTimeout: arguments.itemTimeout)
     }
 
     // MARK: One pass

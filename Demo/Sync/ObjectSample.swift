@@ -1,36 +1,48 @@
 import JSONMapper
-import StoreSync
+import SyncBase
 
 /// The objects of a list's first pages, from which a model is made: later pages may have attributes
 /// that the first page lacks.
 struct ObjectSample {
     private static let pageLimit = 50
-    private static let byteLimit = 16 << 20
+    /// The size of the objects in bytes at which the sample is full.
+    let byteLimit: Int
 
     private var objects: [UInt8] = []
     private var pageCount = 0
 
+    init(byteLimit: Int = 16 << 20) {
+        self.byteLimit = byteLimit
+    }
+
     /// Whether more pages are not worth the requests.
-    var isFull: Bool { pageCount >= Self.pageLimit || objects.count >= Self.byteLimit }
+    var isFull: Bool { pageCount >= Self.pageLimit || objects.count >= byteLimit }
 
     /// The objects as one array.
     var json: [UInt8] { Array("[".utf8) + objects + Array("]".utf8) }
 
-    /// Adds the objects of a page.
+    /// Adds the objects of a page, until the sample is full.
     ///
+    /// - Returns: The bytes of the page that were read.
     /// - Throws: `JSONError` unless there is an array at the key path; errors of the page.
-    mutating func add(_ page: JSONSource.Chunks, at keyPath: String) async throws {
+    mutating func add(_ page: ErasedSequence<[UInt8]>.Iterator, at keyPath: String) async throws -> [UInt8] {
         let reader = JSONReader(layout: .array(at: keyPath))
         var found: [UInt8] = []
-        for try await chunk in page {
+        var bytes: [UInt8] = []
+        while objects.count + found.count < byteLimit {
+            guard let chunk = try await page.next() else {
+                reader.finish()
+                try Self.read(reader, into: &found)
+                break
+            }
+            bytes += chunk
             try reader.append(chunk)
             try Self.read(reader, into: &found)
         }
-        reader.finish()
-        try Self.read(reader, into: &found)
         if !objects.isEmpty, !found.isEmpty { objects.append(UInt8(ascii: ",")) }
         objects += found
         pageCount += 1
+        return bytes
     }
 
     private static func read(_ reader: JSONReader, into found: inout [UInt8]) throws {

@@ -3,6 +3,7 @@ import Foundation
 import HTTPSource
 import HTTPTransfer
 import JSONMapper
+import OneWaySynchronizer
 import StoreSync
 
 /// Syncs from a server into a store.
@@ -10,22 +11,23 @@ struct ServerSync {
     /// The pause between two syncs; nil for a single sync.
     let interval: Duration?
     private let arguments: SyncArguments
-    private let source: HTTPJSONSource
+    private let source: SampledSource<HTTPJSONSource>
 
     init(_ url: URL, _ server: ServerArguments, arguments: SyncArguments) {
-        let client = HTTPClient(requestsPerSecond: server.requestsPerSecond)
-        var api = server.api.flatMap(HTTPAPI.common) ?? HTTPAPI()
+        let client = HTTPClient(
+            retry: RetryPolicy(outlasting: server.outage), requestsPerSecond: server.requestsPerSecond)
+        let body = server.body.flatMap { try? JSONValue(parsing: $0) }
+        var api = server.api.flatMap { HTTPAPI.common($0, body: body) } ?? HTTPAPI(body: body)
         if let pages = server.pages.flatMap(HTTPAPI.Pages.init(argument:)) { api.pages = pages }
         for end in server.ends { api.pages = api.pages.ending(end) }
         if let size = server.pageSize { api.pages = api.pages.requesting(size.count, by: size.parameter) }
-        if let body = server.body { api.body = try? JSONValue(parsing: body) }
         let delta = server.sinceKeyPath.map { keyPath in
             HTTPAPI.Delta(cursor: .element(keyPath: keyPath), parameter: server.sinceParameter)
         }
         if let delta { api.delta = delta }
         var source = HTTPJSONSource(url, api: api, client: client) { server.headers }
         source.timeout = server.timeout
-        self.source = source
+        self.source = SampledSource(source)
         interval = server.interval
         self.arguments = arguments
     }
@@ -34,19 +36,8 @@ struct ServerSync {
     func modelChoice(warn: (String) -> Void) async throws -> ModelChoice {
         let kept = try await arguments.modelChoice(warn: warn)
         if let kept, !arguments.needsSample(kept) { return kept }
-        let keyPath = arguments.keyPath.isEmpty ? source.api.keyPath : arguments.keyPath
-        var sample = ObjectSample()
-        if case .changed(let pass) = try await source.begin(after: nil, keyPath: keyPath) {
-            while !sample.isFull, let page = try await pass.next() {
-                guard case .stream(let chunks) = page.json else { break }
-                do {
-                    try await sample.add(chunks, at: keyPath)
-                } catch {
-                    // The page says what is wrong with it, or is handed out once more.
-                    try await pass.recover(from: error)
-                }
-            }
-        }
+        let keyPath = arguments.keyPath.isEmpty ? source.keyPath : arguments.keyPath
+        let sample = try await source.sample(at: keyPath)
         return try arguments.modelChoice(kept, with: JSONReader(bytes: sample.json, layout: .array()))
     }
 

@@ -1,9 +1,12 @@
 import Foundation
+import HTTPSource
 import OneWayLoopbackServer
 import OneWaySynchronizer
 import OneWayTestLimits
 import StoreSync
 import OneWayTestSupport
+import SyncModel
+import SyncStore
 import Testing
 
 @testable import Demo
@@ -42,6 +45,60 @@ import Testing
             #expect(second.lines.first == "unchanged: the server reports no changes")
             let third = await CommandRun(arguments(server, "--json"))
             #expect(third.output.contains(#""coverage":"unchanged""#))
+        }
+    }
+
+    @Test func aModelIsInferredFromThePagesThatAreSynced() async throws {
+        let paths = EventLog<String>()
+        let handler: LoopbackHTTPServer.Handler = { request in
+            paths.append(request.query("page") ?? "")
+            return Self.handler(request)
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let run = await CommandRun(arguments(server))
+            #expect(run.counts(of: "User") == [2, 0, 0, 0] && run.counts(of: "Note") == [2, 0, 0, 0])
+            #expect(paths.events == ["1", "2", "3"])
+        }
+    }
+
+    /// What follows a sample within its page is read by the sync.
+    @Test(arguments: [1, 60, 1 << 20]) func aSampleEndsAnywhere(byteLimit: Int) async throws {
+        let rows: @Sendable (ClosedRange<Int>) -> String = { ids in
+            "[" + ids.map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ",") + "]"
+        }
+        let handler: LoopbackHTTPServer.Handler = { request in
+            switch request.query("page") {
+            case "1": .json(rows(1...400))
+            case "2": .json(rows(401...500))
+            default: .json("[]")
+            }
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: "\(server.baseURL)/users"))
+            let source = SampledSource(HTTPJSONSource(url, api: HTTPAPI(pages: .page(parameter: "page"))))
+            let sample = try await source.sample(at: "", into: ObjectSample(byteLimit: byteLimit))
+            #expect(sample.json.count > 20)
+            let store = try MemoryStore(User.self)
+            #expect(try await store.sync(User.self, from: source).counts.inserted == 500)
+            #expect(try await store.sync(User.self, from: source).counts.unchanged == 500)
+        }
+    }
+
+    private struct User: SyncObject {
+        var id: Int
+        var name: String
+    }
+
+    @Test func pagesAreFound() async throws {
+        let handler: LoopbackHTTPServer.Handler = { request in
+            let page = Int(request.query("page") ?? "") ?? 1
+            return .json(#"{"data":[{"id":\#(page)}],"page":\#(page),"total_pages":3}"#)
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let run = await CommandRun(
+                ["sync", "\(server.baseURL)/users", "--entity", "User", "--key-path", "data", "--pages", "auto"])
+            #expect(run.counts(of: "User") == [3, 0, 0, 0], "\(run.output)")
+            #expect(run.output.contains(#"the pages were found by .page(parameter: "page")"#), "\(run.output)")
         }
     }
 
