@@ -1,8 +1,8 @@
 import StoreSync
 import SyncBase
 
-/// A source whose first pages were read for a model. The first pass begins with these pages, so that
-/// they are requested once.
+/// A source whose first pages were read for a model. The first pass begins with these pages, so
+/// that they are requested once.
 struct SampledSource<Base: RemoteSource>: RemoteSource {
     let base: Base
     private let sampled = Locked<(pass: SampledPass, keyPath: String)?>(nil)

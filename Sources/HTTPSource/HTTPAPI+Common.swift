@@ -80,7 +80,8 @@ extension HTTPAPI {
     public static let drfCursor = snapshot(
         HTTPAPI(pages: .linkField(keyPath: "next"), keyPath: "results").named("drfcursor"))
 
-    /// Dropbox's `list_folder`: entries, and `list_folder/continue` with a cursor, also for changes.
+    /// Dropbox's `list_folder`: entries, and `list_folder/continue` with a cursor, also for
+    /// changes.
     ///
     /// The body is that of the whole folder unless it is replaced. Identify entries by
     /// `path_lower`: a deleted entry has no other key. A folder that is deleted does not name its

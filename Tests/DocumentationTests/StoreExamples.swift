@@ -96,8 +96,9 @@ struct Issue: SyncObject {
             HTTPAPI.Pages.page(parameter: "page").ending(.shortPage),
             HTTPAPI.Pages.offset(parameter: "skip").ending(.total(keyPath: "total")),
             HTTPAPI.Pages.lastElement(keyPath: "id", parameter: "after_id"),
+            HTTPAPI.Pages.automatic,  // by the usual signs, if one way leads on
         ]
-        #expect(pages.count == 8)
+        #expect(pages.count == 9)
     }
 
     @Test func aServiceSyncs() async throws {
@@ -202,6 +203,22 @@ struct Issue: SyncObject {
             feed: HTTPEventStream(eventsURL, reading: { try changedUsers($0) ?? changedCompanies($0) }),
             schedule: SyncSchedule(interval: .seconds(3600)))
         try await staff.service.run()
+    }
+
+    private struct Pod: SyncObject {
+        static let declaration = SyncDeclaration<Pod>(.attribute(\.id, remoteKey: "metadata.uid"))
+        var id: String
+    }
+
+    /// Compiled only: a watch never ends by itself.
+    private func watch(_ store: SQLiteStore, token: String) async throws {
+        let url = try #require(URL(string: "https://cluster.example/api/v1/namespaces/default/pods"))
+        let headers: @Sendable () async throws -> HTTPHeaders = { ["Authorization": "Bearer \(token)"] }
+        let pods = HTTPJSONSource(url, api: .kubernetes, headers: headers)
+        let watch = HTTPLineStream.kubernetes(url, headers: headers)
+        let live = try LiveSync(
+            store, Pod.self, from: pods, feed: watch, schedule: SyncSchedule(interval: .seconds(3600)))
+        try await live.service.run()
     }
 
     private struct WebRequest {

@@ -11,8 +11,8 @@ public import StoreSync
 /// If lines have a cursor, a connection that is lost or silent for too long is opened again behind
 /// the latest line. If the server no longer knows the cursor (status 410, or a line of one of the
 /// types ``gaps``), the feed starts again without it, which is a gap: the next pass lists the
-/// objects anew. Status 204 ends the feed permanently. Memory is bounded: while changes are applied,
-/// no more lines are read.
+/// objects anew. Status 204 ends the feed permanently. Memory is bounded: while changes are
+/// applied, no more lines are read.
 public struct HTTPLineStream: RemoteFeed {
     /// The address, http or https.
     public var url: URL

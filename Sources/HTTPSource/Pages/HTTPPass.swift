@@ -266,7 +266,8 @@ actor HTTPPass: RemotePass {
         case .element: reach.extend(by: facts.cursors, isFirstPage: page.index == 0)
         case .document(let keyPath):
             let found = facts.captured[keyPath].flatMap { SyncCursor($0) }
-            // A cursor that leads on covers the pages before it. Another one is safe if it is early.
+            // A cursor that leads on covers the pages before it. Another one is safe if it is
+            // early.
             reach.latest = delta.continuesPages ? found ?? reach.latest : reach.latest ?? found
         case .address(let keyPath):
             guard let value = facts.captured[keyPath], value != .null else { return }
@@ -399,8 +400,8 @@ actor HTTPPass: RemotePass {
         return RemoteEnd(.changes, isSnapshot: source.api.isSnapshot, bookmark: end, cautiousBookmark: cautious)
     }
 
-    /// Whether the objects reach less far than before. A cursor that the server states for the whole
-    /// list has no order.
+    /// Whether the objects reach less far than before. A cursor that the server states for the
+    /// whole list has no order.
     private func isEarlier(_ cursor: SyncCursor, _ kept: SyncCursor, _ delta: HTTPAPI.Delta) -> Bool {
         if case .element = delta.cursor { cursor < kept } else { false }
     }

@@ -31,8 +31,8 @@ struct UnreadPages: Sendable {
     ]
     /// The usual key paths of the number of the next page.
     private static let nextNumbers = ["next_page", "nextPage", "meta.next_page", "pagination.next_page"]
-    /// The usual key paths of the number of a page and of the number of pages, and the number of the
-    /// first page.
+    /// The usual key paths of the number of a page and of the number of pages, and the number of
+    /// the first page.
     private static let numbers = [
         ("page", "total_pages", 1), ("page", "totalPages", 1), ("page", "pages", 1), ("current_page", "last_page", 1),
         ("current_page", "total_pages", 1), ("currentPage", "totalPages", 1), ("meta.page", "meta.total_pages", 1),
@@ -163,8 +163,8 @@ struct UnreadPages: Sendable {
 
     // MARK: Signs
 
-    /// A readable sentence about pages that are not requested; nil if the pages so far are the whole
-    /// list.
+    /// A readable sentence about pages that are not requested; nil if the pages so far are the
+    /// whole list.
     func sign(on page: OpenPage, _ facts: PageFacts) -> String? {
         let schemes = schemes(on: page, facts)
         if schemes.count > 1 {

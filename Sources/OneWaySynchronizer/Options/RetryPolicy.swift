@@ -26,7 +26,8 @@ extension RetryableError {
 /// but at least ``baseDelay`` and at most ``maxDelay``.
 ///
 /// With the defaults, the waits together take between 32 s and 64 s, so that a pass outlasts the
-/// restart of a server. To choose another time, use ``init(outlasting:baseDelay:maxDelay:accepts:)``.
+/// restart of a server. To choose another time, use
+/// ``init(outlasting:baseDelay:maxDelay:accepts:)``.
 public struct RetryPolicy: Sendable {
     /// The total number of attempts, the first one included. At least 1; default 8.
     public var maxAttempts: Int
