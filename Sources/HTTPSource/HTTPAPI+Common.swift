@@ -327,7 +327,9 @@ extension HTTPAPI {
     /// Elasticsearch is named with the field that sorts the hits (`elasticsearch:id`), GraphQL with
     /// the connection (`graphql:viewer.repositories`); its query is the body.
     ///
-    /// - Parameter body: The body of each request, in place of that of the API; nil by default.
+    /// - Parameters:
+    ///   - text: The name of the API.
+    ///   - body: The body of each request, in place of that of the API; nil by default.
     public static func common(_ text: String, body: JSONValue? = nil) -> HTTPAPI? {
         guard var api = named(text, body) else { return nil }
         if let body { api.body = body }

@@ -68,7 +68,10 @@ public struct HTTPLineStream: RemoteFeed {
     /// Bookmarks keep the resource version recent while nothing changes. After status 410 or an
     /// `ERROR`, the feed starts again ("Efficient detection of changes" in the API concepts).
     ///
-    /// - Parameter url: The address of the list, such as `…/api/v1/pods`, without `watch`.
+    /// - Parameters:
+    ///   - url: The address of the list, such as `…/api/v1/pods`, without `watch`.
+    ///   - client: The client that connects.
+    ///   - headers: The header fields of each connection; none by default.
     public static func kubernetes(
         _ url: URL, client: HTTPClient = HTTPClient(),
         headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
@@ -91,6 +94,8 @@ public struct HTTPLineStream: RemoteFeed {
     /// - Parameters:
     ///   - url: The address of `_changes`.
     ///   - cursor: The sequence of the first connection; `now` by default.
+    ///   - client: The client that connects.
+    ///   - headers: The header fields of each connection; none by default.
     public static func couchdb(
         _ url: URL, after cursor: String = "now", client: HTTPClient = HTTPClient(),
         headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }

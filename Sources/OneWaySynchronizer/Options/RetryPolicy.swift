@@ -59,7 +59,11 @@ public struct RetryPolicy: Sendable {
     /// They are at most twice as long, and a last wait of up to ``maxDelay`` longer. Attempts end
     /// at 1,000.
     ///
-    /// - Parameter outage: How long a server may be away.
+    /// - Parameters:
+    ///   - outage: How long a server may be away.
+    ///   - baseDelay: The longest first wait; 0.5 s by default.
+    ///   - maxDelay: The longest wait; 60 s by default.
+    ///   - accepts: Which further errors are retried; nil, the default, for none.
     public init(
         outlasting outage: Duration,
         baseDelay: Duration = .milliseconds(500),
