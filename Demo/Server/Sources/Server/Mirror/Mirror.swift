@@ -30,7 +30,9 @@ struct Mirror: Service {
                 pages: .link,
                 delta: HTTPAPI.Delta(
                     cursor: .element(keyPath: "updated_at"), parameter: "updated_since",
-                    tombstones: .flag(keyPath: "deleted"))))
+                    tombstones: .flag(keyPath: "deleted"))),
+            // The service tries again by itself, and its status is to tell of a failure soon.
+            client: HTTPClient(retry: RetryPolicy(maxAttempts: 3)))
         service = SyncService(
             schedule: SyncSchedule(interval: interval, failureDelay: .seconds(1), maxFailureDelay: .seconds(60)),
             lease: database.lease
