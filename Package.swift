@@ -155,7 +155,7 @@ let package = Package(
                 "OneWayTestSupport",
             ], path: "Tests/FolderTestSupport", swiftSettings: settings),
         .target(
-            name: "OneWayStoreTestSupport", dependencies: ["SyncBase", "SyncModel", "SyncStore"],
+            name: "OneWayStoreTestSupport", dependencies: ["SyncBase", "SyncModel", "SyncStore", "OneWayTestSupport"],
             path: "Tests/StoreTestSupport", swiftSettings: settings),
         .target(
             name: "OneWayStoreLives",

@@ -11,14 +11,14 @@ import SyncStore
 import Testing
 
 @Suite(.endsInTime) struct LiveSyncTests {
-    private let clock = ManualClock()
-    private static let hourly = SyncSchedule(interval: .seconds(3600), jitter: 0)
+    let clock = ManualClock()
+    static let hourly = SyncSchedule(interval: .seconds(3600), jitter: 0)
 
-    private func change(_ id: Int, _ name: String) -> RemoteChange {
+    func change(_ id: Int, _ name: String) -> RemoteChange {
         .objects(.bytes(Array(#"{"id":\#(id),"name":"\#(name)"}"#.utf8)))
     }
 
-    private func live(
+    func live(
         _ world: SyncWorld, _ source: ScriptedList, _ feed: (any RemoteFeed)? = nil,
         lease: (any SyncLease)? = nil
     ) throws -> LiveSync {
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Runs a service during a function.
-    private func running(_ live: LiveSync, _ body: () async throws -> Void) async throws {
+    func running(_ live: LiveSync, _ body: () async throws -> Void) async throws {
         let run = Task { try await live.service.run() }
         do { try await body() } catch {
             run.cancel()
@@ -107,19 +107,8 @@ import Testing
         }
     }
 
-    /// Has transactions wait for a gate.
-    private struct GatedTransactions: StoreHook {
-        let isArmed = Locked(false)
-        let gate = Gate()
-
-        func leaving<Value>(_ call: () async throws -> Value) async rethrows -> Value {
-            if isArmed.withLock(\.self) { try? await gate.pass() }
-            return try await call()
-        }
-    }
-
     @Test func aChangeThatHasBegunIsAwaitedByACancelledTask() async throws {
-        let hook = GatedTransactions()
+        let hook = GatedCalls()
         let world = try SyncWorld.users { HookedStore($0, hook) }
         let live = try live(world, ScriptedList { _ in usersJSON([1]) })
         try await running(live) {
@@ -269,7 +258,7 @@ import Testing
 
     /// A server that sends webhooks faster than they can be applied has to send some again.
     @Test func onlySoManyChangesWait() async throws {
-        let hook = GatedTransactions()
+        let hook = GatedCalls()
         let world = try SyncWorld.users { HookedStore($0, hook) }
         let live = try live(world, ScriptedList { _ in usersJSON([]) })
         try await running(live) {
@@ -330,186 +319,5 @@ import Testing
         let source = ScriptedList { _ in usersJSON([1]) }
         let feed = ScriptedFeed()
         try await running(try live(world, source, feed)) { try await feed.runCount.wait { $0 == 1 } }
-    }
-
-    // MARK: What cannot be applied
-
-    @Test func aRejectedObjectIsAFailureWithItsReason() async throws {
-        let world = try SyncWorld.users()
-        let feed = ScriptedFeed()
-        let live = try live(world, ScriptedList { _ in usersJSON([1]) }, feed)
-        let events = live.events
-        try await running(live) {
-            try await clock.waitForPendingDelays([.seconds(3600)])
-            feed.send(.changes([.objects(.text(#"{"id":"none","name":"x"}"#)), change(2, "b")]))
-            try await feed.receivedCount.wait { $0 == 1 }
-            #expect(try await world.names() == [1: "user 1", 2: "b"])
-            #expect(live.health.changeCount == 1 && live.health.failureCount == 1)
-            let refusal = try #require(live.health.lastError as? LiveSync.Refusal)
-            guard case .rejected(count: 1, let first?) = refusal else {
-                Issue.record("\(refusal)")
-                return
-            }
-            #expect(first.attribute == "id" && !refusal.isRetryable)
-            #expect("\(refusal)" == "an object of the changes was rejected: \(first)")
-            // A pass brings what could not be applied.
-            try await clock.waitForPendingDelays([.seconds(60), .seconds(3600)])
-            let result = try await live.apply([.objects(.text(#"{"name":"no key"}"#))])
-            #expect(result.rejectedCount == 1)
-            #expect(live.health.changeCount == 1 && live.health.failureCount == 2)
-        }
-        var descriptions: [String] = []
-        for await event in events {
-            descriptions.append("\(event)")
-            if descriptions.count == 4 { break }
-        }
-        #expect(descriptions[0].hasPrefix("applied 2 changes: User: 1 inserted"))
-        #expect(descriptions[1].hasPrefix("1 change failed: an object of the changes was rejected: User.id"))
-        #expect(descriptions[2].hasPrefix("applied 1 change: User: nothing"))
-        #expect(descriptions[3].hasPrefix("1 change failed: "))
-    }
-
-    @Test func connectionsAndGapsAreEvents() async throws {
-        let world = try SyncWorld.users()
-        let feed = ScriptedFeed()
-        let live = try live(world, ScriptedList { _ in usersJSON([1]) }, feed)
-        let events = live.events(bufferSize: 1)
-        try await running(live) {
-            try await clock.waitForPendingDelays([.seconds(3600)])
-            feed.send(.connected(isContinuous: true))
-            feed.send(.interrupted(TestError("away")))
-            feed.send(.gap(TestError("missed")))
-            feed.send(.changes([.objects(.text("{"))]))
-            feed.send(.changes([]))
-            try await feed.receivedCount.wait { $0 == 5 }
-            feed.finish()
-            try await clock.waitForPendingDelays([.seconds(60), .seconds(3600)])
-        }
-        var descriptions: [String] = []
-        for await event in events {
-            descriptions.append("\(event)")
-            if descriptions.last == "gap" { break }
-        }
-        // The first two are dropped for the sake of the others.
-        #expect(descriptions.count == 4 && descriptions[0] == "gap: missed" && descriptions[2] == "ended")
-        #expect(events.droppedCount == 2)
-        #expect(live.health.changeCount == 0 && live.health.failureCount == 1)
-    }
-
-    @Test func theHealthCanBeEncoded() async throws {
-        let world = try SyncWorld.users()
-        let feed = ScriptedFeed()
-        let live = try live(world, ScriptedList { _ in usersJSON([1]) }, feed)
-        try await running(live) {
-            try await clock.waitForPendingDelays([.seconds(3600)])
-            feed.send(.connected(isContinuous: true))
-            feed.send(.changes([change(2, "b"), .objects(.text("{"))]))
-            try await feed.receivedCount.wait { $0 == 2 }
-            let health = live.health
-            let copy = try JSONDecoder().decode(LiveSync.Health.self, from: JSONEncoder().encode(health))
-            #expect(copy.description == health.description)
-            #expect(copy.lastChange == health.lastChange && copy.lastError is SyncError.Recorded)
-        }
-    }
-
-    // MARK: Several lists
-
-    /// Users, and companies that users contain.
-    private static func staff() throws -> SyncWorld {
-        try SyncWorld(
-            model: DataModel {
-                SyncEntity("User", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncAttribute("name", .string)
-                    SyncRelationship("company", toOne: "Company")
-                }
-                SyncEntity("Company", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncAttribute("name", .string)
-                    SyncAttribute("version", .int64)
-                }
-                SyncEntity.bookmark
-            }.accompanied(by: SharedSyncs()))
-    }
-
-    private static let companies = ScriptedList { _ in #"[{"id":7,"name":"Acme","version":1}]"# }
-
-    @Test func oneFeedServesSeveralListsInOrder() async throws {
-        let world = try Self.staff()
-        let feed = ScriptedFeed()
-        let live = LiveSync(
-            world.json.store,
-            [
-                LiveSync.List("Company", from: Self.companies, newerBy: "version"),
-                LiveSync.List("User", from: ScriptedList { _ in #"[{"id":1,"name":"a","company":7}]"# }),
-            ], feed: feed, schedule: Self.hourly, clock: clock)
-        try await running(live) {
-            try await clock.waitForPendingDelays([.seconds(3600)])
-            #expect(live.service.health.lastReport?.map(\.counts.inserted) == [1, 1])
-            #expect(try await world.column("id", where: "company.name = 'Acme'") == [1])
-            feed.send(
-                .changes([
-                    .objects(.text(#"{"id":8,"name":"New","version":5}"#), of: "Company"),
-                    .objects(.text(#"{"id":2,"name":"b","company":8}"#), of: "User"),
-                    .objects(.text(#"{"id":8,"name":"Old","version":4}"#)),
-                    .removals(.text("1"), of: "User"),
-                ]))
-            try await feed.receivedCount.wait { $0 == 1 }
-            #expect(live.health.changeCount == 4 && live.health.failureCount == 0)
-            #expect(try await world.column("id", where: "company.name = 'New'") == [2])
-            #expect(try await world.column("id") == [2])
-            // Other entities have no list that could correct them.
-            feed.send(.changes([.objects(.text("{}"), of: "SyncBookmark")]))
-            try await feed.receivedCount.wait { $0 == 2 }
-            #expect(live.health.lastError as? LiveSync.Refusal == .unknownEntity("SyncBookmark"))
-            // One webhook is one transaction.
-            await #expect(throws: JSONError.self) {
-                try await live.apply([
-                    .objects(.text(#"{"id":9,"name":"x"}"#), of: "Company"), .objects(.text("{"), of: "User"),
-                ])
-            }
-            #expect(try await world.column("id", of: "Company") == [7, 8])
-        }
-    }
-
-    /// Would store the company that the users' page had before the change.
-    @Test func thePassOfAnotherListDoesNotUndoAChange() async throws {
-        let world = try Self.staff()
-        let answer = Gate()
-        let users = ScriptedList { _ in
-            try await answer.pass()
-            return #"[{"id":1,"name":"a","company":{"id":7,"name":"Acme"}}]"#
-        }
-        let first = LiveSync(
-            world.json.store, [LiveSync.List("User", from: users)], schedule: Self.hourly, clock: clock)
-        let second = LiveSync(
-            world.json.store, [LiveSync.List("Company", from: Self.companies)],
-            schedule: SyncSchedule(interval: .seconds(3600), jitter: 0, runsAtStart: false), clock: clock)
-        try await running(first) {
-            try await running(second) {
-                try await answer.waitForArrivals()
-                async let change = second.apply([.objects(.text(#"{"id":7,"name":"Renamed"}"#))])
-                for _ in 0..<100 { await Task.yield() }
-                #expect(second.health.changeCount == 0)
-                answer.open()
-                _ = try await change
-                #expect(try await world.column("name", of: "Company") == ["Renamed"])
-            }
-        }
-    }
-
-    @Test func aListThatFailsDoesNotStopTheOthers() async throws {
-        let world = try Self.staff()
-        let live = LiveSync(
-            world.json.store,
-            [
-                LiveSync.List("User", from: ScriptedList { _ in throw TestError("no list") }),
-                LiveSync.List("Company", from: Self.companies),
-            ], schedule: Self.hourly, clock: clock)
-        try await running(live) {
-            try await clock.waitForPendingDelays([.seconds(3600)])
-            #expect(live.service.health.lastError as? TestError == TestError("no list"))
-            #expect(try await world.column("id", of: "Company") == [7])
-        }
     }
 }

@@ -61,8 +61,8 @@ import Testing
         #expect(try await store.store.count(StoreQuery("User")) == 1)
     }
 
-    @Test func aSyncThatIsCancelledIsRecorded() async throws {
-        let store = try store()
+    /// A sync that waits for its first page.
+    private func waitingSync(of store: JSONStore) async throws -> Task<StoreSyncResult, any Error> {
         let gate = Gate()
         let pages = AsyncThrowingStream<JSONSource, any Error> {
             try await gate.pass()
@@ -70,6 +70,12 @@ import Testing
         }
         let task = Task { try await store.sync(pages: pages, into: "User") }
         try await gate.waitForArrivals()
+        return task
+    }
+
+    @Test func aSyncThatIsCancelledIsRecorded() async throws {
+        let store = try store()
+        let task = try await waitingSync(of: store)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         let last = try #require(try await store.store.passes().first)
@@ -202,33 +208,16 @@ import Testing
 
     // MARK: Busy stores
 
-    /// Has transactions fail, or wait until they are cancelled, while it is armed.
-    private struct BusyStore: StoreHook {
-        let isArmed = Locked(false)
-        let gate = Gate()
-
-        func leaving<Value>(_ call: () async throws -> Value) async rethrows -> Value {
-            if isArmed.withLock(\.self) { try? await gate.pass() }
-            return try await call()
-        }
-    }
-
-    private func busy(_ history: SyncHistory) throws -> (JSONStore, BusyStore) {
-        let (mapper, hook) = (try Self.users.get(), BusyStore())
+    private func busy(_ history: SyncHistory) throws -> (JSONStore, GatedCalls) {
+        let (mapper, hook) = (try Self.users.get(), GatedCalls())
         let store = HookedStore(MemoryStore(exactly: mapper.model), hook)
         return (try JSONStore(store, mapper: mapper, history: history), hook)
     }
 
     @Test(arguments: [Duration.zero, .milliseconds(1)])
-    func aCancelledSyncDoesNotWaitForABusyStore(limit: Duration) async throws {
+    func aCancelledSyncDoesNotWaitForAGatedCalls(limit: Duration) async throws {
         let (store, hook) = try busy(SyncHistory(cancellationLimit: limit))
-        let gate = Gate()
-        let pages = AsyncThrowingStream<JSONSource, any Error> {
-            try await gate.pass()
-            return nil
-        }
-        let task = Task { try await store.sync(pages: pages, into: "User") }
-        try await gate.waitForArrivals()
+        let task = try await waitingSync(of: store)
         hook.isArmed.withLock { $0 = true }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -242,7 +231,7 @@ import Testing
     }
 
     /// Until then, it may take as long as it takes.
-    @Test func aFailedSyncWaitsForABusyStoreUntilItIsCancelled() async throws {
+    @Test func aFailedSyncWaitsForAGatedCallsUntilItIsCancelled() async throws {
         let (store, hook) = try busy(SyncHistory(cancellationLimit: .zero))
         let pages = AsyncThrowingStream<JSONSource, any Error> {
             hook.isArmed.withLock { $0 = true }

@@ -8,7 +8,7 @@ import SyncStorePostgres
 import SyncStoreSQL
 import Testing
 
-/// The store's own tables, of which an administrator has dropped parts.
+/// Tables of the store after an administrator has dropped some of them, or parts of them.
 @Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresRepairTests {
     private static func model() throws -> DataModel {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncStoreSQLite
 
-/// Repairs of the store's own tables, of which others have dropped parts.
+/// Repairs of tables after another program has dropped some of them, or parts of them.
 @Suite(.endsInTime) struct RepairTests {
     private let world: MigrationWorld
 

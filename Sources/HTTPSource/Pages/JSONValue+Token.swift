@@ -1,0 +1,27 @@
+import JSONMapper
+
+extension JSONValue {
+    /// The value as a query parameter; nil if it cannot be one.
+    var token: String? {
+        switch self {
+        case .string(let text): text.isEmpty ? nil : text
+        case .integer(let number): String(number)
+        case .unsigned(let number): String(number)
+        case .double(let number): "\(number)"
+        case .decimal(let text): text
+        case .null, .bool, .array, .object: nil
+        }
+    }
+
+    /// The kind of the value, for messages.
+    var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .integer, .unsigned, .double, .decimal: "a number"
+        case .string(let text): text.isEmpty ? "an empty text" : "a text"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

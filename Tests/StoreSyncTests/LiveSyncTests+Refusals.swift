@@ -1,0 +1,88 @@
+import Foundation
+import JSONMapper
+import OneWaySynchronizer
+import OneWayStoreTestSupport
+import OneWayTestSupport
+import StoreSync
+import Testing
+
+// What cannot be applied is a failure, an event, and a part of the health.
+extension LiveSyncTests {
+    @Test func aRejectedObjectIsAFailureWithItsReason() async throws {
+        let world = try SyncWorld.users()
+        let feed = ScriptedFeed()
+        let live = try live(world, ScriptedList { _ in usersJSON([1]) }, feed)
+        let events = live.events
+        try await running(live) {
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            feed.send(.changes([.objects(.text(#"{"id":"none","name":"x"}"#)), change(2, "b")]))
+            try await feed.receivedCount.wait { $0 == 1 }
+            #expect(try await world.names() == [1: "user 1", 2: "b"])
+            #expect(live.health.changeCount == 1 && live.health.failureCount == 1)
+            let refusal = try #require(live.health.lastError as? LiveSync.Refusal)
+            guard case .rejected(count: 1, let first?) = refusal else {
+                Issue.record("\(refusal)")
+                return
+            }
+            #expect(first.attribute == "id" && !refusal.isRetryable)
+            #expect("\(refusal)" == "an object of the changes was rejected: \(first)")
+            // A pass brings what could not be applied.
+            try await clock.waitForPendingDelays([.seconds(60), .seconds(3600)])
+            let result = try await live.apply([.objects(.text(#"{"name":"no key"}"#))])
+            #expect(result.rejectedCount == 1)
+            #expect(live.health.changeCount == 1 && live.health.failureCount == 2)
+        }
+        var descriptions: [String] = []
+        for await event in events {
+            descriptions.append("\(event)")
+            if descriptions.count == 4 { break }
+        }
+        #expect(descriptions[0].hasPrefix("applied 2 changes: User: 1 inserted"))
+        #expect(descriptions[1].hasPrefix("1 change failed: an object of the changes was rejected: User.id"))
+        #expect(descriptions[2].hasPrefix("applied 1 change: User: nothing"))
+        #expect(descriptions[3].hasPrefix("1 change failed: "))
+    }
+
+    @Test func connectionsAndGapsAreEvents() async throws {
+        let world = try SyncWorld.users()
+        let feed = ScriptedFeed()
+        let live = try live(world, ScriptedList { _ in usersJSON([1]) }, feed)
+        let events = live.events(bufferSize: 1)
+        try await running(live) {
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            feed.send(.connected(isContinuous: true))
+            feed.send(.interrupted(TestError("away")))
+            feed.send(.gap(TestError("missed")))
+            feed.send(.changes([.objects(.text("{"))]))
+            feed.send(.changes([]))
+            try await feed.receivedCount.wait { $0 == 5 }
+            feed.finish()
+            try await clock.waitForPendingDelays([.seconds(60), .seconds(3600)])
+        }
+        var descriptions: [String] = []
+        for await event in events {
+            descriptions.append("\(event)")
+            if descriptions.last == "gap" { break }
+        }
+        // The first two are dropped for the sake of the others.
+        #expect(descriptions.count == 4 && descriptions[0] == "gap: missed" && descriptions[2] == "ended")
+        #expect(events.droppedCount == 2)
+        #expect(live.health.changeCount == 0 && live.health.failureCount == 1)
+    }
+
+    @Test func theHealthCanBeEncoded() async throws {
+        let world = try SyncWorld.users()
+        let feed = ScriptedFeed()
+        let live = try live(world, ScriptedList { _ in usersJSON([1]) }, feed)
+        try await running(live) {
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            feed.send(.connected(isContinuous: true))
+            feed.send(.changes([change(2, "b"), .objects(.text("{"))]))
+            try await feed.receivedCount.wait { $0 == 2 }
+            let health = live.health
+            let copy = try JSONDecoder().decode(LiveSync.Health.self, from: JSONEncoder().encode(health))
+            #expect(copy.description == health.description)
+            #expect(copy.lastChange == health.lastChange && copy.lastError is SyncError.Recorded)
+        }
+    }
+}
