@@ -1,3 +1,4 @@
+import Foundation
 import HTTPSource
 import HTTPTransfer
 import JSONMapper

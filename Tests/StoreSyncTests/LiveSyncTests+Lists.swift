@@ -5,6 +5,7 @@ import OneWayTestSupport
 import StoreSync
 import SyncBase
 import SyncModel
+import SyncStore
 import Testing
 
 // Several lists in one store.
