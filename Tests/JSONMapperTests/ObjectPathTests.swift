@@ -43,11 +43,21 @@ import Testing
 
     @Test(arguments: [
         (#"[{"node": 1}, {"other": 2}]"#, "nothing at the key path"), (#"[{"node": 1}, 7]"#, "object"),
-        (#"[{"node": 1}, {"node": 2]"#, "byte 24"), (#"[{"node": 1}, {"a": 1, "node": tru}]"#, "byte 3"),
+        (#"[{"node": 1}, {"node": 2]"#, "byte 24"), (#"[{"node": 1}, {"a": 1, "node": tru}]"#, "byte 34"),
+        (#"[{"node": 1, "a": 2, "node": 3}]"#, "repeated key"),
     ])
     func anElementWithoutTheKeyIsAnError(text: String, said: String) throws {
         let error = #expect(throws: JSONError.self) { try Self.elements(text, at: "[].node") }
         #expect(error.map { "\($0)".contains(said) } == true, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    /// A list of one element may stand there as that element.
+    @Test func aSingleElementIsEntered() throws {
+        let reader = JSONReader(
+            bytes: Array(#"{"edges": {"id": 7, "node": {"id": 1}}}"#.utf8),
+            layout: .array(at: "edges[].node", acceptsSingleObject: true))
+        #expect(try reader.nextValue()?["id"] == .integer(1))
+        #expect(try reader.nextValue() == nil && reader.isFinished)
     }
 
     @Test func aKeyCanEndWithBrackets() throws {

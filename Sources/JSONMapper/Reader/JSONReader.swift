@@ -145,16 +145,12 @@ public final class JSONReader {
         while true {
             switch phase {
             case .element:
-                let result =
-                    layout.objectPath.isEmpty
-                    ? try readElement(isWhole: isWhole, body)
-                    : try readElement(isWhole: isWhole) { try Self.enter(layout.objectPath[...], &$0, body) }
-                guard let result else { return nil }
+                guard let result = try readObject(isWhole: isWhole, body) else { return nil }
                 phase = .separator(isFirst: false)
                 elementCount += 1
                 return result
             case .single:
-                guard let result = try readElement(isWhole: isWhole, body) else { return nil }
+                guard let result = try readObject(isWhole: isWhole, body) else { return nil }
                 switch layout.kind {
                 case .lines: phase = .betweenLines(isFirst: false, hasNewline: false)
                 case .array, .arrayOrSingle, .document: leaveTarget()
@@ -274,6 +270,15 @@ public final class JSONReader {
         }
     }
 
+    /// Reads the object in the element at the first unread byte; see ``readElement(isWhole:_:)``.
+    @inline(__always)
+    private func readObject<Result>(
+        isWhole: Bool, _ body: (inout JSONCursor) throws -> Result
+    ) throws -> Result? {
+        guard !layout.objectPath.isEmpty else { return try readElement(isWhole: isWhole, body) }
+        return try readElement(isWhole: isWhole) { try Self.enter(layout.objectPath[...], &$0, body) }
+    }
+
     /// Calls `body` with the cursor at the value that keys within an element lead to, or at null
     /// where an object on the way is null.
     private static func enter<Result>(
@@ -282,8 +287,19 @@ public final class JSONReader {
         guard let key = keys.first, try cursor.kind() != .null else { return try body(&cursor) }
         try cursor.beginObject()
         while let found = try cursor.nextKey() {
-            if found.equals(key) { return try enter(keys.dropFirst(), &cursor, body) }
+            guard found.equals(key) else {
+                try cursor.skipValue()
+                continue
+            }
+            var value = cursor
+            let result = try enter(keys.dropFirst(), &value, body)
             try cursor.skipValue()
+            while let other = try cursor.nextKey() {
+                // Which of the two objects is meant is not to be guessed.
+                if other.equals(key) { throw cursor.fault(.duplicateKey) }
+                try cursor.skipValue()
+            }
+            return result
         }
         throw cursor.fault(.keyPathNotFound)
     }
