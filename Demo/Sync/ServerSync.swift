@@ -16,8 +16,8 @@ struct ServerSync {
     init(_ url: URL, _ server: ServerArguments, arguments: SyncArguments) {
         let client = HTTPClient(
             retry: RetryPolicy(outlasting: server.outage), requestsPerSecond: server.requestsPerSecond)
-        let body = server.body.flatMap { try? JSONValue(parsing: $0) }
-        var api = server.api.flatMap { HTTPAPI.common($0, body: body) } ?? HTTPAPI(body: body)
+        var api = server.api.flatMap { HTTPAPI.common($0) } ?? HTTPAPI()
+        if let body = server.body.flatMap({ try? JSONValue(parsing: $0) }) { api.body = body }
         if let pages = server.pages.flatMap(HTTPAPI.Pages.init(argument:)) { api.pages = pages }
         for end in server.ends { api.pages = api.pages.ending(end) }
         if let size = server.pageSize { api.pages = api.pages.requesting(size.count, by: size.parameter) }

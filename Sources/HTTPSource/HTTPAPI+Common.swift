@@ -105,10 +105,14 @@ extension HTTPAPI {
 
     /// FHIR: the resources of a bundle, with a link to the next page. Elements without a value are
     /// absent (release 5, "JSON representation").
-    public static let fhir = HTTPAPI(
-        pages: .links(keyPath: "link", relation: "relation", address: "url"), keyPath: "entry[].resource",
-        headers: ["Accept": "application/fhir+json"]
-    ).omittingEmptyValues().named("fhir")
+    public static let fhir: HTTPAPI = {
+        var api = HTTPAPI(
+            pages: .links(keyPath: "link", relation: "relation", address: "url"), keyPath: "entry[].resource",
+            headers: ["Accept": "application/fhir+json"]
+        ).omittingEmptyValues().named("fhir")
+        api.omitsEmptyLists = true
+        return api
+    }()
 
     /// Firebase Realtime Database: an object whose keys are the identifiers. It has no null values.
     public static let firebase = HTTPAPI(pages: .single, format: .keyed(by: "id"), check: .failing(ifText: "error"))
@@ -163,12 +167,16 @@ extension HTTPAPI {
 
     /// Kinto: data, with the address of the next page in `Next-Page`, and changes since a
     /// timestamp.
-    public static let kinto = HTTPAPI(
-        pages: .link(header: "Next-Page"),
-        delta: HTTPAPI.Delta(
-            cursor: .element(keyPath: "last_modified"), parameter: "_since", tombstones: .flag(keyPath: "deleted")),
-        keyPath: "data"
-    ).omittingEmptyValues().named("kinto")
+    public static let kinto: HTTPAPI = {
+        var api = HTTPAPI(
+            pages: .link(header: "Next-Page"),
+            delta: HTTPAPI.Delta(
+                cursor: .element(keyPath: "last_modified"), parameter: "_since", tombstones: .flag(keyPath: "deleted")),
+            keyPath: "data"
+        ).omittingEmptyValues().named("kinto")
+        api.positionParameters.insert("_token")
+        return api
+    }()
 
     /// Kubernetes: the items of a list, read from one snapshot.
     public static let kubernetes = snapshot(
@@ -276,7 +284,7 @@ extension HTTPAPI {
     /// Elasticsearch and OpenSearch: hits in the order of a field, by `search_after`.
     ///
     /// Every hit must have the field, and no two hits the same value, because `search_after`
-    /// continues behind a value. The number of all hits is compared with the hits that were read.
+    /// continues after a value. The number of all hits is compared with the hits that were read.
     ///
     /// - Parameter key: A field with doc values, such as a keyword with a copy of the identifier.
     public static func elasticsearch(sortedBy key: String) -> HTTPAPI {
@@ -293,31 +301,29 @@ extension HTTPAPI {
     /// A connection of a GraphQL API (Relay's specification): its nodes, with `pageInfo`.
     ///
     /// The query must have a variable `$after`, and request `pageInfo.endCursor`,
-    /// `pageInfo.hasNextPage`, and either `nodes` or `edges { node }`. A response with `errors` is
-    /// an error, even if it has data, too.
+    /// `pageInfo.hasNextPage`, and its objects. A response with `errors` is an error, even if it has
+    /// data, too.
     ///
     /// - Parameters:
     ///   - query: The query.
     ///   - connection: The key path of the connection below `data`, such as `viewer.repositories`.
+    ///   - objects: The key path of the objects in the connection: `nodes` by default, or
+    ///     `edges[].node`.
     ///   - variables: Other variables of the query; none by default.
     public static func graphQL(
-        _ query: String, connection: String, variables: JSONObject = JSONObject()
+        _ query: String, connection: String, objects: String = "nodes", variables: JSONObject = JSONObject()
     ) -> HTTPAPI {
-        var api = graphQL(connection: connection)
-        let fields = GraphQLQuery(query).fields(at: connection.split(separator: ".").map(String.init))
-        if let fields, !fields.contains("nodes"), fields.contains("edges") {
-            api.keyPath = "data.\(connection).edges[].node"
-        }
+        var api = graphQL(connection: connection, objects: objects)
         api.body = .object(["query": .string(query), "variables": .object(variables)])
         return api
     }
 
-    private static func graphQL(connection: String) -> HTTPAPI {
+    private static func graphQL(connection: String, objects: String = "nodes") -> HTTPAPI {
         let path = "data.\(connection)"
         return HTTPAPI(
             pages: .cursor(keyPath: "\(path).pageInfo.endCursor", bodyKeyPath: "variables.after")
                 .ending(.unset(keyPath: "\(path).pageInfo.hasNextPage")),
-            keyPath: "\(path).nodes",
+            keyPath: "\(path).\(objects)",
             check: .failing(ifSet: "errors").or(.failing(ifAbsent: "\(path).pageInfo.hasNextPage"))
         ).named("graphql")
     }
@@ -325,26 +331,16 @@ extension HTTPAPI {
     /// Returns the API that a text names, as on a command line; nil if there is none.
     ///
     /// Elasticsearch is named with the field that sorts the hits (`elasticsearch:id`), GraphQL with
-    /// the connection (`graphql:viewer.repositories`); its query is the body.
+    /// the connection (`graphql:viewer.repositories`); its body with the query is to be set.
     ///
-    /// - Parameters:
-    ///   - text: The name of the API.
-    ///   - body: The body of each request, in place of that of the API; nil by default.
-    public static func common(_ text: String, body: JSONValue? = nil) -> HTTPAPI? {
-        guard var api = named(text, body) else { return nil }
-        if let body { api.body = body }
-        return api
-    }
-
-    private static func named(_ text: String, _ body: JSONValue?) -> HTTPAPI? {
+    /// - Parameter text: The name of the API.
+    public static func common(_ text: String) -> HTTPAPI? {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else { return all.first { $0.name == text } }
         guard !parts[1].isEmpty else { return nil }
         switch parts[0] {
         case "elasticsearch": return .elasticsearch(sortedBy: parts[1])
-        case "graphql":
-            guard case .string(let query) = body?["query"] else { return .graphQL(connection: parts[1]) }
-            return .graphQL(query, connection: parts[1])
+        case "graphql": return .graphQL(connection: parts[1])
         default: return nil
         }
     }

@@ -59,11 +59,11 @@ public struct HTTPAPI: Sendable {
     /// An API that omits empty values says `clear`, so that a value that was emptied does not stay.
     public var absentKeys = StoreSyncOptions.AbsentKeys.automatic
     /// The names of query parameters in links that are positions in the list, although their names
-    /// suggest credentials; `_token` by default.
+    /// suggest credentials; none by default.
     ///
     /// A bookmark keeps links only if they have no credentials. A parameter of the source's own
     /// address is always a credential if its name suggests one.
-    public var positionParameters: Set<String> = ["_token"]
+    public var positionParameters: Set<String> = []
     /// A body that each request sends with POST; nil, the default, for GET requests.
     public var body: JSONValue?
     /// Header fields of each request; none by default.

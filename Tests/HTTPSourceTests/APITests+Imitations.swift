@@ -152,7 +152,7 @@ extension APITests {
         Imitation(
             .graphQL(
                 "query($after: String) { users(after: $after) { edges { node { id name } } pageInfo { endCursor } } }",
-                connection: "users")
+                connection: "users", objects: "edges[].node")
         ) { request in
             var page = 0
             if case .string(let cursor) = try body(request, "variables", "after") { page = Int(cursor) ?? 0 }

@@ -126,11 +126,15 @@ import Testing
 
     /// Where no single way fits, one page is read, and nothing is deleted.
     @Test(arguments: [
-        (#","next":"/a","links":{"next":"/b"}"#, #".linkField(keyPath: "next") and .linkField(keyPath: "links.next")"#),
+        (#","next":"/a","links":{"next":"/b"}"#, #".linkField(keyPath: "next") or .linkField(keyPath: "links.next")"#),
         (#","has_more":true"#, "has_more says that more pages follow"),
         (#","count":95"#, "count counts 95 objects, and the response had 2"),
         (#","next_cursor":"abc""#, #".cursor(keyPath: "next_cursor", parameter: …)"#),
-        (#","paging":{"next":{"after":"x"}},"next_page":2"#, " and "),
+        (#","paging":{"next":{"after":"x"}},"next_page":2"#, " or "),
+        // A cursor in Base64, which is no address.
+        (#","next_cursor":"/9k=""#, #".cursor(keyPath: "next_cursor", parameter: …)"#),
+        (#","page":-9223372036854775808,"total_pages":9223372036854775807,"has_more":true"#, "has_more says"),
+        (#","page":9223372036854775807,"total_pages":-9223372036854775808,"has_more":true"#, "has_more says"),
     ])
     func withoutASingleWayAbsentObjectsAreKept(rest: String, said: String) async throws {
         let world = try await SourceWorld()
@@ -154,11 +158,46 @@ import Testing
         #expect(try await world.users().count == 2)
     }
 
+    /// The second page of a server that counts from 0 has the number 1.
+    @Test func aNumberOfPagesWithoutAFirstNumberLeadsNowhere() async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        let (source, server) = try Self.source(
+            Way("from 0", keyPath: "") { page, _ in
+                .json(usersJSON(page == 0 ? [1, 2] : page == 1 ? [3, 4] : []), headers: ["X-Total-Pages": "2"])
+            })
+        let result = try await world.sync(source)
+        #expect(try await world.users().count == 4)
+        #expect(result.warnings.contains { $0.contains("X-Total-Pages counts 2 pages") }, "\(result.warnings)")
+        #expect(server.paths.allSatisfy { $0 == "/users" })
+    }
+
+    @Test(
+        arguments: [
+            // The last page leads to page 0.
+            { page in page == 1 ? #","next_page":2"# : #","next_page":0"# },
+            // Each page leads on, also behind the last one.
+            { page in #","next_page":\#(page + 1)"# },
+        ] as [@Sendable (Int) -> String])
+    func numbersThatNeverEndEndWithAnEmptyPage(rest: @escaping @Sendable (Int) -> String) async throws {
+        let world = try await SourceWorld()
+        let (source, server) = try Self.source(
+            Way("numbers") { page, _ in
+                let number = max(page, 1)
+                return .json(#"{"data":\#(usersJSON(number == 1 ? [1, 2] : number == 2 ? [3] : []))\#(rest(number))}"#)
+            })
+        try await world.sync(source)
+        #expect(try await world.users().keys.sorted() == [1, 2, 3])
+        #expect(server.requests.count <= 3)
+    }
+
     /// A server that ignores the number of the page would never end.
     @Test func aServerThatIgnoresTheNumberIsAnError() async throws {
         let world = try await SourceWorld()
         let (source, _) = try Self.source(
-            Way("ignored", keyPath: "") { _, _ in .json(usersJSON([1, 2]), headers: ["X-Total-Pages": "40"]) })
+            Way("ignored", keyPath: "") { _, _ in
+                .json(usersJSON([1, 2]), headers: ["X-Total-Pages": "40", "X-Page": "1"])
+            })
         let error = await #expect(throws: HTTPError.self) { try await world.sync(source) }
         #expect(error?.problem == .repeatedPage)
     }

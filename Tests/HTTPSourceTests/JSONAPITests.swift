@@ -42,25 +42,45 @@ import Testing
               "author": {"type": "people", "id": "9", "name": "B", "age": 1.5, "articles_ids": ["1"],
                 "employer": {"type": "companies", "id": "c", "name": "C", "owner_id": "9"}},
               "editor": null, "reviewer_id": "8", "comments_ids": ["5", "6"],
-              "readers": [{"type": "people", "id": "9", "name": "B", "age": 1.5, "employer_id": "c",
-                "articles_ids": ["1"]}, {"type": "people", "id": "7"}],
+              "readers_ids": ["9", "7"],
               "likes": []}]
             """#
         #expect(try Self.flattened(text) == JSONValue(parsing: expected))
     }
 
-    /// The size of the result is bounded by the number of references.
-    @Test func resourcesThatReferToOneAnotherEnd() throws {
-        let links = (0..<40).map { #"{"type":"n","id":"\#($0)"}"# }.joined(separator: ",")
-        let nodes = (0..<40).map {
-            #"{"type":"n","id":"\#($0)","relationships":{"next":{"data":[\#(links)]}}}"#
+    /// Resources of which each refers to all.
+    private static func mesh(_ count: Int) -> String {
+        let links = (0..<count).map { #"{"type":"n","id":"\#($0)"}"# }.joined(separator: ",")
+        let nodes = (0..<count).map {
+            #"{"type":"n","id":"\#($0)","attributes":{"name":"\#($0)"},"relationships":{"next":{"data":[\#(links)]}}}"#
         }
-        let text = #"""
-            {"data":[{"type":"m","id":"0","relationships":{"all":{"data":[\#(links)]}}}],"included":[\#(nodes.joined(separator: ","))]}
-            """#
+        let data = #"{"type":"m","id":"0","relationships":{"all":{"data":[\#(links)]}}}"#
+        return #"{"data":[\#(data)],"included":[\#(nodes.joined(separator: ","))]}"#
+    }
+
+    @Test(arguments: [1, 10, 40, 160]) func theResultIsNoLargerThanTheDocument(count: Int) throws {
+        let text = Self.mesh(count)
         var writer = JSONWriter()
         try writer.value(try #require(try Self.flattened(text)))
-        #expect(writer.bytes.count < 500_000)
+        #expect(writer.bytes.count <= text.utf8.count)
+        // Each resource is there once as a whole.
+        let written = String(decoding: writer.bytes, as: UTF8.self)
+        #expect(written.split(separator: "\"name\":").count == count + 1)
+    }
+
+    @Test func numbersAreIdentifiersAndAttributesReplaceNone() throws {
+        let text = #"""
+            {"data": [{"type": "a", "id": "u", "attributes": {"id": 7, "type": "x"}, "relationships": {
+              "tags": {"data": [{"type": "t", "id": 1}, {"type": "t", "id": 2}]},
+              "owner": {"data": {"type": "p", "id": 9}}, "boss": {"data": {"type": "p", "id": 8}},
+              "odd": {"data": [{"type": "t", "id": 1}, {"type": "t"}]}}}],
+             "included": [{"type": "p", "id": 9, "attributes": {"name": "N"}}]}
+            """#
+        let expected = #"""
+            [{"id": "u", "type": "a", "tags_ids": [1, 2], "owner": {"name": "N", "type": "p", "id": 9}, "boss_id": 8,
+              "odd": [{"type": "t", "id": 1}, {"type": "t"}]}]
+            """#
+        #expect(try Self.flattened(text) == JSONValue(parsing: expected))
     }
 
     @Test(arguments: [
@@ -109,6 +129,16 @@ import Testing
             StoreQuery("Article", where: PropertyPath("author.id") == "9"))
         #expect(written == 2)
         #expect(try await world.json.sync(from: source, into: "Article").isUnchanged)
+    }
+
+    /// The limits of an element are not those of the document, which has more around it.
+    @Test func anElementOfTheGreatestDepthIsFlattened() throws {
+        let depth = 505
+        let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        var recoder = try #require(BodyRecoder(.jsonAPI))
+        let body = #"{"data":[{"type":"a","id":"1","attributes":{"deep":\#(deep)}}]}"#
+        let written = recoder.recode(Array(body.utf8)) + recoder.finish()
+        #expect(!String(decoding: written, as: UTF8.self).contains("attributes"))
     }
 
     @Test(arguments: [#"{"data":["#, #"{"data":[{"id":1},]}"#, ""])

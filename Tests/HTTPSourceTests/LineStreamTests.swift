@@ -94,7 +94,7 @@ import Testing
             default: Self.lines(Self.event("ADDED", 2, version: 30))
             }
         }
-        let middle = isLine ? ["connected true", "gap", "ended"] : ["interrupted"]
+        let middle = isLine ? ["connected true", "gap", "interrupted"] : ["interrupted"]
         #expect(found.log == ["connected false", "ended"] + middle + ["connected false", "ended"])
         #expect(found.users == [1: "a", 2: "a"])
         #expect(found.requests.map { $0.query("resourceVersion") } == [nil, "5", nil, "30"])
@@ -115,7 +115,12 @@ import Testing
         #expect(found.requests.allSatisfy { $0.query("feed") == "continuous" })
     }
 
-    @Test(arguments: ["{\"type\":\n", "7 7\n", String(repeating: "x", count: 2_000) + "\n"])
+    @Test(arguments: [
+        "{\"type\":\n", "7 7\n", String(repeating: "x", count: 2_000) + "\n", "<html>\n",
+        // Without the version, or with one that is none.
+        "{\"type\":\"ADDED\",\"object\":{\"id\":7}}\n",
+        "{\"type\":\"ADDED\",\"object\":{\"id\":7,\"metadata\":{\"resourceVersion\":[1]}}}\n",
+    ])
     func aLineThatCannotBeReadIsAGap(line: String) async throws {
         let found = try await follow(
             { client in
@@ -126,9 +131,30 @@ import Testing
         ) { _, _ in
             Self.lines(Self.event("ADDED", 1, version: 5) + line + Self.event("ADDED", 2, version: 6), by: 50)
         }
-        #expect(found.log == ["connected false", "gap", "ended"])
+        #expect(found.log == ["connected false", "gap", "interrupted"])
         #expect(found.users == [1: "a"])
         #expect(found.requests.map { $0.query("resourceVersion") } == [nil, nil])
+    }
+
+    /// Otherwise, each connection would request a pass.
+    @Test func aServerThatSendsOnlyErrorsIsAskedLessAndLessOften() async throws {
+        let server = ScriptedServer { _, _ in Self.lines(#"{"type":"ERROR","object":{"code":403}}"# + "\n") }
+        let feed = try HTTPLineStream.kubernetes(url(), client: client(server))
+        let run = Task { try await feed.run { _ in } }
+        // Half of 0.5 s, doubled each time, and at least the pause of a second.
+        for seconds in [1, 1, 1, 2, 4, 8] {
+            try await clock.waitForPendingDelays([.seconds(seconds)])
+            clock.advance(by: .seconds(seconds))
+        }
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+    }
+
+    @Test func aCursorWithoutAParameterIsAnError() async throws {
+        var feed = try HTTPLineStream(url(), client: client(ScriptedServer { _, _ in Self.lines("{}\n") }))
+        feed.cursorKeyPath = "seq"
+        let error = await #expect(throws: HTTPError.self) { try await feed.run { _ in } }
+        #expect(error?.problem == .unsuitableSettings("the cursor of the lines has no parameter"))
     }
 
     @Test func linesCanBeObjects() async throws {

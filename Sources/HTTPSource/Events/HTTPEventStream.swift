@@ -62,18 +62,12 @@ public struct HTTPEventStream: RemoteFeed {
     /// - Throws: `HTTPError` if another connection cannot help; the errors of `receive` and of
     ///   ``headers``; `CancellationError` if the task is cancelled.
     public func run(_ receive: @escaping @Sendable (RemoteChange.Event) async throws -> Void) async throws {
-        var pause = ConnectionPause(pause, client: client)
         var lastID: String?
-        while true {
-            do {
-                if try await connect(&lastID, &pause, receive) { return }
-                try await receive(.interrupted(nil))
-                try await pause.wait(after: nil)
-            } catch let error as HTTPError {
-                try await receive(.interrupted(error))
-                try await pause.wait(after: error)
-            }
-        }
+        try await connections.run(receive) { pause in try await connect(&lastID, &pause, receive) }
+    }
+
+    private var connections: FeedConnections {
+        FeedConnections(url: url, client: client, headers: headers, silence: silence, pause: pause)
     }
 
     /// Reads one connection to its end.
@@ -83,15 +77,9 @@ public struct HTTPEventStream: RemoteFeed {
         _ lastID: inout String?, _ pause: inout ConnectionPause,
         _ receive: (RemoteChange.Event) async throws -> Void
     ) async throws -> Bool {
-        guard url.isHTTP else {
-            throw HTTPError(
-                url: url,
-                problem: .forbiddenAddress("cannot be requested", target: HTTPAddress.displayName(url.absoluteString)))
-        }
         var request = HTTPRequest(url, headers: ["Accept": "text/event-stream", "Cache-Control": "no-cache"])
         request.headers["Last-Event-ID"] = lastID
-        let fetch = HTTPFetch(
-            HTTPOrder(stream: request, secrets: headers, source: url, silence: silence), by: client)
+        let fetch = try connections.open(request)
         let head = try await fetch.head()
         if head.status == 204 { return true }
         let type = head.headers["Content-Type"] ?? "no type"

@@ -8,7 +8,7 @@ public import StoreSync
 ///     let pods = HTTPLineStream.kubernetes(url) { ["Authorization": "Bearer \(token)"] }
 ///     let live = LiveSync(store, "Pod", from: list, feed: pods, schedule: schedule)
 ///
-/// If lines have a cursor, a connection that is lost or silent for too long is opened again behind
+/// If lines have a cursor, a connection that is lost or silent for too long is opened again after
 /// the latest line. If the server no longer knows the cursor (status 410, or a line of one of the
 /// types ``gaps``), the feed starts again without it, which is a gap: the next pass lists the
 /// objects anew. Status 204 ends the feed permanently. Memory is bounded: while changes are
@@ -34,9 +34,13 @@ public struct HTTPLineStream: RemoteFeed {
     /// The key path of the cursor in each line, a text or a number; nil, the default, if there is
     /// none. Each connection after the first is then a gap.
     ///
-    /// A line of no listed type without a cursor has no object.
+    /// A line without it is a gap, unless its type is ``ignored`` or it has the cursor at
+    /// ``endCursorKeyPath``.
     public var cursorKeyPath: String?
-    /// The query parameter that receives the cursor.
+    /// The key path of the cursor in a line that has no object, such as the last one of a
+    /// connection; nil, the default, if there are no such lines.
+    public var endCursorKeyPath: String?
+    /// The query parameter that receives the cursor; required if lines have one.
     public var parameter = ""
     /// The cursor of the first connection; nil, the default, for none.
     public var initialCursor: String?
@@ -104,6 +108,7 @@ public struct HTTPLineStream: RemoteFeed {
         var feed = HTTPLineStream(address, client: client, headers: headers)
         feed.tombstones = .flag(keyPath: "deleted")
         feed.cursorKeyPath = "seq"
+        feed.endCursorKeyPath = "last_seq"
         feed.parameter = "since"
         feed.initialCursor = cursor
         return feed
@@ -114,23 +119,18 @@ public struct HTTPLineStream: RemoteFeed {
     /// - Throws: `HTTPError` if another connection cannot help; the errors of `receive` and of
     ///   ``headers``; `CancellationError` if the task is cancelled.
     public func run(_ receive: @escaping @Sendable (RemoteChange.Event) async throws -> Void) async throws {
-        var pause = ConnectionPause(pause, client: client)
         var cursor: String?
-        while true {
-            do {
-                if try await connect(&cursor, &pause, receive) { return }
-                try await receive(.interrupted(nil))
-                try await pause.wait(after: nil)
-            } catch let error as HTTPError {
-                try await receive(.interrupted(error))
-                if case .status(410, _, _) = error.problem, cursor != nil {
-                    cursor = nil
-                    try await pause.wait(after: nil)
-                } else {
-                    try await pause.wait(after: error)
-                }
-            }
+        func forget() -> Bool {
+            defer { cursor = nil }
+            return cursor != nil
         }
+        try await connections.run(receive, forgetting: forget) { pause in
+            try await connect(&cursor, &pause, receive)
+        }
+    }
+
+    private var connections: FeedConnections {
+        FeedConnections(url: url, client: client, headers: headers, silence: silence, pause: pause)
     }
 
     /// Reads one connection to its end, or to a line that reports missed changes.
@@ -140,16 +140,13 @@ public struct HTTPLineStream: RemoteFeed {
         _ cursor: inout String?, _ pause: inout ConnectionPause,
         _ receive: (RemoteChange.Event) async throws -> Void
     ) async throws -> Bool {
-        guard url.isHTTP else {
-            throw HTTPError(
-                url: url,
-                problem: .forbiddenAddress("cannot be requested", target: HTTPAddress.displayName(url.absoluteString)))
+        guard cursorKeyPath == nil || !parameter.isEmpty else {
+            throw HTTPError(url: url, problem: .unsuitableSettings("the cursor of the lines has no parameter"))
         }
         let address = (cursor ?? initialCursor).map { url.setting(parameter, to: $0) } ?? url
         let request = HTTPRequest(
             address, headers: ["Accept": "application/json, application/x-ndjson", "Cache-Control": "no-cache"])
-        let fetch = HTTPFetch(
-            HTTPOrder(stream: request, secrets: headers, source: url, silence: silence), by: client)
+        let fetch = try connections.open(request)
         let head = try await fetch.head()
         if head.status == 204 { return true }
         try await receive(.connected(isContinuous: cursor != nil))
@@ -159,9 +156,9 @@ public struct HTTPLineStream: RemoteFeed {
             var latest = cursor
             var gap: (any Error)?
             for line in lines.append(piece) {
-                pause.noteSuccess()
                 do {
-                    guard let (change, position) = try read(line, fetch) else { continue }
+                    let (change, position) = try read(line, fetch)
+                    pause.noteSuccess()
                     if let change { changes.append(change) }
                     latest = position ?? latest
                 } catch {
@@ -175,7 +172,8 @@ public struct HTTPLineStream: RemoteFeed {
             if let gap {
                 try await receive(.gap(gap))
                 cursor = nil
-                return false
+                // A server that sends nothing else is asked less and less often.
+                throw fetch.secrets.error(at: url, .cutShort(received: 0, expected: nil))
             }
         }
         return false
@@ -183,11 +181,11 @@ public struct HTTPLineStream: RemoteFeed {
 
     /// Reads a line.
     ///
-    /// - Returns: The change and the cursor; nil for a line that reports nothing.
+    /// - Returns: The change, or nil if the line reports none, and the cursor.
     /// - Throws: `HTTPError` if changes were missed.
     private func read(
         _ line: [UInt8]?, _ fetch: HTTPFetch<NoInspector>
-    ) throws -> (RemoteChange?, cursor: String?)? {
+    ) throws -> (RemoteChange?, cursor: String?) {
         guard let line else { throw fetch.secrets.error(at: url, .tooLarge(limit: lineByteCount)) }
         let document: JSONValue
         do { document = try JSONValue(parsing: line, exactDecimals: true) } catch {
@@ -203,44 +201,14 @@ public struct HTTPLineStream: RemoteFeed {
         }
         let cursor = value(cursorKeyPath)?.token
         if ignored.contains(type) { return (nil, cursor) }
-        guard cursorKeyPath == nil || cursor != nil else { return nil }
+        if let cursorKeyPath, cursor == nil {
+            if let end = value(endCursorKeyPath)?.token { return (nil, end) }
+            let found = value(cursorKeyPath)?.kindName ?? "nothing"
+            throw fetch.secrets.error(at: url, .unsuitablePointer(keyPath: cursorKeyPath, found: found))
+        }
         let json = JSONSource.value(document)
         return removals.contains(type)
             ? (.removals(json, of: entity, keyPath: keyPath), cursor)
             : (.objects(json, of: entity, keyPath: keyPath, tombstones: tombstones), cursor)
-    }
-}
-
-/// Divides bytes into lines of a limited length.
-private struct LineBuffer {
-    let limit: Int
-    private var line: [UInt8] = []
-    private var isTooLong = false
-
-    init(limit: Int) {
-        self.limit = limit
-    }
-
-    /// The lines that end in a piece, without blank ones; nil for one that is too long.
-    mutating func append(_ piece: [UInt8]) -> [[UInt8]?] {
-        var lines: [[UInt8]?] = []
-        var rest = piece[...]
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            extend(by: rest[..<end])
-            rest = rest[(end + 1)...]
-            if isTooLong {
-                lines.append(nil)
-            } else if line.contains(where: { $0 > 0x20 }) {
-                lines.append(line)
-            }
-            (line, isTooLong) = ([], false)
-        }
-        extend(by: rest)
-        return lines
-    }
-
-    private mutating func extend(by bytes: ArraySlice<UInt8>) {
-        guard !isTooLong else { return }
-        if line.count + bytes.count > limit { (line, isTooLong) = ([], true) } else { line += bytes }
     }
 }

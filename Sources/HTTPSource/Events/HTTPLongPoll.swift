@@ -64,11 +64,14 @@ public struct HTTPLongPoll: RemoteFeed {
     /// - Throws: `HTTPError` if another request cannot help; the errors of `receive` and of
     ///   ``headers``; `CancellationError` if the task is cancelled.
     public func run(_ receive: @escaping @Sendable (RemoteChange.Event) async throws -> Void) async throws {
-        var pause = ConnectionPause(pause, client: client)
         var cursor: String?
-        var isConnected = false
-        while true {
-            do {
+        func forget() -> Bool {
+            defer { cursor = nil }
+            return cursor != nil
+        }
+        try await connections.run(receive, forgetting: forget) { pause in
+            var isConnected = false
+            while true {
                 let (body, next) = try await poll(cursor ?? initialCursor)
                 if !isConnected { try await receive(.connected(isContinuous: cursor != nil)) }
                 pause.noteSuccess()
@@ -78,32 +81,21 @@ public struct HTTPLongPoll: RemoteFeed {
                 // The next request would begin anew.
                 isConnected = cursor != nil
                 try await pause.wait(after: nil)
-            } catch let error as HTTPError {
-                isConnected = false
-                try await receive(.interrupted(error))
-                if case .status(410, _, _) = error.problem, cursor != nil {
-                    cursor = nil
-                    try await pause.wait(after: nil)
-                } else {
-                    try await pause.wait(after: error)
-                }
             }
         }
+    }
+
+    private var connections: FeedConnections {
+        FeedConnections(url: url, client: client, headers: headers, silence: silence, pause: pause)
     }
 
     /// Requests the changes after a cursor.
     ///
     /// - Returns: The response, or nil if it has no changes, and the next cursor.
     private func poll(_ cursor: String?) async throws -> (JSONSource?, next: String?) {
-        guard url.isHTTP else {
-            throw HTTPError(
-                url: url,
-                problem: .forbiddenAddress("cannot be requested", target: HTTPAddress.displayName(url.absoluteString)))
-        }
         let address = cursor.map { url.setting(parameter, to: $0) } ?? url
         let request = HTTPRequest(address, headers: ["Accept": "application/json", "Cache-Control": "no-cache"])
-        let fetch = HTTPFetch(
-            HTTPOrder(stream: request, secrets: headers, source: url, silence: silence), by: client)
+        let fetch = try connections.open(request)
         let head = try await fetch.head()
         var bytes: [UInt8] = []
         while let piece = try await fetch.nextPiece() {

@@ -133,7 +133,12 @@ struct BodyRecoder: Sendable {
             return state == .word && index == nil ? word == Self.null ? Array("[]".utf8) : word : []
         case .jsonAPI:
             // The mapper reports a document that is not valid.
-            guard let value = try? JSONValue(parsing: document, exactDecimals: true) else { return document }
+            // The limits of elements do not apply to the document; the client limits it.
+            var options = JSONOptions()
+            (options.maximumElementByteCount, options.maximumDepth) = (.max, .max)
+            guard let value = try? JSONValue(parsing: document, options: options, exactDecimals: true) else {
+                return document
+            }
             var writer = JSONWriter()
             do { try writer.value(JSONAPIDocument.flattened(value)) } catch { return document }
             document = []

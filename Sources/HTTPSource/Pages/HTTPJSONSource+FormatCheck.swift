@@ -2,7 +2,8 @@ import HTTPTransfer
 import StoreSync
 
 extension HTTPJSONSource {
-    /// Verifies that the source needs no values that its format cannot contain.
+    /// Verifies that the settings suit one another, and the source needs no values that its format
+    /// cannot contain.
     ///
     /// - Parameter keyPath: The key path of the objects.
     /// - Throws: ``HTTPError`` if it does.
@@ -14,6 +15,12 @@ extension HTTPJSONSource {
             }
         guard suitsSign else {
             throw HTTPError(url: url, problem: .unsuitableSettings("the format has no such sign of its end"))
+        }
+        if api.delta?.continuesPages == true, api.pages.pointerKeyPath == nil {
+            throw HTTPError(
+                url: url,
+                problem: .unsuitableSettings(
+                    "changes without a parameter are requested as the next page, and the pages have no cursor or link"))
         }
         guard api.format.isOpenEnded else { return }
         var keyPaths = [keyPath, api.totalKeyPath ?? "", api.delta?.cursor.pageKeyPath ?? ""]

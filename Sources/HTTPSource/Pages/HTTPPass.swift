@@ -295,7 +295,9 @@ actor HTTPPass: RemotePass {
             } else {
                 let facts = try await factsOfRest(of: page)
                 if let failure = source.failure(in: facts, isWhole: false) { throw page.refusal(failure) }
-                if json.reason == .keyPathNotFound, source.isListless(facts) {
+                // An element without the inner key of a path such as `items[].value` is in a list.
+                let isInElement = json.location?.keyPath.contains("[") == true
+                if json.reason == .keyPathNotFound, !isInElement, source.isListless(facts) {
                     listless = (page, facts)
                     current = nil
                     return

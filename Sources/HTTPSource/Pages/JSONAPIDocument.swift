@@ -18,7 +18,8 @@ struct JSONAPIDocument {
         /// Nil for anything but a resource or a resource identifier.
         init?(_ value: JSONValue?) {
             guard case .object(let object) = value, case .string(let type) = object["type"],
-                case .string(let id) = object["id"]
+                // Some servers have numbers.
+                let id = object["id"]?.token
             else { return nil }
             (self.type, self.id) = (type, id)
         }
@@ -30,19 +31,18 @@ struct JSONAPIDocument {
     private static let depthLimit = 16
 
     private let included: [Key: JSONObject]
-    /// The included resources whose own relationships were written as objects.
+    /// The included resources that were written as objects.
     ///
-    /// Other occurrences have identifiers, so that the size of the result is bounded by the number
-    /// of references.
-    private var expanded: Set<Key> = []
+    /// Other occurrences are identifiers, so that the result is no larger than the document.
+    private var written: Set<Key> = []
 
     /// Returns the document with its resources as plain objects, and without included ones.
     static func flattened(_ document: JSONValue) -> JSONValue {
         guard case .object(var root) = document, let data = root["data"] else { return document }
         var reader = JSONAPIDocument(root["included"])
         switch data {
-        case .array(let resources): root["data"] = .array(resources.map { reader.flattened($0, path: []) })
-        default: root["data"] = reader.flattened(data, path: [])
+        case .array(let resources): root["data"] = .array(resources.map { reader.flattened($0, depth: 0) })
+        default: root["data"] = reader.flattened(data, depth: 0)
         }
         root["included"] = nil
         return .object(root)
@@ -58,49 +58,44 @@ struct JSONAPIDocument {
         self.included = included
     }
 
-    private mutating func flattened(_ value: JSONValue, path: [Key]) -> JSONValue {
+    private mutating func flattened(_ value: JSONValue, depth: Int) -> JSONValue {
         guard case .object(let resource) = value else { return value }
         var object = JSONObject()
+        if case .object(let attributes) = resource["attributes"] { object = attributes }
+        // Links refer to the resource's own type and identifier.
         for (key, value) in resource.entries where !Self.envelope.contains(key) { object[key] = value }
-        if case .object(let attributes) = resource["attributes"] {
-            for (key, value) in attributes.entries { object[key] = value }
-        }
         guard case .object(let relationships) = resource["relationships"] else { return .object(object) }
-        let nests = path.last.map { path.count < Self.depthLimit && expanded.insert($0).inserted } ?? true
         for (name, relationship) in relationships.entries {
             // A relationship may have only links.
             guard let linkage = relationship["data"] else { continue }
-            write(linkage, of: name, into: &object, nests: nests, path: path)
+            write(linkage, of: name, into: &object, depth: depth)
         }
         return .object(object)
     }
 
-    private mutating func write(
-        _ linkage: JSONValue, of name: String, into object: inout JSONObject, nests: Bool, path: [Key]
-    ) {
+    private mutating func write(_ linkage: JSONValue, of name: String, into object: inout JSONObject, depth: Int) {
         guard case .array(let links) = linkage else {
             guard let key = Key(linkage) else { return object[name] = linkage }
-            if let related = related(key, nests: nests, path: path) {
+            if let related = related(key, depth: depth) {
                 object[name] = related
             } else {
-                object["\(name)_id"] = .string(key.id)
+                object["\(name)_id"] = linkage["id"]
             }
             return
         }
         let keys = links.compactMap { Key($0) }
-        let related = keys.map { self.related($0, nests: nests, path: path) }
+        // What names no resource is left to the mapper, which reports it.
+        guard keys.count == links.count else { return object[name] = linkage }
+        let related = keys.map { self.related($0, depth: depth) }
         guard related.contains(where: { $0 != nil }) || links.isEmpty else {
-            return object["\(name)_ids"] = .array(keys.map { .string($0.id) })
+            return object["\(name)_ids"] = .array(links.compactMap { $0["id"] })
         }
-        object[name] = .array(
-            zip(keys, related).map { key, related in
-                related ?? .object(["type": .string(key.type), "id": .string(key.id)])
-            })
+        object[name] = .array(zip(links, related).map { link, related in related ?? link })
     }
 
-    /// The included resource of a key; nil if it is not included, or contains this one.
-    private mutating func related(_ key: Key, nests: Bool, path: [Key]) -> JSONValue? {
-        guard nests, !path.contains(key), let resource = included[key] else { return nil }
-        return flattened(.object(resource), path: path + [key])
+    /// The included resource of a key as an object; nil if it is not included, or was written.
+    private mutating func related(_ key: Key, depth: Int) -> JSONValue? {
+        guard depth < Self.depthLimit, let resource = included[key], written.insert(key).inserted else { return nil }
+        return flattened(.object(resource), depth: depth + 1)
     }
 }

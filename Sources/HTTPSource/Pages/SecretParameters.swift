@@ -70,6 +70,7 @@ struct SecretParameters: Sendable {
     private func isSecret(_ item: Substring) -> Bool {
         let name = Self.name(item)
         guard item.contains("="), SecretName.isSecret(name, or: others) else { return false }
-        return !positions.contains(name) || own.contains { Self.name($0) == name }
+        // What the user declares a credential is one.
+        return others.contains(name) || !positions.contains(name) || own.contains { Self.name($0) == name }
     }
 }

@@ -14,13 +14,18 @@ struct UnreadPages: Sendable {
         let address: String
     }
 
-    /// The usual key paths of the address of the next page, or of a cursor that requests it.
-    private static let pointers = [
+    /// The usual key paths of the address of the next page, or of its number.
+    private static let links = [
         "next", "links.next", "_links.next", "meta.next", "paging.next", "pagination.next", "next_page", "nextPage",
         "next_page_url", "next_page_uri", "next_url", "nextLink", #"@odata\.nextLink"#, "nextRecordsUrl",
-        "meta.next_page", "pagination.next_page", "next_cursor", "nextCursor", "meta.next_cursor", "meta.nextCursor",
-        "pagination.next_cursor", "response_metadata.next_cursor", "next_page_token", "nextPageToken",
-        "next_token", "nextToken", "continuation", "paging.next.after", "paging.cursors.after", "metadata.continue",
+        "meta.next_page", "pagination.next_page",
+    ]
+    /// The usual key paths of a cursor that requests the next page. A cursor may look like an
+    /// address, such as `/9k=` in Base64.
+    private static let cursors = [
+        "next_cursor", "nextCursor", "meta.next_cursor", "meta.nextCursor", "pagination.next_cursor",
+        "response_metadata.next_cursor", "next_page_token", "nextPageToken", "next_token", "nextToken", "continuation",
+        "paging.next.after", "paging.cursors.after", "metadata.continue",
     ]
     /// The usual key paths of a list of links by relation, with the keys of a relation and an
     /// address.
@@ -67,7 +72,8 @@ struct UnreadPages: Sendable {
     /// The key paths of values outside the objects that can be such a sign.
     var captures: [String] {
         let names =
-            Self.pointers + Self.flags + Self.totals + Self.linkLists.map(\.0) + Self.numbers.flatMap { [$0.0, $0.1] }
+            Self.links + Self.cursors + Self.flags + Self.totals + Self.linkLists.map(\.0)
+            + Self.numbers.flatMap { [$0.0, $0.1] }
         return places.flatMap { place in names.map { place + $0 } }
     }
 
@@ -94,7 +100,7 @@ struct UnreadPages: Sendable {
         if let target = page.head.headers["Link"].flatMap({ LinkHeader.target(of: "next", in: $0) }) {
             found.append((".link", target))
         }
-        for keyPath in places.flatMap({ place in Self.pointers.map { place + $0 } }) {
+        for keyPath in places.flatMap({ place in Self.links.map { place + $0 } }) {
             guard let target = facts.captured[keyPath].flatMap(Self.address) else { continue }
             found.append((Self.swift("linkField", keyPath), target))
         }
@@ -114,27 +120,31 @@ struct UnreadPages: Sendable {
     }
 
     private func numbersAndCursors(on page: OpenPage, _ facts: PageFacts) -> [Scheme] {
+        // A number that leads past the last page would lead on for ever.
+        guard facts.elementCount > 0 || !facts.tombstones.isEmpty else { return [] }
         let url = page.fetch.url
         func numbered(_ number: Int, first: Int = 1) -> Scheme {
             let name = first == 1 ? ".page(parameter: \"page\")" : ".page(parameter: \"page\", first: \(first))"
             return Scheme(name: name, address: url.setting("page", to: String(number)).absoluteString)
         }
         var found: [Scheme] = []
-        if let next = page.head.headers.integer("X-Next-Page") { found.append(numbered(next)) }
+        if let next = page.head.headers.integer("X-Next-Page"), next > 0 { found.append(numbered(next)) }
         for name in Self.pageCountFields {
             guard let count = page.head.headers.integer(name), page.index + 1 < count else { continue }
+            // Other servers may count from 0, so that the second page has the number 1.
+            guard name == "X-WP-TotalPages" || page.head.headers.integer("X-Page") == page.index + 1 else { continue }
             found.append(numbered(page.index + 2))
         }
         for place in places {
             for (name, count, first) in Self.numbers {
                 guard case .integer(let number) = facts.captured[place + name],
-                    case .integer(let count) = facts.captured[place + count], number < Int64.max,
-                    number - Int64(first) + 1 < count
+                    case .integer(let count) = facts.captured[place + count], number >= Int64(first),
+                    count > 0, number - Int64(first) < count - 1
                 else { continue }
                 found.append(numbered(Int(number) + 1, first: first))
             }
             for name in Self.nextNumbers {
-                guard case .integer(let next) = facts.captured[place + name] else { continue }
+                guard case .integer(let next) = facts.captured[place + name], next > 0 else { continue }
                 found.append(numbered(Int(next)))
             }
             for (name, parameter) in Self.parameters.sorted(by: { $0.key < $1.key }) {
@@ -168,7 +178,7 @@ struct UnreadPages: Sendable {
     func sign(on page: OpenPage, _ facts: PageFacts) -> String? {
         let schemes = schemes(on: page, facts)
         if schemes.count > 1 {
-            let names = schemes.map(\.name).joined(separator: " and ")
+            let names = schemes.map(\.name).joined(separator: " or ")
             return "several ways lead to a next page, which was not read: choose the pages \(names)"
         }
         func keyPaths(_ names: [String]) -> [String] { places.flatMap { place in names.map { place + $0 } } }
@@ -177,7 +187,7 @@ struct UnreadPages: Sendable {
         if head.headers["Link"].flatMap({ LinkHeader.target(of: "next", in: $0) }) != nil {
             return "the Link field of the last page leads to a next one, which was not read: " + (choice ?? Self.advice)
         }
-        for keyPath in keyPaths(Self.pointers) {
+        for keyPath in keyPaths(Self.links + Self.cursors) {
             guard let value = facts.captured[keyPath], value.isSet else { continue }
             if case .bool = value { continue }
             return "\(keyPath) leads to a next page, which was not read: "
@@ -198,7 +208,7 @@ struct UnreadPages: Sendable {
         }
         for name in Self.pageCountFields {
             guard let count = head.headers.integer(name), count > page.index + 1 else { continue }
-            return "\(name) counts \(count) pages, and \(page.index + 1) was read: " + (choice ?? Self.numbered)
+            return "\(name) counts \(count) pages, and \(page.index + 1) were read: " + (choice ?? Self.numbered)
         }
         return choice.map { "there is a next page, which was not read: \($0)" }
     }
