@@ -78,12 +78,13 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
     public var toleratedCount = 0
     /// The differences of the payload from the model, the store or itself.
     public var drift = DriftReport()
-    /// The keys; nil unless `StoreSyncOptions.reportsKeys` is set.
+    /// The keys; nil unless `StoreSyncOptions.reportsKeys` is set, and for changes of several
+    /// entities.
     public var keys: Keys?
     /// The objects that the payload or the source reported.
     public var coverage = Coverage.unchanged
     /// What happened to the properties whose keys an object lacked: `keep` or `clear`; nil if no
-    /// object was read.
+    /// object was read, or if entities have different rules.
     public var absentKeys: StoreSyncOptions.AbsentKeys?
     /// How the pages proved that no object is missing; nil if they did not.
     ///

@@ -153,6 +153,22 @@ import Testing
         }
     }
 
+    @Test func objectsWithinElementsAreCompared() async throws {
+        let world = try SyncWorld.users(version: SyncAttribute("version", .int64))
+        for (name, version) in [("new", 5), ("old", 4)] {
+            let change = RemoteChange.objects(
+                .text(#"{"entry":[{"resource":{"id":1,"name":"\#(name)","version":\#(version)}},{"x":1}]}"#),
+                keyPath: "entry[].resource")
+            _ = try? await world.json.apply([change], into: "User", newerBy: "version")
+            let whole = RemoteChange.objects(
+                .text(#"{"entry":[{"resource":{"id":1,"name":"\#(name)","version":\#(version)}}]}"#),
+                keyPath: "entry[].resource")
+            let result = try await world.json.apply([whole], into: "User", newerBy: "version")
+            #expect(result.warnings.count == (name == "old" ? 1 : 0))
+            #expect(try await world.names() == [1: "new"])
+        }
+    }
+
     /// Newer than the stored one is not enough.
     @Test func ofChangesThatArriveTogetherTheNewestCounts() async throws {
         let world = try SyncWorld.users(version: SyncAttribute("version", .int64))

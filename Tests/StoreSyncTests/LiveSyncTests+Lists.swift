@@ -58,6 +58,8 @@ extension LiveSyncTests {
             feed.send(.changes([.objects(.text("{}"), of: "SyncBookmark")]))
             try await feed.receivedCount.wait { $0 == 2 }
             #expect(live.health.lastError as? LiveSync.Refusal == .unknownEntity("SyncBookmark"))
+            // A pass could not help.
+            try await clock.waitForPendingDelays([.seconds(3600)])
             // One webhook is one transaction.
             await #expect(throws: JSONError.self) {
                 try await live.apply([
@@ -78,12 +80,15 @@ extension LiveSyncTests {
         }
         let first = LiveSync(
             world.json.store, [LiveSync.List("User", from: users)], schedule: Self.hourly, clock: clock)
+        let feed = ScriptedFeed()
         let second = LiveSync(
-            world.json.store, [LiveSync.List("Company", from: Self.companies)],
+            world.json.store, [LiveSync.List("Company", from: Self.companies)], feed: feed,
             schedule: SyncSchedule(interval: .seconds(3600), jitter: 0, runsAtStart: false), clock: clock)
         try await running(first) {
             try await running(second) {
                 try await answer.waitForArrivals()
+                // Changes are accepted.
+                try await feed.runCount.wait { $0 == 1 }
                 async let change = second.apply([.objects(.text(#"{"id":7,"name":"Renamed"}"#))])
                 for _ in 0..<100 { await Task.yield() }
                 #expect(second.health.changeCount == 0)
@@ -104,8 +109,38 @@ extension LiveSyncTests {
             ], schedule: Self.hourly, clock: clock)
         try await running(live) {
             try await clock.waitForPendingDelays([.seconds(3600)])
-            #expect(live.service.health.lastError as? TestError == TestError("no list"))
+            let failure = try #require(live.service.health.lastError as? LiveSync.PassFailure)
+            #expect(failure.failures.map(\.entity) == ["User"])
+            #expect(failure.failures.first?.error as? TestError == TestError("no list"))
+            #expect("\(failure)" == "User: no list")
             #expect(try await world.column("id", of: "Company") == [7])
+        }
+    }
+
+    /// Webhooks that wait keep their place before what the feed reports later.
+    @Test func changesAreAppliedInTheOrderOfTheirArrival() async throws {
+        let world = try Self.staff()
+        let answer = Gate()
+        let users = ScriptedList { _ in
+            try await answer.pass()
+            return "[]"
+        }
+        let feed = ScriptedFeed()
+        let live = LiveSync(
+            world.json.store, [LiveSync.List("User", from: users)], feed: feed, schedule: Self.hourly, clock: clock)
+        try await running(live) {
+            try await answer.waitForArrivals()
+            try await feed.runCount.wait { $0 == 1 }
+            async let first = live.apply([change(1, "a")])
+            async let second = live.apply([change(2, "webhook")])
+            // One of them has the next turn.
+            while live.health.waitingCount < 1 { await Task.yield() }
+            feed.send(.changes([change(2, "feed")]))
+            while live.health.waitingCount < 2 { await Task.yield() }
+            answer.open()
+            _ = try await (first, second)
+            try await feed.receivedCount.wait { $0 == 1 }
+            #expect(try await world.names() == [1: "a", 2: "feed"])
         }
     }
 }

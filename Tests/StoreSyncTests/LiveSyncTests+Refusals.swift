@@ -47,7 +47,8 @@ extension LiveSyncTests {
         let world = try SyncWorld.users()
         let feed = ScriptedFeed()
         let live = try live(world, ScriptedList { _ in usersJSON([1]) }, feed)
-        let events = live.events(bufferSize: 1)
+        let (events, few) = (live.events, live.events(bufferSize: 1))
+        var descriptions: [String] = []
         try await running(live) {
             try await clock.waitForPendingDelays([.seconds(3600)])
             feed.send(.connected(isContinuous: true))
@@ -57,17 +58,34 @@ extension LiveSyncTests {
             feed.send(.changes([]))
             try await feed.receivedCount.wait { $0 == 5 }
             feed.finish()
-            try await clock.waitForPendingDelays([.seconds(60), .seconds(3600)])
+            for await event in events {
+                descriptions.append("\(event)")
+                if descriptions.last == "gap" { break }
+            }
         }
-        var descriptions: [String] = []
-        for await event in events {
-            descriptions.append("\(event)")
-            if descriptions.last == "gap" { break }
-        }
-        // The first two are dropped for the sake of the others.
+        #expect(descriptions.count == 6 && descriptions[0] == "connected again")
+        #expect(descriptions[1] == "interrupted: away" && descriptions[2] == "gap: missed")
+        #expect(descriptions[4] == "ended")
+        // Of the first two, the observer whose buffer is full lacks both for the sake of the others.
+        descriptions = []
+        for await event in few { descriptions.append("\(event)") }
         #expect(descriptions.count == 4 && descriptions[0] == "gap: missed" && descriptions[2] == "ended")
-        #expect(events.droppedCount == 2)
+        #expect(few.droppedCount == 2)
         #expect(live.health.changeCount == 0 && live.health.failureCount == 1)
+    }
+
+    /// An observer that awaits the end of the events does not wait for ever.
+    @Test func eventsEndWithTheService() async throws {
+        let world = try SyncWorld.users()
+        let feed = ScriptedFeed()
+        let live = try live(world, ScriptedList { _ in usersJSON([1]) }, feed)
+        async let observed = live.events.reduce(into: []) { $0.append("\($1)") }
+        try await running(live) {
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            feed.send(.connected(isContinuous: true))
+            try await feed.receivedCount.wait { $0 == 1 }
+        }
+        #expect(await observed.suffix(1) == ["interrupted"])
     }
 
     @Test func theHealthCanBeEncoded() async throws {

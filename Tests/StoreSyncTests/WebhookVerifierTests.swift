@@ -1,4 +1,5 @@
 import Foundation
+import JSONMapper
 import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
@@ -221,6 +222,20 @@ import Testing
             #expect(second.status == 200 && second.error == nil)
             #expect((second.result == nil) == (status == 200))
         }
+    }
+
+    /// What a corrected program could apply is sent again.
+    @Test(
+        arguments: [
+            StoreSyncError.unknownVersion(entity: "User", attribute: "at"), StoreSyncError.differentModels,
+            MappingError.unknownTransformer(entity: "User", attribute: nil, name: "Cents"),
+            JSONError.unreadableFile(path: "/users.json", code: 2),
+        ] as [any Error])
+    func anErrorOfTheProgramIsNoContent(error: any Error) async throws {
+        let webhook = Self.webhooks[0]
+        let verifier = webhook.verifier()
+        #expect(await answer(webhook, by: verifier, rejectedStatus: 200, error: error).status == 503)
+        #expect(await answer(webhook, by: verifier, rejectedStatus: 200).result != nil)
     }
 
     @Test func everyOutcomeHasItsStatus() async throws {

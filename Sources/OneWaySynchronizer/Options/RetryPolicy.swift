@@ -25,7 +25,7 @@ extension RetryableError {
 /// of ``maxDelay`` and ``baseDelay`` · 2ⁿ⁻¹. If the error specifies a wait, that one is used, but
 /// at least ``baseDelay`` and at most ``maxDelay``.
 ///
-/// With the defaults, the waits together take between 32 s and 64 s, so that a pass outlasts the
+/// With the defaults, the waits together take between 31 s and 64 s, so that a pass outlasts the
 /// restart of a server. To choose another time, use
 /// ``init(outlasting:baseDelay:maxDelay:accepts:)``.
 public struct RetryPolicy: Sendable {
@@ -56,13 +56,13 @@ public struct RetryPolicy: Sendable {
 
     /// Creates a policy whose waits together are at least as long as an outage.
     ///
-    /// They are at most twice as long, and a last wait of up to ``maxDelay`` longer. Attempts end
-    /// at 1,000.
+    /// They are at most twice as long, and a last wait of up to ``maxDelay`` longer. There are at
+    /// most 1,000 attempts: with the default ``maxDelay``, they outlast about 8 hours.
     ///
     /// - Parameters:
     ///   - outage: How long a server may be away.
-    ///   - baseDelay: The longest first wait; 0.5 s by default.
-    ///   - maxDelay: The longest wait; 60 s by default.
+    ///   - baseDelay: The longest first wait, at least 1 ms; 0.5 s by default.
+    ///   - maxDelay: The longest wait, at least 1 ms; 60 s by default.
     ///   - accepts: Which further errors are retried; nil, the default, for none.
     public init(
         outlasting outage: Duration,
@@ -70,7 +70,10 @@ public struct RetryPolicy: Sendable {
         maxDelay: Duration = .seconds(60),
         accepts: (@Sendable (any Error) -> Bool)? = nil
     ) {
-        self.init(maxAttempts: 1, baseDelay: baseDelay, maxDelay: maxDelay, accepts: accepts)
+        // Without waits, no number of attempts outlasts anything.
+        self.init(
+            maxAttempts: 1, baseDelay: max(baseDelay, .milliseconds(1)), maxDelay: max(maxDelay, .milliseconds(1)),
+            accepts: accepts)
         var shortest = Duration.zero
         while shortest < outage, maxAttempts < 1_000 {
             shortest = shortest.addingClamped(shortestDelay(afterAttempt: maxAttempts))

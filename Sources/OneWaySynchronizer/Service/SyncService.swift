@@ -45,6 +45,8 @@ public final class SyncService<Report: Sendable>: Sendable {
     private let operation: Operation
     /// Runs beside the schedule, under the same lease; nil if there is none.
     private let companion: (@Sendable () async -> Void)?
+    /// Called when `run()` returns after a requested stop.
+    private let onStop: @Sendable () -> Void
     /// The stage of the running pass and the time since it began.
     private let stage: @Sendable () -> (stage: SyncStage, elapsed: Duration)?
     private let schedule: SyncSchedule
@@ -79,23 +81,28 @@ public final class SyncService<Report: Sendable>: Sendable {
     /// - Parameters:
     ///   - companion: Runs beside the schedule, and only while the lease is held. It is cancelled
     ///     and awaited at the end.
+    ///   - onStop: Called when ``run()`` returns after a requested stop.
     ///   - sync: The sync.
     package convenience init(
         schedule: SyncSchedule, lease: (any SyncLease)?, clock: SyncClock, date: @escaping @Sendable () -> Date,
-        companion: @escaping @Sendable () async -> Void, sync: @escaping @Sendable () async throws -> Report
+        companion: @escaping @Sendable () async -> Void, onStop: @escaping @Sendable () -> Void,
+        sync: @escaping @Sendable () async throws -> Report
     ) {
-        self.init(schedule: schedule, lease: lease, clock: clock, date: date, stage: { nil }, companion: companion) {
-            _ in try await sync()
-        }
+        self.init(
+            schedule: schedule, lease: lease, clock: clock, date: date, stage: { nil }, companion: companion,
+            onStop: onStop
+        ) { _ in try await sync() }
     }
 
     init(
         schedule: SyncSchedule, lease: (any SyncLease)?, clock: SyncClock, date: @escaping @Sendable () -> Date,
         stage: @escaping @Sendable () -> (stage: SyncStage, elapsed: Duration)?,
-        companion: (@Sendable () async -> Void)? = nil, operation: @escaping Operation
+        companion: (@Sendable () async -> Void)? = nil, onStop: @escaping @Sendable () -> Void = {},
+        operation: @escaping Operation
     ) {
         self.operation = operation
         self.companion = companion
+        self.onStop = onStop
         self.stage = stage
         self.schedule = schedule
         self.lease = lease
@@ -174,7 +181,10 @@ public final class SyncService<Report: Sendable>: Sendable {
             return (control.stopTimers, control.isCutShort, control.isStopRequested)
         }
         for timer in timers { timer.cancel() }
-        if isStopped { broadcaster.finish() }
+        if isStopped {
+            broadcaster.finish()
+            onStop()
+        }
         try Task.checkCancellation()
         // A stop that reached its time limit is not an error.
         if case .failure(let error) = result, !wasCutShort { throw error }

@@ -27,8 +27,8 @@ extension JSONStore {
     ///   - changes: The changes, in order.
     ///   - entity: The entity of the objects, unless a change names its own.
     ///   - options: The allowed operations and other options. The key path is not used. The removal
-    ///     limit applies to all objects of an entity that changes in a row name as gone. If the
-    ///     limit keeps objects, it keeps those of the changes that exceed it.
+    ///     limit applies to all objects of an entity that are named as gone. If the limit keeps
+    ///     objects, it keeps those of the changes that exceed it.
     ///   - versionAttribute: The attribute that orders the versions of an object, such as the time
     ///     of its last change. Changes and removals that are older than the stored object are
     ///     ignored, and counted in the result's warnings. A change is always applied if it has no
@@ -70,28 +70,40 @@ extension JSONStore {
         }
         let results = try await recorded(into: first.rules.entity, from: "push") { [runs] recorder in
             try await changeUnlessUndone { transaction in
-                var effect = SyncEffect<[StoreSyncResult]>(value: [], isUndone: true)
+                let call = ChangeCall(runCount: runs.count)
+                var effect = SyncEffect<[EntityChanges]>(value: [], isUndone: true)
                 for run in runs {
-                    let step = try await run.apply(in: transaction, of: store)
-                    effect.value.append(step.value)
+                    recorder?.begin(run.rules.entity)
+                    let step = try await run.apply(in: transaction, of: store, call)
                     effect.isUndone = effect.isUndone && step.isUndone
+                    if let index = effect.value.firstIndex(where: { $0.request.entity == run.rules.entity }) {
+                        effect.value[index].result.add(step.value)
+                    } else {
+                        effect.value.append(EntityChanges(request: run.request, result: step.value))
+                    }
                 }
                 return effect
-            } noting: { results, transaction in
-                for (run, result) in zip(runs, results) {
-                    try await BookmarkPlace.noteChanges(in: result, by: run.request, asList: false, transaction)
+            } noting: { changes, transaction in
+                for (request, result) in changes.map({ ($0.request, $0.result) }) {
+                    try await BookmarkPlace.noteChanges(in: result, by: request, asList: false, transaction)
                     let transfer = PassRecorder.Transfer(pageCount: result.pageCount, byteCount: result.byteCount)
-                    try await recorder?.succeed(result, transfer: transfer, of: run.rules.entity, in: transaction)
+                    try await recorder?.succeed(result, transfer: transfer, of: request.entity, in: transaction)
                 }
             }
         }
-        return results.dropFirst().reduce(into: results[0]) { $0.add($1) }
+        return results.dropFirst().reduce(into: results[0].result) { $0.add($1.result, ofOtherEntity: true) }
     }
+}
+
+/// The result of the changes of an entity.
+private struct EntityChanges: Sendable {
+    let request: SyncRequest
+    var result: StoreSyncResult
 }
 
 /// How the changes of an entity are applied.
 struct ChangeRules: Sendable {
-    let entity: String
+    var entity: String
     let options: StoreSyncOptions
     /// The attribute that orders the versions of an object; nil if the order of the changes does.
     let versionAttribute: String?
@@ -113,8 +125,10 @@ private struct ChangeRun: Sendable {
     }
 
     func apply(
-        in transaction: any StoreTransaction, of store: any Store
+        in transaction: any StoreTransaction, of store: any Store, _ call: ChangeCall
     ) async throws -> SyncEffect<StoreSyncResult> {
+        var request = request
+        request.call = call
         var warnings: [String] = []
         var current = changes
         if let attribute = rules.versionAttribute {
@@ -137,8 +151,10 @@ private struct ChangeRun: Sendable {
 }
 
 extension StoreSyncResult {
-    /// Adds the result of a later step of the same sync.
-    fileprivate mutating func add(_ later: StoreSyncResult) {
+    /// Adds the result of a later run of the same call.
+    ///
+    /// The keys of several entities have no common meaning, so that there are none.
+    fileprivate mutating func add(_ later: StoreSyncResult, ofOtherEntity: Bool = false) {
         counts += later.counts
         countsByEntity.merge(later.countsByEntity) { one, other in
             var sum = one
@@ -149,11 +165,14 @@ extension StoreSyncResult {
         rejectedCount += later.rejectedCount
         toleratedCount += later.toleratedCount
         drift.add(later.drift)
-        if let others = later.keys {
+        if !ofOtherEntity, let others = later.keys {
             keys?.inserted += others.inserted
             keys?.updated += others.updated
             keys?.deleted += others.deleted
+        } else {
+            keys = nil
         }
+        if absentKeys != later.absentKeys { absentKeys = nil }
         pageCount += later.pageCount
         byteCount += later.byteCount
         warnings += later.warnings

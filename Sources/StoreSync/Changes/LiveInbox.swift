@@ -10,11 +10,14 @@ final class LiveInbox: Sendable {
         private enum Step { case waiting, begun, abandoned }
 
         let changes: [RemoteChange]
+        /// Whether a failure is noted. If not, the changes are delivered again one by one.
+        let notesFailure: Bool
         let result = Promise<StoreSyncResult>()
         private let step = Locked(Step.waiting)
 
-        init(_ changes: [RemoteChange]) {
+        init(_ changes: [RemoteChange], notesFailure: Bool = true) {
             self.changes = changes
+            self.notesFailure = notesFailure
         }
 
         /// Begins to apply the changes; false if the caller no longer waits.
@@ -88,7 +91,13 @@ final class LiveInbox: Sendable {
         self.applyChanges = change
     }
 
-    var health: LiveSync.Health { state.withLock(\.health) }
+    var health: LiveSync.Health {
+        state.withLock { state in
+            var health = state.health
+            health.waitingCount = state.deliveries.count
+            return health
+        }
+    }
 
     /// The events from now on, for one observer.
     func events(bufferSize: Int) -> SyncEvents<LiveSync.Event> {
@@ -105,8 +114,12 @@ final class LiveInbox: Sendable {
 
     /// Runs a pass of each list when it has its turn. A list that fails does not stop the others.
     ///
-    /// - Throws: The first error of a list.
-    func pass(_ lists: [@Sendable () async throws -> StoreSyncResult]) async throws -> [StoreSyncResult] {
+    /// - Parameter lists: The entity and the pass of each list.
+    /// - Throws: The error of the only list; ``LiveSync/PassFailure`` if there are several;
+    ///   `CancellationError` if the task is cancelled.
+    func pass(
+        _ lists: [(entity: String, sync: @Sendable () async throws -> StoreSyncResult)]
+    ) async throws -> [StoreSyncResult] {
         defer {
             let waiters = state.withLock { state in
                 state.passCount += 1
@@ -115,28 +128,28 @@ final class LiveInbox: Sendable {
             for waiter in waiters { waiter.resume() }
         }
         var hasMissed = false
-        var results: [Result<StoreSyncResult, any Error>] = []
+        var results: [StoreSyncResult] = []
+        var failures: [LiveSync.PassFailure.Failure] = []
         for list in lists {
             do {
                 let result = try await turns.run {
-                    if results.isEmpty { hasMissed = beginPass() }
-                    return try await list()
+                    if results.isEmpty, failures.isEmpty { hasMissed = beginPass() }
+                    return try await list.sync()
                 }
-                results.append(.success(result))
+                results.append(result)
             } catch {
-                results.append(.failure(error))
+                failures.append(LiveSync.PassFailure.Failure(entity: list.entity, error: error))
                 if Task.isCancelled { break }
             }
         }
-        do {
-            let all = try results.map { try $0.get() }
+        guard let first = failures.first else {
             state.withLock { $0.failedPassCount = 0 }
-            return all
-        } catch {
-            state.withLock { $0.failedPassCount += 1 }
-            if hasMissed { needPass(nil) }
-            throw error
+            return results
         }
+        state.withLock { $0.failedPassCount += 1 }
+        if hasMissed { needPass(nil) }
+        try Task.checkCancellation()
+        throw lists.count == 1 ? first.error : LiveSync.PassFailure(failures: failures)
     }
 
     /// Notes the beginning of a pass, which includes all changes that were missed before it.
@@ -155,10 +168,15 @@ final class LiveInbox: Sendable {
 
     /// Applies changes when they have their turn, under the lease of the service.
     func apply(_ changes: [RemoteChange]) async throws -> StoreSyncResult {
-        let delivery = Delivery(changes)
+        try await deliver(Delivery(changes), limit: Self.limit)
+    }
+
+    /// Waits until changes, from the feed or from others, have been applied in the order of their
+    /// arrival.
+    private func deliver(_ delivery: Delivery, limit: Int) async throws -> StoreSyncResult {
         let (error, waiter) = state.withLock { state -> (LiveSync.Refusal?, Waiters<Void>.Waiter?) in
             guard state.isActive else { return (.notActive, nil) }
-            guard state.deliveries.count < Self.limit else { return (.tooManyWaiting(limit: Self.limit), nil) }
+            guard state.deliveries.count < limit else { return (.tooManyWaiting(limit: limit), nil) }
             state.deliveries.append(delivery)
             return (nil, state.arrivals.removeFirst())
         }
@@ -182,13 +200,21 @@ final class LiveInbox: Sendable {
             group.addTask { await self.requestPasses() }
             if let feed { group.addTask { await self.follow(feed) } }
         }
-        let left = state.withLock { state in
+        let (left, wasConnected) = state.withLock { state in
             state.isActive = false
-            state.health.isConnected = false
-            defer { state.deliveries = FIFO() }
-            return state.deliveries.map { $0 }
+            defer {
+                state.deliveries = FIFO()
+                state.health.isConnected = false
+            }
+            return (state.deliveries.map { $0 }, state.health.isConnected)
         }
         for delivery in left { delivery.result.settle(.failure(LiveSync.Refusal.notActive)) }
+        if wasConnected { broadcaster.send(.interrupted(nil)) }
+    }
+
+    /// Ends the events of all observers.
+    func finishEvents() {
+        broadcaster.finish()
     }
 
     private func takeDeliveries() async {
@@ -201,15 +227,23 @@ final class LiveInbox: Sendable {
                 continue
             }
             do {
+                // Noted in the turn, so that events have the order of the changes.
                 let result = try await turns.run { () -> StoreSyncResult? in
-                    delivery.begin() ? try await applyChanges(delivery.changes) : nil
+                    guard delivery.begin() else { return nil }
+                    do {
+                        let result = try await applyChanges(delivery.changes)
+                        note(result, of: delivery.changes.count)
+                        return result
+                    } catch {
+                        if delivery.notesFailure, !Task.isCancelled {
+                            noteFailure(error, count: delivery.changes.count)
+                        }
+                        throw error
+                    }
                 }
-                guard let result else { continue }
-                note(result, of: delivery.changes.count)
-                delivery.result.settle(.success(result))
+                if let result { delivery.result.settle(.success(result)) }
             } catch {
                 let isOver = Task.isCancelled
-                if !isOver { noteFailure(error, count: delivery.changes.count) }
                 delivery.result.settle(.failure(isOver ? LiveSync.Refusal.notActive : error))
                 if isOver { return }
             }
@@ -251,10 +285,10 @@ final class LiveInbox: Sendable {
         case .changes(let changes):
             guard !changes.isEmpty else { return }
             do {
-                note(try await turns.run { try await applyChanges(changes) }, of: changes.count)
+                _ = try await deliver(Delivery(changes, notesFailure: changes.count == 1), limit: .max)
             } catch {
                 try Task.checkCancellation()
-                guard changes.count > 1 else { return noteFailure(error, count: changes.count) }
+                guard changes.count > 1 else { return }
                 // Applied one by one, because a single change may be the cause.
                 for change in changes { try await receive(.changes([change])) }
             }
@@ -288,7 +322,9 @@ final class LiveInbox: Sendable {
     private func noteFailure(_ error: any Error, count: Int) {
         state.withLock { $0.health.failureCount += count }
         broadcaster.send(.failed(error, changeCount: count))
-        needPass(error)
+        guard case LiveSync.Refusal.unknownEntity = error else { return needPass(error) }
+        // No list corrects the objects.
+        change { $0.lastError = error }
     }
 
     private func noteInterruption(_ error: (any Error)?) {

@@ -26,8 +26,8 @@ extension LiveSync {
 extension LiveSync.Event: BufferedEvent {
     package var retention: EventRetention {
         switch self {
-        case .connected, .interrupted: .droppable
-        case .gap, .ended, .applied, .failed: .kept
+        case .connected, .interrupted, .applied: .droppable
+        case .gap, .ended, .failed: .kept
         }
     }
 }

@@ -13,7 +13,8 @@ public import SyncStore
 ///     try await live.service.run()
 ///
 /// Passes and changes never overlap, so a page that was read before a change cannot undo it. This
-/// holds for all live syncs of an open store together. After a gap in the feed, or a change that
+/// holds for all live syncs of an open `SQLiteStore`, `PostgresStore` or `MemoryStore` together; a
+/// store of your own needs one live sync for all its lists. After a gap in the feed, or a change that
 /// cannot be applied, the next pass begins early, and again if it fails. Changes from the feed and
 /// from webhooks are accepted only while the service runs and, if it has a lease, holds the lease.
 public final class LiveSync: Sendable {
@@ -31,6 +32,8 @@ public final class LiveSync: Sendable {
         /// The number of changes that could not be applied, in whole or in part. One call counts at
         /// most one for each rejected object.
         public internal(set) var failureCount = 0
+        /// The number of webhooks and events whose changes wait for their turn, such as during a pass.
+        public internal(set) var waitingCount = 0
         /// The number of gaps, including connections that did not continue the previous one.
         public internal(set) var gapCount = 0
         /// The last error of the feed or of a change; nil if there was none. A `SyncError.Recorded`
@@ -40,6 +43,9 @@ public final class LiveSync: Sendable {
 
     /// The service that runs the passes, of all lists in order. It starts and stops everything, and
     /// has the health and events of the passes.
+    ///
+    /// A list that fails does not stop the others. If there are several, the error of the pass is a
+    /// ``LiveSync/PassFailure``.
     public let service: SyncService<[StoreSyncResult]>
     private let inbox: LiveInbox
 
@@ -83,11 +89,12 @@ public final class LiveSync: Sendable {
     /// until its service runs.
     ///
     /// Changes are applied in the order of their arrival, whatever their entities. A change belongs
-    /// to the list of the entity that it names, or else to the first list.
+    /// to the list of the entity that it names or of an entity that it inherits from, and without a
+    /// name to the first list. Of two lists of one entity, the first one has the options of changes.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - lists: The lists, in the order of their passes; list objects before others that name
+    ///   - lists: The lists, at least one, in the order of their passes; list objects before others that name
     ///     them.
     ///   - feed: The feed of changes; nil, the default, if only ``apply(_:)`` delivers changes.
     ///   - schedule: When passes run, as for one list.
@@ -114,17 +121,27 @@ public final class LiveSync: Sendable {
         let inbox = LiveInbox(feed: feed, passSchedule: passSchedule, clock: clock, date: date, turns: turns) {
             changes in
             try await store.syncing.apply(changes) { entity in
-                guard let list = lists.first(where: { entity == nil || $0.rules.entity == entity }) else {
-                    throw Refusal.unknownEntity(entity ?? "any entity")
+                guard let entity else {
+                    guard let first = lists.first else { throw Refusal.unknownEntity("an entity without a name") }
+                    return first.rules
                 }
-                return list.rules
+                let list =
+                    lists.first { $0.rules.entity == entity }
+                    ?? lists.first { list in
+                        store.model[list.rules.entity].flatMap { store.model[entity]?.isKind(of: $0) } ?? false
+                    }
+                guard var rules = list?.rules else { throw Refusal.unknownEntity(entity) }
+                rules.entity = entity
+                return rules
             }
         }
         self.inbox = inbox
         service = SyncService(
             schedule: schedule, lease: lease, clock: clock, date: date, companion: { await inbox.run() },
+            onStop: { inbox.finishEvents() },
             sync: {
-                try await inbox.pass(lists.map { list in { try await list.sync(store.syncing) } })
+                try await inbox.pass(
+                    lists.map { list in (list.rules.entity, { try await list.sync(store.syncing) }) })
             })
         inbox.requestPass = { [weak service] in service?.trigger() }
     }
@@ -133,13 +150,13 @@ public final class LiveSync: Sendable {
     public var health: Health { inbox.health }
 
     /// The events from now on, for one observer; the buffer holds 256 events. Each access creates a
-    /// new observer.
+    /// new observer, whose sequence ends when the service has stopped.
     public var events: SyncEvents<Event> { events(bufferSize: 256) }
 
     /// The events from now on, for one observer.
     ///
     /// - Parameter bufferSize: The number of events that wait for the observer before some are
-    ///   dropped; at least 1.
+    ///   dropped; at least 1. Gaps, failures and the end are dropped last.
     public func events(bufferSize: Int) -> SyncEvents<Event> {
         inbox.events(bufferSize: bufferSize)
     }
@@ -161,7 +178,7 @@ public final class LiveSync: Sendable {
 
 extension LiveSync.Health: Codable {
     private enum CodingKeys: CodingKey {
-        case isConnected, hasEnded, lastChange, changeCount, failureCount, gapCount, lastError
+        case isConnected, hasEnded, lastChange, changeCount, failureCount, waitingCount, gapCount, lastError
     }
 
     /// Decodes a snapshot. Its error becomes a `SyncError.Recorded`.
@@ -172,6 +189,7 @@ extension LiveSync.Health: Codable {
         lastChange = try container.decodeIfPresent(Date.self, forKey: .lastChange)
         changeCount = try container.decode(Int.self, forKey: .changeCount)
         failureCount = try container.decode(Int.self, forKey: .failureCount)
+        waitingCount = try container.decode(Int.self, forKey: .waitingCount)
         gapCount = try container.decode(Int.self, forKey: .gapCount)
         lastError = try container.decodeIfPresent(SyncError.Recorded.self, forKey: .lastError)
     }
@@ -184,6 +202,7 @@ extension LiveSync.Health: Codable {
         try container.encodeIfPresent(lastChange, forKey: .lastChange)
         try container.encode(changeCount, forKey: .changeCount)
         try container.encode(failureCount, forKey: .failureCount)
+        try container.encode(waitingCount, forKey: .waitingCount)
         try container.encode(gapCount, forKey: .gapCount)
         try container.encodeIfPresent(lastError.map { SyncError.Recorded($0) }, forKey: .lastError)
     }

@@ -68,7 +68,7 @@ public struct RemoteChange: Sendable {
     /// Whether a parsed JSON lists no object; false if that is not known.
     package var isEmpty: Bool {
         guard case .value(let document) = json else { return false }
-        func isEmpty(_ keyPath: String) -> Bool { document.value(at: JSONKeyPath.keys(of: keyPath)) == .array([]) }
+        func isEmpty(_ keyPath: String) -> Bool { document.value(at: JSONKeyPath.list(at: keyPath).list) == .array([]) }
         guard isEmpty(keyPath) else { return false }
         guard case .objects(.list(let gone)) = kind else { return true }
         return isEmpty(gone) || document.value(at: JSONKeyPath.keys(of: gone)) == nil
@@ -107,7 +107,7 @@ public struct RemoteChange: Sendable {
 
     /// The same change with other objects in its document.
     func listing(_ elements: [JSONValue], in document: JSONValue) -> RemoteChange {
-        let keys = JSONKeyPath.keys(of: keyPath)
+        let keys = JSONKeyPath.list(at: keyPath).list
         return RemoteChange(
             kind: kind, json: .value(document.replacing(at: keys[...], by: .array(elements))), keyPath: keyPath,
             entity: entity)

@@ -37,13 +37,15 @@ final class StaleChanges {
                 kept.append(change)
                 continue
             }
-            guard let value = document.value(at: JSONKeyPath.keys(of: change.keyPath)) else {
+            let place = JSONKeyPath.list(at: change.keyPath)
+            guard let value = document.value(at: place.list) else {
                 kept.append(change)
                 continue
             }
             var elements = [value]
             if case .array(let list) = value { elements = list }
-            let stale = try await staleIndices(of: elements, areGone: change.areGone)
+            let objects = elements.map { $0.value(at: place.object) }
+            let stale = try await staleIndices(of: objects, areGone: change.areGone)
             guard !stale.isEmpty else {
                 kept.append(change)
                 continue
@@ -55,12 +57,14 @@ final class StaleChanges {
         return kept
     }
 
-    private func staleIndices(of elements: [JSONValue], areGone: Bool) async throws -> Set<Int> {
+    /// - Parameter elements: The objects of the elements; nil for an element without one.
+    private func staleIndices(of elements: [JSONValue?], areGone: Bool) async throws -> Set<Int> {
         var options = request.readerOptions(for: transaction)
         // An object that is gone may be named by its identifier only.
         if areGone { options.acceptsIdentifiers = true }
         var collector = try RecordCollector(request.mapper, entity: request.entity, options: options)
         for (index, element) in elements.enumerated() {
+            guard let element else { continue }
             var writer = JSONWriter()
             try writer.value(element)
             try collector.add(writer.bytes, index: index)

@@ -75,9 +75,35 @@ extension WebhookVerifier {
 }
 
 extension Error {
-    /// Whether the content of a change causes the error each time.
+    /// Whether the content of a change causes the error each time. What a corrected program could
+    /// apply is not such a change.
     fileprivate var isOfContent: Bool {
-        if let refusal = self as? LiveSync.Refusal { return !refusal.isRetryable }
-        return self is JSONError || self is MappingError || self is StoreSyncError
+        switch self {
+        case let refusal as LiveSync.Refusal: !refusal.isRetryable
+        case let error as JSONError: error.reason != nil
+        case let error as MappingError: error.isOfContent
+        case let error as StoreSyncError: error.isOfContent
+        default: false
+        }
+    }
+}
+
+extension MappingError {
+    fileprivate var isOfContent: Bool {
+        switch self {
+        case .unfit: true
+        case .unknownEntity, .unknownTransformer, .unrelatedEntity, .irreversible, .nestedTooDeep: false
+        }
+    }
+}
+
+extension StoreSyncError {
+    fileprivate var isOfContent: Bool {
+        switch self {
+        case .payloadDiffers, .unidentifiedObjects, .unsuitableRelationship, .unsuitableKey, .unsuitableTombstones:
+            true
+        case .differentModels, .removalLimitExceeded, .noParent, .noRelationship, .repeatedPages, .unknownVersion:
+            false
+        }
     }
 }

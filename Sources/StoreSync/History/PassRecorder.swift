@@ -16,7 +16,8 @@ final class PassRecorder: Sendable {
 
     private let history: SyncHistory
     private let shared: SharedSyncs
-    private let entity: String
+    /// The entity that is being synced.
+    private let entity: Locked<String>
     /// The name of the source; nil if it has none.
     private let source: String?
     private let started = Date()
@@ -27,8 +28,13 @@ final class PassRecorder: Sendable {
     init(_ history: SyncHistory, sharing shared: SharedSyncs, entity: String, source: String?) {
         self.history = history
         self.shared = shared
-        self.entity = entity
+        self.entity = Locked(entity)
         self.source = source
+    }
+
+    /// Notes the entity that is synced from now on, for a failure.
+    func begin(_ entity: String) {
+        self.entity.withLock { $0 = entity }
     }
 
     /// Whether passes without changes are recorded.
@@ -42,7 +48,7 @@ final class PassRecorder: Sendable {
         in transaction: any StoreTransaction
     ) async throws {
         guard !result.isUnchanged || recordsUnchanged else { return }
-        var pass = pass(of: entity ?? self.entity, result.isUnchanged ? .unchanged : .succeeded)
+        var pass = pass(of: entity ?? self.entity.value, result.isUnchanged ? .unchanged : .succeeded)
         pass.counts = result.counts
         pass.rejectedCount = result.rejectedCount
         pass.pageCount = transfer?.pageCount
@@ -56,7 +62,7 @@ final class PassRecorder: Sendable {
     /// the sync is more important than a failure to record it.
     func fail(_ error: any Error, in store: any Store) async {
         returnTaken()
-        var pass = pass(of: entity, error is CancellationError ? .cancelled : .failed)
+        var pass = pass(of: entity.value, error is CancellationError ? .cancelled : .failed)
         if pass.status == .failed { pass.error = String(ErrorText.describing(error).prefix(Self.errorLength)) }
         // A separate task, because the current one may be cancelled.
         let recording = Task { [pass] in try await store.transaction { try await self.record(pass, in: $0) } }
@@ -76,7 +82,7 @@ final class PassRecorder: Sendable {
         pass.write(to: &record)
         shared.unrecordedPasses.withLock { passes in
             passes.append(record)
-            passes.removeFirst(max(passes.count - history.limit, 0))
+            passes.removeFirst(max(passes.count - history.totalLimit, 0))
         }
     }
 

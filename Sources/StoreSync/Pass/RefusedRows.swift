@@ -61,7 +61,9 @@ extension SyncPass {
         for refusal in refused {
             let layout = try model.layout(of: refusal.entity)
             reject(refusal, index: refusedRows.element(of: refusal.object, layout))
-            guard let object = refusal.object, tally.inserted(layout).contains(object) else { continue }
+            guard let object = refusal.object,
+                tally.inserted(layout).contains(object) || call?.hasInserted(object, of: layout) == true
+            else { continue }
             inserted[layout.name, default: []].append(object)
         }
         for (entity, objects) in inserted.sorted(by: { $0.key < $1.key }) {

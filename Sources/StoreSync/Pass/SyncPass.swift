@@ -79,6 +79,8 @@ final class SyncPass {
     let nestsItself: Bool
     /// The number of objects that the ended changes deleted, for the removal limit.
     var sweptCount = 0
+    /// The call of which the pass is a run; nil for a sync of its own.
+    var call: ChangeCall?
     /// The parent of the list's objects and its relationship to them; nil if the request has none.
     var listParent: (relationship: EntityLayout.Relationship, object: ObjectID)?
     /// Whether an object that the list contains twice is reported; false for remote sources, whose

@@ -13,6 +13,8 @@ struct SyncRequest: Sendable {
     let parent: StoreSyncOptions.Parent?
     let options: StoreSyncOptions
     let rules: SyncRules
+    /// The call of which the request is a run; nil for a sync of its own.
+    var call: ChangeCall?
 
     /// How often a pass reads the pages of a source at most. It reads them again if objects may
     /// have moved between pages during a reading.
@@ -66,6 +68,8 @@ struct SyncRequest: Sendable {
     ) async throws -> SyncEffect<PassEnd> {
         let layout = try mapper.mapping(of: entity).layout
         let pass = SyncPass(transaction, mapper: mapper, rules: rules, list: layout)
+        pass.call = call
+        pass.sweptCount = call?.removalCount(of: entity) ?? 0
         let children = try await SyncChildren(parent, of: layout, in: pass)
         pass.listParent = children.map { ($0.relationship, $0.parent) }
         let scope = StoreQuery(entity, where: options.scope, objects: children?.linkedRows ?? .all)
@@ -113,7 +117,9 @@ struct SyncRequest: Sendable {
             pass.tally.countWithheld(try await transaction.count(absent), of: layout)
         }
         try await pass.rememberDeleted(named)
-        try await pass.settleValues()
+        // What one run refuses may become free in a later one.
+        if call?.isLastRun ?? true { try await pass.settleValues() }
+        call?.end(pass, of: entity)
         try await pass.settlePendingLinks()
         try await pass.reportIncomplete()
         let isUndone = try await pass.hasUndoneItself(in: store)
@@ -199,7 +205,10 @@ struct SyncRequest: Sendable {
         in scope: StoreQuery, _ transaction: any StoreTransaction
     ) async throws -> (limit: RemovalLimit, localCount: Int)? {
         guard sweeps, let limit = options.removalLimit else { return nil }
-        return (limit, try await transaction.count(scope))
+        if let known = call?.localCount(of: entity) { return (limit, known) }
+        let count = try await transaction.count(scope)
+        call?.setLocalCount(count, of: entity)
+        return (limit, count)
     }
 
     /// The result of a finished pass.
