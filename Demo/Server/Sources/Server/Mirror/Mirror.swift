@@ -31,7 +31,7 @@ struct Mirror: Service {
                 delta: HTTPAPI.Delta(
                     cursor: .element(keyPath: "updated_at"), parameter: "updated_since",
                     tombstones: .flag(keyPath: "deleted"))),
-            // The service tries again by itself, and its status is to tell of a failure soon.
+            // The service retries by itself, and its status should report a failure soon.
             client: HTTPClient(retry: RetryPolicy(maxAttempts: 3)))
         service = SyncService(
             schedule: SyncSchedule(interval: interval, failureDelay: .seconds(1), maxFailureDelay: .seconds(60)),
