@@ -301,8 +301,8 @@ extension HTTPAPI {
     /// A connection of a GraphQL API (Relay's specification): its nodes, with `pageInfo`.
     ///
     /// The query must have a variable `$after`, and request `pageInfo.endCursor`,
-    /// `pageInfo.hasNextPage`, and its objects. A response with `errors` is an error, even if it has
-    /// data, too.
+    /// `pageInfo.hasNextPage`, and its objects. A response with `errors` is an error, even if it
+    /// has data, too.
     ///
     /// - Parameters:
     ///   - query: The query.

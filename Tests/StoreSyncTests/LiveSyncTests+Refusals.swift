@@ -66,7 +66,8 @@ extension LiveSyncTests {
         #expect(descriptions.count == 6 && descriptions[0] == "connected again")
         #expect(descriptions[1] == "interrupted: away" && descriptions[2] == "gap: missed")
         #expect(descriptions[4] == "ended")
-        // Of the first two, the observer whose buffer is full lacks both for the sake of the others.
+        // Of the first two, the observer whose buffer is full lacks both for the sake of the
+        // others.
         descriptions = []
         for await event in few { descriptions.append("\(event)") }
         #expect(descriptions.count == 4 && descriptions[0] == "gap: missed" && descriptions[2] == "ended")

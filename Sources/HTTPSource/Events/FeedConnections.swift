@@ -31,7 +31,7 @@ struct FeedConnections: Sendable {
     ///   - receive: Receives interruptions.
     ///   - forget: Forgets the cursor, which the server no longer knows (status 410), and returns
     ///     whether there was one.
-    ///   - connect: Reads one connection to its end. Returns whether the feed has ended permanently.
+    ///   - connect: Reads one connection to its end, and returns whether the feed has ended.
     /// - Throws: `HTTPError` if another connection cannot help; any other error of `receive` and
     ///   `connect`; `CancellationError`.
     func run(

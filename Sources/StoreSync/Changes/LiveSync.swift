@@ -14,9 +14,10 @@ public import SyncStore
 ///
 /// Passes and changes never overlap, so a page that was read before a change cannot undo it. This
 /// holds for all live syncs of an open `SQLiteStore`, `PostgresStore` or `MemoryStore` together; a
-/// store of your own needs one live sync for all its lists. After a gap in the feed, or a change that
-/// cannot be applied, the next pass begins early, and again if it fails. Changes from the feed and
-/// from webhooks are accepted only while the service runs and, if it has a lease, holds the lease.
+/// store of your own needs one live sync for all its lists. After a gap in the feed, or a change
+/// that cannot be applied, the next pass begins early, and again if it fails. Changes from the feed
+/// and from webhooks are accepted only while the service runs and, if it has a lease, holds the
+/// lease.
 public final class LiveSync: Sendable {
     /// A snapshot of the changes received so far.
     public struct Health: Sendable {
@@ -32,7 +33,8 @@ public final class LiveSync: Sendable {
         /// The number of changes that could not be applied, in whole or in part. One call counts at
         /// most one for each rejected object.
         public internal(set) var failureCount = 0
-        /// The number of webhooks and events whose changes wait for their turn, such as during a pass.
+        /// The number of webhooks and events whose changes wait for their turn, such as during a
+        /// pass.
         public internal(set) var waitingCount = 0
         /// The number of gaps, including connections that did not continue the previous one.
         public internal(set) var gapCount = 0
@@ -90,12 +92,13 @@ public final class LiveSync: Sendable {
     ///
     /// Changes are applied in the order of their arrival, whatever their entities. A change belongs
     /// to the list of the entity that it names or of an entity that it inherits from, and without a
-    /// name to the first list. Of two lists of one entity, the first one has the options of changes.
+    /// name to the first list. Of two lists of one entity, the first one has the options of
+    /// changes.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - lists: The lists, at least one, in the order of their passes; list objects before others that name
-    ///     them.
+    ///   - lists: The lists, at least one, in the order of their passes; list objects before others
+    ///     that name them.
     ///   - feed: The feed of changes; nil, the default, if only ``apply(_:)`` delivers changes.
     ///   - schedule: When passes run, as for one list.
     ///   - lease: The lease that lets one service at a time sync; nil by default.

@@ -1,5 +1,6 @@
 import FlyingFox
 import Foundation
+import Synchronization
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -22,6 +23,8 @@ struct RunningServer {
         process.standardError = log
         process.standardOutput = metrics
         try process.run()
+        let identifier = process.processIdentifier
+        servers.withLock { $0.append(identifier) }
     }
 
     /// Reads the log up to a text.
@@ -47,8 +50,12 @@ struct RunningServer {
     }
 }
 
+/// The servers that were started. A failure leaves none behind.
+let servers = Mutex<[Int32]>([])
+
 @Sendable func fail(_ reason: String) -> Never {
     print("failed: \(reason)")
+    for server in servers.withLock(\.self) { kill(server, SIGTERM) }
     exit(1)
 }
 
@@ -94,9 +101,16 @@ func freePort() async throws -> UInt16 {
     return try await port(of: server)
 }
 
+/// The health of a server, which may not listen yet.
 func health(of server: RunningServer) async throws -> String {
-    let (data, _) = try await URLSession.shared.data(from: server.health)
-    return String(decoding: data, as: UTF8.self)
+    while true {
+        do {
+            let (data, _) = try await URLSession.shared.data(from: server.health)
+            return String(decoding: data, as: UTF8.self)
+        } catch let error as URLError where error.code == .cannotConnectToHost {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
 }
 
 let serving = Task { try await upstream.run() }
