@@ -14,6 +14,8 @@ public final class HTTPClient: Sendable {
     public struct Limits: Sendable, Hashable {
         /// The longest time without any data while the client waits for the server; 30 s by
         /// default.
+        ///
+        /// It begins anew after the process was suspended or its threads were too busy to listen.
         public var silence: Duration
         /// The longest duration of a request, from its sending to the last byte of its body; 10 min
         /// by default.

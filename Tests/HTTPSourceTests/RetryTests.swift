@@ -311,6 +311,23 @@ import Testing
         #expect(error?.problem == .timedOut)
     }
 
+    /// The machine slept for five minutes, and the server's reply is still on its way.
+    @Test func aTimeInWhichTheProcessDidNotRunIsNoSilence() async throws {
+        let gate = Gate()
+        let server = ScriptedServer { _, _ in
+            try await gate.pass()
+            return .json(usersJSON([1]))
+        }
+        let world = try await SourceWorld()
+        let source = try HTTPJSONSource.users(server, clock: clock)
+        async let result = world.sync(source)
+        try await clock.waitForPendingDelays([.seconds(30)])
+        clock.advance(by: .seconds(300))
+        try await clock.waitForPendingDelays([.seconds(30)])
+        gate.open()
+        #expect(try await result.counts.inserted == 1)
+    }
+
     @Test func aBodyThatDripsHasItsTimeToo() async throws {
         let clock = clock
         let server = ScriptedServer { _, _ in

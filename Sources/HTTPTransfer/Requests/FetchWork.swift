@@ -90,11 +90,14 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
                 allowed = allowed.addingClamped(.seconds(activity.byteCount / client.limits.slowestByteRate))
             }
             let end = min(begin.addingClamped(allowed), order.deadline ?? .longest)
-            let silence = (activity.isOurTurn ? now : activity.last)
-                .addingClamped(order.silence ?? client.limits.silence)
+            let allowedSilence = order.silence ?? client.limits.silence
+            let silence = (activity.isOurTurn ? now : activity.last).addingClamped(allowedSilence)
             let wait = min(end, silence) - now
             if wait <= .zero { return }
             try await client.clock.sleep(wait)
+            // A process that was suspended, or whose threads were busy, has not listened: the
+            // silence was not the server's.
+            if client.clock.now() - (now + wait) > allowedSilence / 20 { noteArrival() }
         }
     }
 
