@@ -61,8 +61,7 @@ struct PostgresOddValueTests {
             let memory = MemoryStore(exactly: model)
             let payloads = [
                 try pages(texts, size: 1, model, of: "Page"), try pages(texts.reversed(), size: 1, model, of: "Page"),
-                // Some twice, with other values.
-                try pages(texts + texts.suffix(5), size: 2, model, of: "Page"),
+                try pages(texts.suffix(5), size: 2, model, of: "Page"),
                 try pages(Array(texts.prefix(3)) + ["new"], size: 3, model, of: "Post"),
             ]
             for payload in payloads {
@@ -133,7 +132,7 @@ struct PostgresOddValueTests {
             let memory = MemoryStore(exactly: model)
             let texts = texts()
             var batch = RecordBatch(of: try model.layout(of: "Part"))
-            for text in texts + texts.suffix(3) {
+            for text in texts {
                 for other in [Data(), Data([0, 1, 92]), Data((texts.last ?? "").utf8.prefix(5000))] {
                     batch.beginRecord()
                     batch.setValue(.uri(text), at: 0)

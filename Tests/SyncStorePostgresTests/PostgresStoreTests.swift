@@ -138,36 +138,6 @@ struct PostgresStoreTests {
         await server.close()
     }
 
-    @Test func repeatedRowsActInTheirOrder() async throws {
-        try await SharedPostgres.withSchemas { schemas in
-            let model = try PostgresWorld.model()
-            let stored = try await PostgresStore(exactly: model, at: schemas.url, options: schemas.emptyStore())
-            let memory = MemoryStore(exactly: model)
-            var batch = RecordBatch(of: try model.layout(of: "User"))
-            // Same cells, other cells, absent cells, no identity, and back again.
-            for (id, name) in [
-                (1, "a"), (1, "a"), (2, "x"), (1, "b"), (2, nil), (1, "a"), (2, "y"), (nil, "n"), (2, "y"),
-            ] {
-                batch.beginRecord()
-                if let id { batch.setInt(Int64(id), at: 0) }
-                if let name { batch.setValue(.string(name), at: 1) }
-                batch.endRecord()
-            }
-            for policy in [
-                MergeRequest.Policy(updates: false), MergeRequest.Policy(), MergeRequest.Policy(inserts: false),
-            ] {
-                let records = batch
-                let merge = { @Sendable (transaction: any StoreTransaction) in
-                    try await transaction.merge(MergeRequest(records, policy: policy))
-                }
-                let found = try await stored.transaction(merge)
-                let expected = try await memory.transaction(merge)
-                #expect(found.rows == expected.rows)
-                #expect(try await stored.names() == memory.names())
-            }
-        }
-    }
-
     @Test func aMomentThatPostgreSQLDoesNotKnowIsRefused() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let model = try DataModel {

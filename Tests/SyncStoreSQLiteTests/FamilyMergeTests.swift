@@ -65,22 +65,22 @@ import Testing
         #expect(try await names() == ["Guest g", "Guest h", "Visitor A", "Visitor w"])
     }
 
-    @Test func rowsOfOneIdentityAreOneObject() async throws {
+    @Test func rowsOfOneIdentityAreRefused() async throws {
         try await merge("Person", [(1, "a"), (5, "e")])
         try await merge("Guest", [(1, "x")])
-        let rows = try await merge("Person", [(5, "e"), (1, "b"), (5, "f"), (1, "c"), (1, "c"), (7, nil), (7, "n")])
-        #expect(
-            rows.map { $0?.change } == [.unchanged, .updated, .updated, .updated, .unchanged, .inserted, .updated])
-        #expect(try await names() == ["Guest x", "Person c", "Person f", "Person n"])
+        for rows in [[(5, "e"), (1, "b"), (5, "f")], [(7, nil), (7, "n")]] as [[(Int64, String?)]] {
+            await #expect(throws: StoreError.repeatedObject(entity: "Person")) { try await merge("Person", rows) }
+        }
+        #expect(try await names() == ["Guest x", "Person a", "Person e"])
     }
 
     @Test func aPreviewChangesNothing() async throws {
         try await merge("Person", [(1, "a")])
         var policy = MergeRequest.Policy()
         policy.previewsUpdates = true
-        let rows = try await merge("Person", [(1, "b"), (1, "c")], policy: policy)
-        #expect(rows.map { $0?.change } == [.updated, .updated])
-        #expect(try await names() == ["Person a"])
+        let rows = try await merge("Person", [(1, "b"), (2, "c")], policy: policy)
+        #expect(rows.map { $0?.change } == [.updated, .inserted])
+        #expect(try await names() == ["Person a", "Person c"])
     }
 
     @Test func objectsThatAreNamedAreMerged() async throws {
@@ -106,17 +106,15 @@ import Testing
         ])
         #expect(apart == [.init(1, .updated), .init(3, .unchanged), .init(2, .updated), nil])
         #expect(try await names() == ["Person A", "Person B", "Person c"])
-        // The same object twice, by number or by identity: one after the other.
-        let twice = try await mergeNamed([(.object(1), nil, "p"), (.object(1), nil, "q"), (.identity, 1, "q")])
-        #expect(twice == [.init(1, .updated), .init(1, .updated), .init(1, .unchanged)])
-        let both = try await mergeNamed([(.identity, 2, "B"), (.object(2), nil, "r")])
-        #expect(both == [.init(2, .unchanged), .init(2, .updated)])
-        // An identity that is given to an object is that of no other one any more.
-        let given = try await mergeNamed([(.object(2), 9, "s"), (.identity, 2, "t"), (.identity, 9, "u")])
-        #expect(given == [.init(2, .updated), .init(4, .inserted), .init(2, .updated)])
-        #expect(try await names() == ["Person c", "Person q", "Person t", "Person u"])
-        let found = try await mergeNamed([(.object(1), 11, "v"), (.identity, 11, "w")])
-        #expect(found == [.init(1, .updated), .init(1, .updated)])
-        #expect(try await names() == ["Person c", "Person t", "Person u", "Person w"])
+        // The same object twice, by number or by identity.
+        for twice in [
+            [(.object(1), nil, "p"), (.object(1), nil, "q")], [(.identity, 2, "B"), (.object(2), nil, "r")],
+            [(.object(2), 9, "s"), (.identity, 2, "t")],
+        ] as [[(MergeRequest.Match, Int64?, String)]] {
+            await #expect(throws: StoreError.repeatedObject(entity: "Person")) { try await mergeNamed(twice) }
+        }
+        let given = try await mergeNamed([(.object(2), 9, "s"), (.identity, 10, "t")])
+        #expect(given == [.init(2, .updated), .init(4, .inserted)])
+        #expect(try await names() == ["Person A", "Person c", "Person s", "Person t"])
     }
 }

@@ -17,12 +17,14 @@ struct CombinedRows {
     /// Combines rows; nil if all identities differ.
     ///
     /// - Parameters:
+    ///   - skipped: Rows that stay as they are.
     ///   - parents: Returns the parent within which the identity of an ordinal is unique; nil if
     ///     the identity is not scoped.
     ///   - report: Receives the key path and the row of each value that differs from an earlier row
     ///     of the same identity.
     init?(
-        _ group: MappedBatch.Group, parents: ((Int) -> ObjectID?)?, _ report: (_ keyPath: String, _ row: Int) -> Void
+        _ group: MappedBatch.Group, except skipped: Set<Int> = [], parents: ((Int) -> ObjectID?)?,
+        _ report: (_ keyPath: String, _ row: Int) -> Void
     ) {
         let layout = group.mapping.layout
         let slots = parents == nil ? layout.identitySlots : layout.scopedIdentitySlots
@@ -41,7 +43,9 @@ struct CombinedRows {
             recordOfRow.reserveCapacity(reader.count)
             for row in 0..<reader.count {
                 var known: Int?
-                if isPlain, reader.kind(row: row, slot: slots[0]) == .int {
+                if skipped.contains(row) {
+                    known = nil
+                } else if isPlain, reader.kind(row: row, slot: slots[0]) == .int {
                     known = integers.index(of: reader.int(row: row, slot: slots[0]), new: firstRows.count)
                 } else if reader.isIdentified(row, by: slots) {
                     var identity = slots.compactMap { reader.value(row: row, slot: $0) }

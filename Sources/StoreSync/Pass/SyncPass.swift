@@ -242,7 +242,8 @@ final class SyncPass {
         let layout = group.mapping.layout
         var origin = origin
         let scope = try await resolveScope(of: group, &origin)
-        let combined = skipped.isEmpty && !rules.isImport ? combine(group, origin) : nil
+        let combined = combine(group, origin, except: skipped)
+        let skipped = combined.map { combined in Set(skipped.map { combined.record(of: $0) }) } ?? skipped
         var records = combined?.records ?? group.records
         let ordinals = combined?.ordinals ?? group.elementIndices
         let refused = try await refuseIncomplete(records, ordinals, group, origin, skipping: skipped)
@@ -371,13 +372,15 @@ final class SyncPass {
     }
 
     /// Combines the rows that have the same identity; nil if there are none.
-    private func combine(_ group: MappedBatch.Group, _ origin: Origin) -> CombinedRows? {
+    private func combine(
+        _ group: MappedBatch.Group, _ origin: Origin, except skipped: Set<Int>
+    ) -> CombinedRows? {
         let name = group.mapping.layout.name
-        let combined = CombinedRows(group, parents: origin.parents) { [self] keyPath, row in
+        let combined = CombinedRows(group, except: skipped, parents: origin.parents) { [self] keyPath, row in
             tally.drift.add(
                 .conflict, entity: name, keyPath: keyPath, index: origin.elementIndex(group.elementIndices[row]))
         }
-        guard let combined, !origin.isNested, reportsDuplicates else { return combined }
+        guard let combined, !origin.isNested, reportsDuplicates, !rules.isImport else { return combined }
         for row in combined.repeatedRows {
             tally.drift.add(
                 .duplicate, entity: name, keyPath: "", index: origin.elementIndex(group.elementIndices[row]))

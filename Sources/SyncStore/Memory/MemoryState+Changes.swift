@@ -17,8 +17,16 @@ extension MemoryState {
         var result = MergeRequest.Result()
         result.rows.reserveCapacity(request.records.count)
         try request.records.withReader { reader in
+            let known = (0..<reader.count).map { row in
+                self.known(reader, at: row, request.matches?[row] ?? .identity, layout)
+            }
+            var objects = ObjectSet()
+            guard !request.policy.writes || known.allSatisfy({ $0.map { objects.insert($0) } ?? true }) else {
+                throw StoreError.repeatedObject(entity: layout.name)
+            }
             for row in 0..<reader.count {
-                let merged = try merge(reader, at: row, request.matches?[row] ?? .identity, request.policy, layout)
+                let match = request.matches?[row] ?? .identity
+                let merged = try merge(reader, at: row, known[row], match, request.policy, layout)
                 if let merged, merged.change == .inserted {
                     for links in links {
                         if let target = links.targets[row] {
@@ -39,21 +47,23 @@ extension MemoryState {
         return result
     }
 
-    private mutating func merge(
-        _ reader: RecordBatch.Reader, at row: Int, _ match: MergeRequest.Match, _ policy: MergeRequest.Policy,
-        _ layout: EntityLayout
-    ) throws -> MergeRequest.Result.Row? {
-        let identity: MemoryIdentity?
-        let known: ObjectID?
+    /// The stored object of a row.
+    private func known(
+        _ reader: RecordBatch.Reader, at row: Int, _ match: MergeRequest.Match, _ layout: EntityLayout
+    ) -> ObjectID? {
         switch match {
         case .skipped: return nil
-        case .object(let object):
-            identity = nil
-            known = object
+        case .object(let object): return self.object(object, of: layout) == nil ? nil : object
         case .identity:
-            identity = MemoryIdentity(layout.identitySlots) { reader.value(row: row, slot: $0) }
-            known = identity.flatMap { self.object(with: $0, in: layout) }
+            let identity = MemoryIdentity(layout.identitySlots) { reader.value(row: row, slot: $0) }
+            return identity.flatMap { object(with: $0, in: layout) }
         }
+    }
+
+    private mutating func merge(
+        _ reader: RecordBatch.Reader, at row: Int, _ known: ObjectID?, _ match: MergeRequest.Match,
+        _ policy: MergeRequest.Policy, _ layout: EntityLayout
+    ) throws -> MergeRequest.Result.Row? {
         if let known, let object = object(known, of: layout) {
             let isUpdated =
                 policy.updates
@@ -61,13 +71,18 @@ extension MemoryState {
             return MergeRequest.Result.Row(known, isUpdated ? .updated : .unchanged)
         }
         guard policy.inserts, match == .identity else { return nil }
-        return MergeRequest.Result.Row(try insert(reader, at: row, identity, layout), .inserted)
+        return MergeRequest.Result.Row(try insert(reader, at: row, layout), .inserted)
     }
 
     private mutating func insert(
-        _ reader: RecordBatch.Reader, at row: Int, _ identity: MemoryIdentity?, _ layout: EntityLayout
+        _ reader: RecordBatch.Reader, at row: Int, _ layout: EntityLayout
     ) throws -> ObjectID {
         guard !layout.isAbstract else { throw StoreError.abstractEntity(entity: layout.name) }
+        let identity = MemoryIdentity(layout.identitySlots) { reader.value(row: row, slot: $0) }
+        // Only an earlier row of the request can have given an object this identity.
+        if let identity, object(with: identity, in: layout) != nil {
+            throw StoreError.repeatedObject(entity: layout.name)
+        }
         let values = layout.attributes.indices.map { slot in
             reader.value(row: row, slot: slot)
                 ?? (layout.identitySlots.contains(slot) ? .null : layout.attributes[slot].defaultValue)

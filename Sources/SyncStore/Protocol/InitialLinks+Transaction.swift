@@ -8,9 +8,8 @@ extension InitialLinks {
     public protocol Transaction: StoreTransaction {
         /// Merges records, and links the objects that it inserts.
         ///
-        /// Objects that already exist keep their links. If several rows are one new object, the
-        /// link of the first row counts. The first of several links must be made. A store may leave
-        /// out the others.
+        /// Objects that already exist keep their links. The first of several links must be made. A
+        /// store may leave out the others.
         ///
         /// - Parameters:
         ///   - request: The records and how they match objects.

@@ -18,6 +18,8 @@ public enum StoreError: Error, Hashable, Sendable {
     ///
     /// The name is nil for a batch without an entity.
     case foreignBatch(entity: String?)
+    /// A merge request has two rows of one object.
+    case repeatedObject(entity: String)
     /// A merge request does not have one match per row of its batch.
     case unsuitableMatches(entity: String)
     /// A relationship belongs to a different model.
@@ -43,6 +45,7 @@ extension StoreError: CustomStringConvertible, CustomDebugStringConvertible, Loc
         case .unsuitableValue(let entity, let attribute): "the value does not have the type of \(entity).\(attribute)"
         case .foreignBatch(let entity):
             "the records are not of the store's model" + (entity.map { ", which declares \($0) differently" } ?? "")
+        case .repeatedObject(let entity): "two records of the request are one \(entity)"
         case .unsuitableMatches(let entity): "the request does not have one match for each record of \(entity)"
         case .foreignRelationship(let relationship):
             "the store's model has no relationship \(relationship), or declares it differently"

@@ -26,8 +26,8 @@ public protocol StoreTransaction: StoreReader {
     ///
     /// ``MergeRequest`` describes how rows match objects. An absent cell leaves the object's value;
     /// on insertion it becomes the attribute's default, or null for an identity attribute. An
-    /// object that would not change is not written. Rows take effect in order: if several rows have
-    /// the same identity, they refer to the same object, and the last one counts.
+    /// object that would not change is not written. Each object, and each identity, occurs at most
+    /// once in a request.
     ///
     /// Objects may exchange the values of a unique index, or take those of an object that is
     /// deleted later. Values that another object still has wait; see ``settleValues()``.
@@ -35,9 +35,10 @@ public protocol StoreTransaction: StoreReader {
     /// - Returns: The object of each row, and what the merge did with it.
     /// - Throws: `StoreError.refused` if a constraint refuses a row, unless the request sets such
     ///   rows aside; `StoreError.identityTaken` if an update of a given object would give two
-    ///   objects one identity; `StoreError.abstractEntity` for an insertion into an abstract
-    ///   entity; `StoreError.foreignBatch` and `StoreError.unsuitableMatches` if the request does
-    ///   not fit the model or itself.
+    ///   objects one identity; `StoreError.repeatedObject` if two rows are one object;
+    ///   `StoreError.abstractEntity` for an insertion into an abstract entity;
+    ///   `StoreError.foreignBatch` and `StoreError.unsuitableMatches` if the request does not fit
+    ///   the model or itself.
     func merge(_ request: MergeRequest) async throws -> MergeRequest.Result
 
     /// Links objects, and keeps the inverse relationships consistent.

@@ -16,5 +16,8 @@ extension MergeRequest {
             self.updates = updates
             self.previewsUpdates = previewsUpdates
         }
+
+        /// Whether any change is allowed.
+        package var writes: Bool { inserts || updates }
     }
 }

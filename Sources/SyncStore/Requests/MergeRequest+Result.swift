@@ -62,6 +62,12 @@ extension MergeRequest {
             rows.map { $0?.object }
         }
 
+        /// Whether two rows have the same object.
+        package var repeatsObject: Bool {
+            var known = ObjectSet()
+            return rows.contains { $0.map { !known.insert($0.object) } ?? false }
+        }
+
         /// Notes that inserted rows have the first `count` of the links passed to the merge.
         package mutating func noteLinked(_ count: Int) {
             isLinked = Array(repeating: rows.map { $0?.change == .inserted }, count: count)

@@ -5,7 +5,8 @@ extension StoreTransaction {
     ///
     /// All properties are written. Related objects are inserted or updated in the same way. A
     /// relationship then leads to exactly the objects in its property. A property that is
-    /// `Related.notIncluded` leaves its relationship unchanged.
+    /// `Related.notIncluded` leaves its relationship unchanged. Of several objects with the same
+    /// identity the last one is written.
     ///
     /// - Returns: The numbers of the objects, in the same order.
     /// - Throws: `Record.CodingError` for a value that does not fit its attribute; `StoreError`,
@@ -14,10 +15,26 @@ extension StoreTransaction {
     public func insert<Object: SyncObject>(_ objects: [Object]) async throws -> [ObjectID] {
         let layout = try model.layout(of: Object.entityName)
         let properties = try ObjectShape<Object>.shared().properties
+        var contents: [ObjectEncoder.Content] = []
+        var placeOfIdentity: [Record.Key: Int] = [:]
+        let places = try objects.map { object in
+            let content = try ObjectEncoder.content(of: object, layout, properties)
+            let identity = layout.identitySlots.compactMap { slot in
+                content.values.first { $0.slot == slot }?.value
+            }
+            if let key = Record.Key(identity) {
+                if let place = placeOfIdentity[key] {
+                    contents[place] = content
+                    return place
+                }
+                placeOfIdentity[key] = contents.count
+            }
+            contents.append(content)
+            return contents.count - 1
+        }
         var batch = RecordBatch(of: layout)
         var related: [String: [[any SyncObject]?]] = [:]
-        for object in objects {
-            let content = try ObjectEncoder.content(of: object, layout, properties)
+        for content in contents {
             batch.beginRecord()
             for (slot, value) in content.values {
                 // Databases cannot store NaN, and null would be a different value.
@@ -45,7 +62,7 @@ extension StoreTransaction {
             }
             try await link(numbers, by: relationship, to: lists, of: type)
         }
-        return numbers
+        return places.map { numbers[$0] }
     }
 
     /// Inserts an object of a type, or updates the object that has its identity; see

@@ -78,7 +78,6 @@ final class PostgresFilling {
 extension PostgresMerge {
     /// Copies the rows of a round into the table, if the transaction fills it.
     ///
-    /// - Parameter round: The first round of a batch, which has each identity once.
     /// - Returns: The numbers of the rows, in the order of the rows; nil if they must be merged.
     func fill(
         _ reader: RecordBatch.Reader, _ round: PostgresMergeRounds.Round, _ links: InitialLinks?,

@@ -54,9 +54,10 @@ struct PostgresMerge {
         let inserts = policy.inserts && !layout.isAbstract
         try records.withReader { reader in
             let order = PostgresMergeRounds(
-                reader, layout, matches: request.matches, writes: policy.inserts || policy.updates,
-                longSlots: schema.longSlots(of: layout.index), longLimit: schema.dialect.longKeys?.limit ?? .max)
-            for (place, round) in order.rounds.enumerated() where !round.rows.isEmpty {
+                reader, layout, request, longSlots: schema.longSlots(of: layout.index),
+                longLimit: schema.dialect.longKeys?.limit ?? .max)
+            if order.repeatsIdentity { throw StoreError.repeatedObject(entity: layout.name) }
+            for (place, round) in order.rounds.enumerated() {
                 if place == 0, inserts, let filling,
                     let numbers = try fill(reader, round, links, filling, connection, buffer)
                 {
@@ -92,10 +93,8 @@ struct PostgresMerge {
             if waiting?.isEmpty == false, policy.updates, !policy.previewsUpdates {
                 waiting?.restate(reader, &result.rows, layout)
             }
-            for item in order.repeats {
-                result.rows[item.row] = result.rows[item.first].map {
-                    MergeRequest.Result.Row($0.object, item.differs && policy.updates ? .updated : .unchanged)
-                }
+            if !order.objects.isEmpty, policy.writes, result.repeatsObject {
+                throw StoreError.repeatedObject(entity: layout.name)
             }
         }
         result.noteLinked(links == nil ? 0 : 1)
@@ -152,7 +151,6 @@ struct PostgresMerge {
             isSame: zip(codes, changes).reduce(into: Int64(0)) { if $1.1 == .inserted { $0 ^= $1.0 >> 2 } }
                 == answer.integer(0, 2) ?? 0)
         try check(written: answer.integer(0, 3), of: changes.count { $0 == .updated }, isSame: true)
-        guard !round.isSettled else { return }
         for (row, (code, change)) in zip(round.rows.sorted(), zip(codes, changes)) {
             result.rows[row] = change.map { MergeRequest.Result.Row(code >> 2, $0) }
             if code == 0, policy.inserts, !round.isByObject { throw StoreError.abstractEntity(entity: layout.name) }

@@ -107,7 +107,7 @@ struct PostgresRefusedRows {
             return
         }
         let identity = merge.layout.identitySlots.map { merge.layout.attributes[$0].name }
-        if round.mayTakeIdentity, error.code == .uniqueViolation, Set(refusal.attributes) == Set(identity) {
+        if round.isByObject, error.code == .uniqueViolation, Set(refusal.attributes) == Set(identity) {
             throw StoreError.identityTaken(
                 entity: try merge.entity(of: objects[row], connection) ?? merge.layout.name)
         }

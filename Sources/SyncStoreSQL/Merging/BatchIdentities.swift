@@ -1,21 +1,20 @@
 import Foundation
 package import SyncModel
 
-/// The rows of a batch grouped by identity, each identity once and in ascending order, as in an
-/// index.
+/// The rows of a batch in the ascending order of their identities, as in an index.
 ///
-///     rows      3  1  4  1  5         // the identity of each
-///     first     1  0  2  4            // the first rows of 1, 3, 4, 5
-///     repeats   1: [3]
+///     identities   3  1  4  1  5      // of the rows 0, 1, 2, 3, 4
+///     rows         1  3  0  2  4
+///     repeated     3                  // has the identity of row 1
 package struct BatchIdentities {
-    /// The first row of each identity, in the order of the identities.
-    package private(set) var first: [Int] = []
-    /// The later rows of an identity, in order, by its first row.
-    package private(set) var repeats: [Int: [Int]] = [:]
+    /// The rows with an identity, in its order. Rows of one identity are in the order of the batch.
+    package private(set) var rows: [Int] = []
+    /// A row with the identity of an earlier row; nil if all identities differ.
+    package private(set) var repeated: Int?
     /// The rows without an identity.
     package private(set) var nameless: [Int] = []
 
-    /// Groups rows by identity.
+    /// Sorts rows by identity.
     ///
     /// - Parameters:
     ///   - slots: The slots of the identity; empty for an entity without an identity.
@@ -31,27 +30,21 @@ package struct BatchIdentities {
                 nameless.append(row)
                 continue
             }
-            if isAscending, let last = first.last { isAscending = reader.order(last, row, slots) < 0 }
-            first.append(row)
+            if isAscending, let last = self.rows.last { isAscending = reader.order(last, row, slots) < 0 }
+            self.rows.append(row)
         }
         if !isAscending { sort(reader, slots) }
     }
 
     private mutating func sort(_ reader: RecordBatch.Reader, _ slots: [Int]) {
-        first.sort { one, other in
+        rows.sort { one, other in
             let order = reader.order(one, other, slots)
             return order < 0 || (order == 0 && one < other)
         }
-        var distinct: [Int] = []
-        distinct.reserveCapacity(first.count)
-        for row in first {
-            if let last = distinct.last, reader.order(last, row, slots) == 0 {
-                repeats[last, default: []].append(row)
-            } else {
-                distinct.append(row)
-            }
+        for (row, next) in zip(rows, rows.dropFirst()) where reader.order(row, next, slots) == 0 {
+            repeated = next
+            return
         }
-        first = distinct
     }
 }
 

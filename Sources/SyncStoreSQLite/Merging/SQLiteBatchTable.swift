@@ -26,9 +26,6 @@ final class SQLiteBatchTable {
         var defaults: RecordBatch.Reader?
         /// Whether to write each cell, slot by slot for each of `rows`; empty to write all.
         var isWritten: [Bool] = []
-        /// The batch row that supplies each cell, slot by slot for each of `rows`. Empty if each
-        /// row supplies its own cells.
-        var sources: [Int] = []
     }
 
     /// The maximum number of cells. SQLite allows 2,000 columns, and a cell takes two.
@@ -64,13 +61,10 @@ final class SQLiteBatchTable {
             content.objects.withUnsafeBufferPointer { objects in
                 content.targets.withUnsafeBufferPointer { targets in
                     content.isWritten.withUnsafeBufferPointer { isWritten in
-                        content.sources.withUnsafeBufferPointer { sources in
-                            shown.pointee.content = BatchTableState.Content(
-                                reader: content.reader, defaults: content.defaults, rows: rows, objects: objects,
-                                targets: targets, targetCount: content.targetCount, isWritten: isWritten,
-                                sources: sources)
-                            do throws(SQLiteError) { return .success(try body()) } catch { return .failure(error) }
-                        }
+                        shown.pointee.content = BatchTableState.Content(
+                            reader: content.reader, defaults: content.defaults, rows: rows, objects: objects,
+                            targets: targets, targetCount: content.targetCount, isWritten: isWritten)
+                        do throws(SQLiteError) { return .success(try body()) } catch { return .failure(error) }
                     }
                 }
             }
@@ -110,7 +104,6 @@ private struct BatchTableState {
         let targets: UnsafeBufferPointer<ObjectID?>
         let targetCount: Int
         let isWritten: UnsafeBufferPointer<Bool>
-        let sources: UnsafeBufferPointer<Int>
     }
 
     let columnCount: Int
@@ -144,11 +137,10 @@ private struct BatchTableState {
                 let isWritten = content.isWritten.isEmpty || content.isWritten[place * columnCount + slot]
                 return sqlite3_result_int(call, isWritten ? 1 : 0)
             }
-            let source = content.sources.isEmpty ? row : content.sources[place * columnCount + slot]
-            if let defaults = content.defaults, content.reader.kind(row: source, slot: slot) == .absent {
+            if let defaults = content.defaults, content.reader.kind(row: row, slot: slot) == .absent {
                 answer(call, defaults, row: 0, slot: slot)
             } else {
-                answer(call, content.reader, row: source, slot: slot)
+                answer(call, content.reader, row: row, slot: slot)
             }
         }
     }

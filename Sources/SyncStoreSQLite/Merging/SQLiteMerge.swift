@@ -84,7 +84,7 @@ struct SQLiteMerge {
                 var run = SQLiteMergeRun(
                     self, reader, defaults: defaults, request, links: links, waiting: waiting, connection: connection,
                     table: table)
-                try run.merge(0..<reader.count)
+                try run.run()
                 waiting = run.waiting
                 return run.result
             }

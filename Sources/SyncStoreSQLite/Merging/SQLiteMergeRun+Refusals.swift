@@ -8,7 +8,7 @@ extension SQLiteMergeRun {
     /// Inserts the rows that a failed statement has not inserted.
     ///
     /// A row that a unique index refuses is inserted without these values, which wait.
-    mutating func insertRest(of rows: [Int], _ overlays: Overlays, after error: SQLiteError) throws {
+    mutating func insertRest(of rows: [Int], after error: SQLiteError) throws {
         var rest = rows[...]
         var error = error
         var isSingle = rest.count == 1
@@ -17,14 +17,14 @@ extension SQLiteMergeRun {
             rest = rest.dropFirst(connection.changeCount)
             guard connection.isInTransaction, let row = rest.first else { throw error }
             if isSingle || error.isOfOneRow {
-                try insertWithoutUniqueValues(row, overlays, after: error)
+                try insertWithoutUniqueValues(row, after: error)
                 rest = rest.dropFirst()
             } else {
                 isSingle = true
             }
             while !rest.isEmpty {
                 let part = isSingle ? rest.prefix(1) : rest
-                do { try write(Array(part), overlays) } catch let next as SQLiteError where next.isRefusal {
+                do { try write(Array(part)) } catch let next as SQLiteError where next.isRefusal {
                     error = next
                     break
                 }
@@ -34,13 +34,13 @@ extension SQLiteMergeRun {
         }
     }
 
-    private mutating func insertWithoutUniqueValues(_ row: Int, _ overlays: Overlays, after error: SQLiteError) throws {
+    private mutating func insertWithoutUniqueValues(_ row: Int, after error: SQLiteError) throws {
         let contents = try emptiedContents(after: error)
         guard !contents.isEmpty else { return try refuse(row, error) }
-        do { try write([row], overlays, emptied: contents) } catch let next as SQLiteError where next.isRefusal {
+        do { try write([row], emptied: contents) } catch let next as SQLiteError where next.isRefusal {
             return try refuse(row, next)
         }
-        wait(row, contents.keys.sorted(), overlays, isNew: true)
+        wait(row, contents.keys.sorted(), isNew: true)
     }
 
     /// Updates objects one after another. A row that a unique index refuses loses these values,
@@ -55,7 +55,7 @@ extension SQLiteMergeRun {
                     let contents = try emptiedContents(after: error).filter { one.isWritten[$0.key] }
                     guard !contents.isEmpty else { throw error }
                     try write(one, assignments, emptied: contents)
-                    wait(row, contents.keys.sorted(), one.overlays, isNew: false)
+                    wait(row, contents.keys.sorted(), isNew: false)
                 }
             } catch let error as SQLiteError where error.isRefusal && connection.isInTransaction {
                 if merge.isIdentityTaken(error), matchesByNumber(row), !setsRefusedAside {
@@ -75,14 +75,10 @@ extension SQLiteMergeRun {
         return contents
     }
 
-    private mutating func wait(_ row: Int, _ slots: [Int], _ overlays: Overlays, isNew: Bool) {
+    private mutating func wait(_ row: Int, _ slots: [Int], isNew: Bool) {
         guard let object = merged[row]?.object, var values = waiting else { return }
         waiting = nil
-        for slot in slots {
-            values.add(
-                reader, row: overlays[row]?[slot] ?? row, of: object, slots: CollectionOfOne(slot), merge.layout,
-                isNew: isNew)
-        }
+        values.add(reader, row: row, of: object, slots: slots, merge.layout, isNew: isNew)
         waiting = values
         waitingRows.append(row)
     }

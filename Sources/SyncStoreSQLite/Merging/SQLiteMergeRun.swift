@@ -32,31 +32,10 @@ struct SQLiteMergeRun {
         var rows: [Int] = []
         /// Whether each cell differs, slot by slot for each row.
         var isWritten: [Bool] = []
-        /// The rows that supply the cells of objects.
-        var overlays = Overlays()
-
         /// The update of one of the objects.
         func only(_ index: Int, columnCount: Int) -> Updates {
             Updates(
-                rows: [rows[index]],
-                isWritten: Array(isWritten[index * columnCount..<(index + 1) * columnCount]), overlays: overlays)
-        }
-    }
-
-    /// For an object with several rows, the row that supplies each slot, by the first of its rows.
-    struct Overlays {
-        private var sources: [Int: [Int]] = [:]
-
-        subscript(row: Int) -> [Int]? {
-            get { sources[row] }
-            set { sources[row] = newValue }
-        }
-
-        /// The supplying rows of several rows, one after another; empty if each row supplies its
-        /// own cells.
-        func sources(of rows: [Int], columnCount: Int) -> [Int] {
-            guard !sources.isEmpty else { return [] }
-            return rows.flatMap { row in sources[row] ?? Array(repeating: row, count: columnCount) }
+                rows: [rows[index]], isWritten: Array(isWritten[index * columnCount..<(index + 1) * columnCount]))
         }
     }
 
@@ -93,10 +72,10 @@ struct SQLiteMergeRun {
         return links.isEmpty ? [] : (0..<reader.count).flatMap { row in links.map { $0.targets[row] } }
     }
 
-    mutating func merge(_ rows: Range<Int>) throws {
+    mutating func run() throws {
         var given: [Int] = []
         var sought: [Int] = []
-        for row in rows {
+        for row in 0..<reader.count {
             switch matches?[row] ?? .identity {
             case .identity: sought.append(row)
             case .object: given.append(row)
@@ -104,13 +83,11 @@ struct SQLiteMergeRun {
             }
         }
         let identities = BatchIdentities(reader, slots: merge.layout.identitySlots, rows: sought)
-        guard given.isEmpty || rows.count == 1 || areApart(given) else { return try mergeOneByOne(rows) }
         var updates = Updates()
         try match(identities, &updates)
-        if !given.isEmpty {
-            let found = Set(identities.first.compactMap { merged[$0]?.object })
-            guard found.isDisjoint(with: given.compactMap(givenObject)) else { return try mergeOneByOne(rows) }
-            try match(given, &updates)
+        if !given.isEmpty { try match(given, &updates) }
+        if policy.writes, identities.repeated != nil || !given.isEmpty && result.repeatsObject {
+            throw StoreError.repeatedObject(entity: merge.layout.name)
         }
         if policy.inserts { try insert(identities) }
         guard !policy.previewsUpdates else { return }
@@ -131,32 +108,11 @@ struct SQLiteMergeRun {
     /// Whether a row names its object by number.
     func matchesByNumber(_ row: Int) -> Bool { givenObject(row) != nil }
 
-    /// Whether rows that name their objects all name different ones, and none of them has an
-    /// identity.
-    private func areApart(_ given: [Int]) -> Bool {
-        let slots = merge.layout.identitySlots
-        return Set(given.compactMap(givenObject)).count == given.count
-            && given.allSatisfy { row in
-                slots.allSatisfy { slot in
-                    let kind = reader.kind(row: row, slot: slot)
-                    return kind == .absent || kind == .null
-                }
-            }
-    }
-
-    /// Merges rows that may conflict with each other one at a time, in order.
-    private mutating func mergeOneByOne(_ rows: Range<Int>) throws {
-        for row in rows {
-            merged[row] = nil
-        }
-        for row in rows { try merge(row..<(row + 1)) }
-    }
-
     // MARK: Existing objects
 
     /// Finds the objects with the batch's identities.
     private mutating func match(_ identities: BatchIdentities, _ updates: inout Updates) throws(SQLiteError) {
-        let rows = identities.first
+        let rows = identities.rows
         guard let first = rows.first, let last = rows.last else { return }
         if rows.count > 1 {
             let bounds = SQLiteBatchTable.Content(reader: reader, rows: [first, last])
@@ -168,7 +124,7 @@ struct SQLiteMergeRun {
         let text =
             policy.updates
             ? merge.statements.match(byRow: false, readsCells: true, links.map(\.relationship)) : merge.find
-        try match(text, SQLiteBatchTable.Content(reader: reader, rows: rows), identities.repeats, &updates)
+        try match(text, SQLiteBatchTable.Content(reader: reader, rows: rows), &updates)
     }
 
     /// Finds the objects that rows name by number.
@@ -178,11 +134,11 @@ struct SQLiteMergeRun {
         let text =
             policy.updates
             ? merge.statements.match(byRow: true, readsCells: true, links.map(\.relationship)) : merge.findByRow
-        try match(text, content, [:], &updates)
+        try match(text, content, &updates)
     }
 
     private mutating func match(
-        _ text: String, _ content: SQLiteBatchTable.Content, _ repeats: [Int: [Int]], _ updates: inout Updates
+        _ text: String, _ content: SQLiteBatchTable.Content, _ updates: inout Updates
     ) throws(SQLiteError) {
         let statement = try connection.cached(text)
         defer { statement.reset() }
@@ -202,17 +158,16 @@ struct SQLiteMergeRun {
                     }
                     best = (place, isOwn)
                 }
-                take(object, at: place, repeats[place] ?? [], statement, &updates)
+                take(object, at: place, statement, &updates)
             }
         }
     }
 
     /// Records the object of a row, and how it differs from the row.
     private mutating func take(
-        _ object: Int64, at place: Int, _ repeats: [Int], _ statement: SQLiteStatement, _ updates: inout Updates
+        _ object: Int64, at place: Int, _ statement: SQLiteStatement, _ updates: inout Updates
     ) {
         merged[place] = MergeRequest.Result.Row(object, .unchanged)
-        for row in repeats { merged[row] = MergeRequest.Result.Row(object, .unchanged) }
         guard policy.updates else { return }
         let first = SQLiteMergeStatements.firstSlotColumn
         for (index, links) in links.enumerated() {
@@ -224,37 +179,18 @@ struct SQLiteMergeRun {
                     statement.isNull(at: column)
                 }
         }
-        guard !repeats.isEmpty else {
-            let start = updates.isWritten.count
-            for slot in 0..<reader.columnCount where reader.kind(row: place, slot: slot) != .absent {
-                guard !statement.holds(reader, row: place, slot: slot, at: first + slot),
-                    waiting?.contains(object, slot: slot, merge.layout) != true
-                else { continue }
-                if merged[place]?.change == .unchanged {
-                    merged[place]?.change = .updated
-                    updates.isWritten += repeatElement(false, count: reader.columnCount)
-                    updates.rows.append(place)
-                }
-                updates.isWritten[start + slot] = true
+        let start = updates.isWritten.count
+        for slot in 0..<reader.columnCount where reader.kind(row: place, slot: slot) != .absent {
+            guard !statement.holds(reader, row: place, slot: slot, at: first + slot),
+                waiting?.contains(object, slot: slot, merge.layout) != true
+            else { continue }
+            if merged[place]?.change == .unchanged {
+                merged[place]?.change = .updated
+                updates.isWritten += repeatElement(false, count: reader.columnCount)
+                updates.rows.append(place)
             }
-            return
+            updates.isWritten[start + slot] = true
         }
-        var sources = Array(repeating: -1, count: reader.columnCount)
-        for row in [place] + repeats {
-            for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
-                let isSame =
-                    sources[slot] < 0
-                    ? statement.holds(reader, row: row, slot: slot, at: first + slot)
-                    : reader.isEqual(row: row, slot: slot, to: reader, row: sources[slot], slot: slot)
-                guard !isSame else { continue }
-                sources[slot] = row
-                merged[row]?.change = .updated
-            }
-        }
-        guard sources.contains(where: { $0 >= 0 }) else { return }
-        updates.rows.append(place)
-        updates.isWritten += sources.map { $0 >= 0 }
-        updates.overlays[place] = sources.map { $0 < 0 ? place : $0 }
     }
 
     private mutating func update(_ updates: Updates) throws {
@@ -284,8 +220,7 @@ struct SQLiteMergeRun {
         emptied: [Int: SQLUniqueColumns.Content] = [:]
     ) throws {
         let content = SQLiteBatchTable.Content(
-            reader: reader, rows: updates.rows, objects: result.objects, isWritten: updates.isWritten,
-            sources: updates.overlays.sources(of: updates.rows, columnCount: reader.columnCount))
+            reader: reader, rows: updates.rows, objects: result.objects, isWritten: updates.isWritten)
         let statement = try connection.cached(merge.statements.update(assignments, emptied: emptied))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }
         try checkChangeCount(updates.rows.count)
@@ -306,30 +241,27 @@ struct SQLiteMergeRun {
 
     /// Inserts the rows that matched no object.
     private mutating func insert(_ identities: BatchIdentities) throws {
-        var new = identities.first.filter { merged[$0] == nil } + identities.nameless
+        var new = identities.rows.filter { merged[$0] == nil } + identities.nameless
         guard !new.isEmpty else { return }
         guard !merge.layout.isAbstract else { throw StoreError.abstractEntity(entity: merge.layout.name) }
         new.sort()
         let numbers = try numbers(of: new)
-        var overlays = Overlays()
         for (row, number) in zip(new, numbers) {
             merged[row] = MergeRequest.Result.Row(number, .inserted)
             for index in links.indices { isLinked[index][row] = true }
-            if let repeats = identities.repeats[row] { overlays[row] = overlay(repeats, on: row) }
         }
-        do { try write(new, overlays) } catch let error as SQLiteError where error.isRefusal {
-            try insertRest(of: new, overlays, after: error)
+        do { try write(new) } catch let error as SQLiteError where error.isRefusal {
+            try insertRest(of: new, after: error)
         }
     }
 
     /// Inserts rows as the objects that were chosen for them.
     ///
     /// - Parameter emptied: What the rows have in columns of unique indexes.
-    func write(_ new: [Int], _ overlays: Overlays, emptied: [Int: SQLUniqueColumns.Content] = [:]) throws {
+    func write(_ new: [Int], emptied: [Int: SQLUniqueColumns.Content] = [:]) throws {
         let content = SQLiteBatchTable.Content(
             reader: reader, rows: new, objects: result.objects, targets: targets, targetCount: links.count,
-            defaults: defaults,
-            sources: overlays.sources(of: new, columnCount: reader.columnCount))
+            defaults: defaults)
         let statement = try connection.cached(
             merge.statements.insertion(relatedBy: links.map(\.relationship), emptied: emptied))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }
@@ -364,27 +296,6 @@ struct SQLiteMergeRun {
             table: merge.statements.tableName,
             reason: "a trigger kept \(count - connection.changeCount) of \(count) rows from being written")
     }
-
-    /// Combines the later rows of a new object with its first row, and records their changes.
-    ///
-    /// - Returns: The row that supplies each slot.
-    private mutating func overlay(_ repeats: [Int], on first: Int) -> [Int] {
-        var sources = Array(repeating: first, count: reader.columnCount)
-        for row in repeats {
-            merged[row] = merged[first].map { MergeRequest.Result.Row($0.object, .unchanged) }
-            guard policy.updates else { continue }
-            for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
-                let isDefault = reader.kind(row: sources[slot], slot: slot) == .absent
-                let isSame = reader.isEqual(
-                    row: row, slot: slot, to: isDefault ? defaults : reader, row: isDefault ? 0 : sources[slot],
-                    slot: slot)
-                guard !isSame else { continue }
-                sources[slot] = row
-                merged[row]?.change = .updated
-            }
-        }
-        return sources
-    }
 }
 
 extension SQLiteMergeRun.Updates {
@@ -393,6 +304,5 @@ extension SQLiteMergeRun.Updates {
         guard rows.last == row else { return }
         rows.removeLast()
         isWritten.removeLast(columnCount)
-        overlays[row] = nil
     }
 }

@@ -6,6 +6,7 @@ import SyncStore
 enum MergeChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("an identity is one object, however often it is merged", identity),
+        ("a request has each object once", repeated),
         ("objects without an identity are as many as were inserted", nameless),
         ("two attributes together are an identity", composite),
         ("absent cells stay, null ones are cleared, defaults are for new objects", cells),
@@ -19,14 +20,47 @@ enum MergeChecks {
 
     private static func identity(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let first = try await transaction.put("Person", ["id": 1, "name": "a"], ["id": 2], ["id": 1, "name": "b"])
-            try expect(first.changes, [.inserted, .inserted, .updated], "two rows of one identity in a batch")
-            try expect(first.ids[0], first.ids[2], "the object of both")
+            let first = try await transaction.put("Person", ["id": 1, "name": "a"], ["id": 2])
+            try expect(first.changes, [.inserted, .inserted], "new identities")
             let second = try await transaction.put("Person", ["id": 2], ["id": 1, "name": "b"], ["id": 3])
-            try expect(second.changes, [.unchanged, .unchanged, .inserted], "the same again")
+            try expect(second.changes, [.unchanged, .updated, .inserted], "the same again")
             try expect(Array(second.ids.prefix(2)), [first.ids[1], first.ids[0]], "the objects of the same again")
         }
         try expect(try await store.count(StoreQuery("Person")), 3, "objects in the end")
+    }
+
+    private static func repeated(_ store: any Store) async throws {
+        try await store.transaction { try await $0.put("Person", ["id": 1], ["id": 2]) }
+        let records: [(String, [[String: AttributeValue]])] = [
+            ("Person", [["id": 3], ["id": 4], ["id": 3, "name": "x"]]), ("Person", [["id": 2], ["id": 1], ["id": 2]]),
+            ("Badge", [["suit": "h", "value": 1], ["suit": "h", "value": 1]]),
+        ]
+        for (entity, records) in records {
+            try await expect(.repeatedObject(entity: entity), "an identity that two records have") {
+                try await store.transaction { transaction in
+                    let batch = try ConformanceModel.batch(entity, records, of: transaction.model)
+                    _ = try await transaction.merge(MergeRequest(batch))
+                }
+            }
+        }
+        for second in [MergeRequest.Match.identity, .object(1)] {
+            try await expect(.repeatedObject(entity: "Person"), "an object that two records have") {
+                try await store.transaction { transaction in
+                    let records = try ConformanceModel.batch("Person", [["id": 1], ["id": 2]], of: transaction.model)
+                    let objects = try await transaction.find(records).compactMap(\.self)
+                    var match = second
+                    if case .object = second { match = .object(objects[0]) }
+                    try await transaction.put(
+                        "Person", ["name": "x"], ["id": 1], matches: [.object(objects[0]), match])
+                }
+            }
+        }
+        try await store.transaction { transaction in
+            let sought = try ConformanceModel.batch("Person", [["id": 2], ["id": 1], ["id": 2]], of: transaction.model)
+            let found = try await transaction.find(sought)
+            try expect(found[0] != nil && found[0] == found[2], true, "an identity that is sought twice")
+        }
+        try expect(try await store.count(StoreQuery("Person")), 2, "objects in the end")
     }
 
     private static func nameless(_ store: any Store) async throws {
@@ -59,9 +93,10 @@ enum MergeChecks {
     private static func composite(_ store: any Store) async throws {
         try await store.transaction { transaction in
             let result = try await transaction.put(
-                "Badge", ["suit": "h", "value": 1], ["suit": "h", "value": 2], ["suit": "h", "value": 1],
-                ["suit": "h", "value": .null])
-            try expect(result.changes, [.inserted, .inserted, .unchanged, .inserted], "rows of a composite identity")
+                "Badge", ["suit": "h", "value": 1], ["suit": "h", "value": 2], ["suit": "h", "value": .null])
+            try expect(result.changes, [.inserted, .inserted, .inserted], "rows of a composite identity")
+            let again = try await transaction.put("Badge", ["suit": "h", "value": 1])
+            try expect(again.changes, [.unchanged], "a composite identity again")
         }
     }
 
