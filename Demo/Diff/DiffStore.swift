@@ -120,7 +120,7 @@ private final class WatchedTransaction: StoreTransaction {
         return result
     }
 
-    func settleValues() async throws -> [StoreRefusal] { try await base.settleValues() }
+    func settleValues() async throws -> [StoreError.Refusal] { try await base.settleValues() }
 }
 
 extension ObjectChanges {

@@ -311,7 +311,7 @@ extension HTTPAPI {
     ///     `edges[].node`.
     ///   - variables: Other variables of the query; none by default.
     public static func graphQL(
-        _ query: String, connection: String, objects: String = "nodes", variables: JSONObject = JSONObject()
+        _ query: String, connection: String, objects: String = "nodes", variables: JSONValue.Object = JSONValue.Object()
     ) -> HTTPAPI {
         var api = graphQL(connection: connection, objects: objects)
         api.body = .object(["query": .string(query), "variables": .object(variables)])

@@ -124,7 +124,7 @@ public final class HTTPClient: Sendable {
     ///
     /// - Parameter options: How the transport connects; by default as the system says.
     public static func systemTransport(
-        _ options: HTTPConnectionOptions = HTTPConnectionOptions()
+        _ options: HTTPClient.ConnectionOptions = HTTPClient.ConnectionOptions()
     ) -> any HTTPClient.Transport {
         #if os(Linux)
         if let transport = HTTPClient.CurlTransport(options) { return transport }

@@ -46,7 +46,7 @@ extension DataModel {
     ///   `InferredModel.Failure` if a model cannot be inferred from it.
     public static func inferred(
         from json: [UInt8], entity: String, layout: JSONReader.Layout = .array(acceptsSingleObject: true),
-        options: JSONOptions = JSONOptions()
+        options: JSONReader.Options = JSONReader.Options()
     ) throws -> DataModel {
         try inferred(from: JSONReader(bytes: json, layout: layout, options: options), entity: entity)
     }

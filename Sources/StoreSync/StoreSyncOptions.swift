@@ -6,7 +6,7 @@ public import SyncModel
 public struct StoreSyncOptions: Sendable {
     /// Rewrites the JSON of an object before it is inserted. Receives the JSON and the name of its
     /// entity.
-    public typealias InsertHook = @Sendable (_ object: JSONObject, _ entity: String) throws -> JSONObject
+    public typealias InsertHook = @Sendable (_ object: JSONValue.Object, _ entity: String) throws -> JSONValue.Object
 
     /// The operations the sync may perform; all of them by default.
     public var operations: StoreSyncOptions.Operations

@@ -13,7 +13,7 @@ extension SQLiteStore {
     /// - Returns: The missing parts; empty if the tables are complete.
     /// - Throws: `SQLSchemaError.noStore` if the file has no record of a store's tables;
     ///   `SQLiteError`.
-    public static func verify(at path: String, options: Options = Options()) async throws -> [SQLSchemaDefect] {
+    public static func verify(at path: String, options: Options = Options()) async throws -> [SQLSchemaError.Defect] {
         try await worker(at: path, isReadOnly: true, options).defects()
     }
 
@@ -32,7 +32,7 @@ extension SQLiteStore {
     ///   `SQLSchemaError.damaged` for a missing column of object numbers, which only
     ///   ``rebuild(_:at:mapping:history:options:filling:)`` creates again;
     ///   `SQLSchemaError.equalValues` if rows violate a unique index; `SQLiteError`.
-    public static func repair(at path: String, options: Options = Options()) async throws -> [SQLSchemaDefect] {
+    public static func repair(at path: String, options: Options = Options()) async throws -> [SQLSchemaError.Defect] {
         try await worker(at: path, isReadOnly: false, options).repair()
     }
 

@@ -12,7 +12,7 @@ import Testing
 
 /// The limits that the guide "What can go wrong" lists, each met by an input.
 @Suite(.endsInTime) struct LimitTests {
-    private func elements(_ text: String, _ options: JSONOptions, lines: Bool = false) throws -> Int {
+    private func elements(_ text: String, _ options: JSONReader.Options, lines: Bool = false) throws -> Int {
         let reader = JSONReader(bytes: Array(text.utf8), layout: lines ? .lines : .array(), options: options)
         while try reader.next({ cursor in try cursor.skipValue() }) != nil {}
         return reader.elementCount
@@ -20,14 +20,14 @@ import Testing
 
     @Test func depthOfJSON() throws {
         let text = { (depth: Int) in String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
-        #expect(try elements("[\(text(512))]", JSONOptions()) == 1)
-        let error = #expect(throws: JSONError.self) { try elements("[\(text(513))]", JSONOptions()) }
+        #expect(try elements("[\(text(512))]", JSONReader.Options()) == 1)
+        let error = #expect(throws: JSONError.self) { try elements("[\(text(513))]", JSONReader.Options()) }
         #expect(error?.reason == .depthLimit)
     }
 
     @Test(arguments: [true, false]) func sizeOfAnElement(isLine: Bool) throws {
-        #expect(JSONOptions().maximumElementByteCount == 64 << 20)
-        var options = JSONOptions()
+        #expect(JSONReader.Options().maximumElementByteCount == 64 << 20)
+        var options = JSONReader.Options()
         options.maximumElementByteCount = 1_000
         let text = { (count: Int) in "{\"a\":\"" + String(repeating: "x", count: count) + "\"}" }
         let list = { (count: Int) in isLine ? text(count) + "\n" : "[\(text(count))]" }
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func sizeOfTheInput() throws {
-        var options = JSONOptions()
+        var options = JSONReader.Options()
         options.maximumTotalByteCount = 10
         #expect(try elements("[1,2,3,4]", options) == 4)
         let error = #expect(throws: JSONError.self) { try elements("[1,2,3,4,5,6]", options) }

@@ -140,7 +140,7 @@ import Testing
         let (authorities, certificate) = (URL(filePath: "/ca.pem"), URL(filePath: "/client.pem"))
         try await LoopbackHTTPServer.serving({ _ in .text("") }) { server in
             let proxy = try #require(URL(string: server.baseURL))
-            let options = HTTPConnectionOptions(authorities: authorities, certificate: certificate, proxy: proxy)
+            let options = HTTPClient.ConnectionOptions(authorities: authorities, certificate: certificate, proxy: proxy)
             let client = HTTPClient(transport: HTTPClient.systemTransport(options))
             let url = try #require(URL(string: "http://host.invalid/"))
             // The server is no proxy.

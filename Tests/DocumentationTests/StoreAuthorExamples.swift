@@ -73,7 +73,7 @@ struct JournaledTransaction: StoreTransaction {
         try await base.link(batch)
     }
 
-    func settleValues() async throws -> [StoreRefusal] {
+    func settleValues() async throws -> [StoreError.Refusal] {
         try await base.settleValues()
     }
 

@@ -62,7 +62,7 @@ import Testing
             "user_id",
             "data", "URL", "root", "Root", "type",
         ]
-        var object: JSONObject = [:]
+        var object: JSONValue.Object = [:]
         for _ in 0..<Int.random(in: 0...6, using: &random) {
             object[keys.randomElement(using: &random) ?? ""] = value(depth: depth - 1, using: &random)
         }

@@ -79,9 +79,9 @@ import Testing
     @Test func aLeaseWhoseFileIsReplacedIsLost() async throws {
         let grant = try await grant()
         try FileManager.default.removeItem(at: lease.file)
-        await #expect(throws: FileLeaseError.self) { try await grant.renew() }
+        await #expect(throws: FileLease.Failure.self) { try await grant.renew() }
         let successor = try await self.grant()
-        await #expect(throws: FileLeaseError.self) { try await grant.renew() }
+        await #expect(throws: FileLease.Failure.self) { try await grant.renew() }
         await grant.release()
         try await successor.renew()
         #expect(try await !isFree())
@@ -92,23 +92,23 @@ import Testing
         let outside = folder.url.appending(path: "outside")
         if !isDangling { try Data("mine".utf8).write(to: outside) }
         try FileManager.default.createSymbolicLink(at: lease.file, withDestinationURL: outside)
-        let error = await #expect(throws: FileLeaseError.self) { try await grant() }
+        let error = await #expect(throws: FileLease.Failure.self) { try await grant() }
         #expect(error?.description == "\(lease.file.path): it is a symbolic link")
         #expect((try? String(contentsOf: outside, encoding: .utf8)) == (isDangling ? nil : "mine"))
     }
 
     @Test func aFolderOrAPipeInItsPlaceIsAnError() async throws {
         #expect(mkfifo(lease.file.path, 0o600) == 0)
-        let error = await #expect(throws: FileLeaseError.self) { try await grant() }
+        let error = await #expect(throws: FileLease.Failure.self) { try await grant() }
         #expect(error?.reason == "it is not a regular file")
         try FileManager.default.removeItem(at: lease.file)
         try FileManager.default.createDirectory(at: lease.file, withIntermediateDirectories: false)
-        await #expect(throws: FileLeaseError.self) { try await grant() }
+        await #expect(throws: FileLease.Failure.self) { try await grant() }
     }
 
     @Test func aFolderThatDoesNotExistIsAnError() async throws {
         let lease = FileLease(at: folder.url.appending(path: "none/sync.lease"))
-        let error = await #expect(throws: FileLeaseError.self) { try await lease.withLease {} }
+        let error = await #expect(throws: FileLease.Failure.self) { try await lease.withLease {} }
         #expect(error?.description == "\(lease.name): No such file or directory")
     }
 

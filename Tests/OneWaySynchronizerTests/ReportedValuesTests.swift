@@ -70,7 +70,7 @@ import Testing
             kind: .standingBy, since: Date(timeIntervalSince1970: 5), leaseName: "data.sqlite",
             leaseHolder: SyncLeaseHolder(
                 host: "web-1", program: "Demo", processID: 7, since: Date(timeIntervalSince1970: 1)))
-        let health = SyncHealth(
+        let health = SyncService<SyncReport>.Health(
             lastSuccess: Date(timeIntervalSince1970: 3), lastReport: report,
             lastFailure: Date(timeIntervalSince1970: 4), lastError: TestError("no"),
             consecutiveFailures: 2, nextRun: Date(timeIntervalSince1970: 9), activity: activity)

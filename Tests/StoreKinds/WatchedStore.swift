@@ -46,7 +46,7 @@ package struct WatchedStore: Store {
         let result = try await base.transaction { transaction in
             let watched = WatchedTransaction(base: transaction, writes: own)
             // A store without the refinement is watched as one without it.
-            return try await body(transaction is any InitialLinks.Transaction ? watched : watched.plain)
+            return try await body(transaction is any MergeRequest.InitialLinks.Transaction ? watched : watched.plain)
         }
         // What was rolled back was not written.
         writes.withLock { $0 += own.withLock(\.self) }
@@ -60,7 +60,7 @@ package struct WatchedStore: Store {
     }
 }
 
-private struct WatchedTransaction: InitialLinks.Transaction {
+private struct WatchedTransaction: MergeRequest.InitialLinks.Transaction {
     let base: any StoreTransaction
     let writes: Locked<[String]>
 
@@ -86,7 +86,8 @@ private struct WatchedTransaction: InitialLinks.Transaction {
         noted(try await base.merge(request), request)
     }
 
-    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
+    func mergeLinking(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result
+    {
         noted(try await base.merge(request, linking: links), request)
     }
 
@@ -111,7 +112,7 @@ private struct WatchedTransaction: InitialLinks.Transaction {
         return result
     }
 
-    func settleValues() async throws -> [StoreRefusal] { try await base.settleValues() }
+    func settleValues() async throws -> [StoreError.Refusal] { try await base.settleValues() }
 
     private func note(_ write: String) {
         writes.withLock { $0.append(write) }

@@ -38,7 +38,7 @@ import Testing
             }
         }
         var transformers = RecordMapper.Transformers()
-        transformers.registerEntityMapper("Type") { (object: JSONObject) -> String? in
+        transformers.registerEntityMapper("Type") { (object: JSONValue.Object) -> String? in
             if case .string(let name)? = object["type"] { name } else { nil }
         }
         var dialect = JSONDialect.sync

@@ -15,7 +15,7 @@ import Testing
         let columns: String
         /// The value of the refused element.
         let value: String
-        let reason: StoreRefusal.Reason
+        let reason: StoreError.Refusal.Reason
         var attributes = ["name"]
         /// Whether SQLite has the constraint too.
         var isOfBoth = true

@@ -77,7 +77,7 @@ package struct HookedReader<Hook: StoreHook>: StoreReader {
 }
 
 /// A transaction whose calls go through a hook.
-package struct HookedTransaction<Hook: StoreHook>: InitialLinks.Transaction {
+package struct HookedTransaction<Hook: StoreHook>: MergeRequest.InitialLinks.Transaction {
     private let base: any StoreTransaction
     private let hook: Hook
 
@@ -115,11 +115,14 @@ package struct HookedTransaction<Hook: StoreHook>: InitialLinks.Transaction {
         try await merge(request, links: [])
     }
 
-    package func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
+    package func mergeLinking(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws
+        -> MergeRequest.Result
+    {
         try await merge(request, links: links)
     }
 
-    private func merge(_ request: MergeRequest, links: [InitialLinks]) async throws -> MergeRequest.Result {
+    private func merge(_ request: MergeRequest, links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result
+    {
         try hook.willMake(.merge)
         var request = request
         request.policy = hook.policy(request.policy, of: request.records.layout?.name)
@@ -136,7 +139,7 @@ package struct HookedTransaction<Hook: StoreHook>: InitialLinks.Transaction {
         return try await hook.leaving { try await base.remove(query, reportsKeys: reportsKeys) }
     }
 
-    package func settleValues() async throws -> [StoreRefusal] {
+    package func settleValues() async throws -> [StoreError.Refusal] {
         try await hook.leaving { try await base.settleValues() }
     }
 }

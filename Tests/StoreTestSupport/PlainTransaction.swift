@@ -1,7 +1,8 @@
 package import SyncModel
 package import SyncStore
 
-/// A transaction without the refinement `InitialLinks.Transaction`, as many stores have it.
+/// A transaction without the refinement `MergeRequest.InitialLinks.Transaction`, as many stores
+/// have it.
 package struct PlainTransaction: StoreTransaction {
     private let base: any StoreTransaction
 
@@ -36,5 +37,5 @@ package struct PlainTransaction: StoreTransaction {
         try await base.remove(query, reportsKeys: reportsKeys)
     }
 
-    package func settleValues() async throws -> [StoreRefusal] { try await base.settleValues() }
+    package func settleValues() async throws -> [StoreError.Refusal] { try await base.settleValues() }
 }

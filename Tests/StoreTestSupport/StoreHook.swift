@@ -12,7 +12,8 @@ package protocol StoreHook: Sendable {
     /// The size of batches that the store asks for; nil for that of the store behind it.
     var batchRowCount: Int? { get }
 
-    /// Whether its transactions have the refinement `InitialLinks.Transaction`; true by default.
+    /// Whether its transactions have the refinement `MergeRequest.InitialLinks.Transaction`; true
+    /// by default.
     var linksInitially: Bool { get }
 
     /// Called before each call; the call fails with the error that this throws.

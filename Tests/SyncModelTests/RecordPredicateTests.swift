@@ -29,7 +29,9 @@ import Testing
             }
         }
 
-        func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+        func countRelated(at key: PropertyPath.Bound, where predicate: RecordPredicate.Bound) -> (
+            selected: Int, total: Int
+        ) {
             guard case .target(let index) = key.leaf, let target = related[name(index, self)] else { return (0, 0) }
             return (predicate.selects(target) ? 1 : 0, 1)
         }

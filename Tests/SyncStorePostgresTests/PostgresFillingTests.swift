@@ -103,7 +103,7 @@ struct PostgresFillingTests {
                 let boss = try #require(layout.relationship("boss"))
                 let merged = try await transaction.merge(
                     MergeRequest(try batch([("c", nil, nil), ("d", nil, nil)])),
-                    linking: [InitialLinks(boss, targets: [objects[1], nil])])
+                    linking: [MergeRequest.InitialLinks(boss, targets: [objects[1], nil])])
                 return try await transaction.links(boss, of: merged.rows.compactMap { $0?.object }).map(\.target)
             }
             #expect(links == [objects[1]])

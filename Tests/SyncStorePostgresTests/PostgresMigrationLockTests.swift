@@ -210,7 +210,7 @@ struct PostgresMigrationLockTests {
                 ALTER TABLE "Note" ADD CONSTRAINT "Note_editor_fkey" FOREIGN KEY (editor) REFERENCES "User"(_id) \#
                 ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED NOT VALID
                 """#)
-            let parts = [SQLSchemaDefect.Part.index("Note_editor"), .foreignKey("Note_editor_fkey")]
+            let parts = [SQLSchemaError.Defect.Part.index("Note_editor"), .foreignKey("Note_editor_fkey")]
             #expect(try await PostgresStore.verify(at: database.url).map(\.part) == parts)
             _ = try await Self.open(database, Change.all[2])
             #expect(try await PostgresStore.verify(at: database.url) == [])

@@ -107,14 +107,14 @@ struct PostgresRepairTests {
     }
 
     @Test(arguments: [
-        (#"DROP TABLE "Note""#, [SQLSchemaDefect.Part.table], "the table Note"),
+        (#"DROP TABLE "Note""#, [SQLSchemaError.Defect.Part.table], "the table Note"),
         (#"ALTER TABLE "User" DROP COLUMN name"#, [.column("name")], "the column User.name"),
         (#"ALTER TABLE "User" RENAME COLUMN name TO title"#, [.column("name")], "the column User.name"),
         (#"DROP TABLE "User_friends""#, [.table], "the table User_friends"),
         (#"DROP TABLE "_sync_bookmarks""#, [.table], "the table _sync_bookmarks"),
     ])
     func whatHeldDataIsNamedAndRepaired(
-        drop: String, parts: [SQLSchemaDefect.Part], subject: String
+        drop: String, parts: [SQLSchemaError.Defect.Part], subject: String
     ) async throws {
         try await SharedPostgres.withDatabase { database in
             try await Self.fill(try await Self.open(database))
@@ -201,7 +201,7 @@ struct PostgresRepairTests {
         try await SharedPostgres.withDatabase { database in
             _ = try await Self.open(database)
             try await database.run(#"ALTER TABLE "User" DROP COLUMN _id CASCADE"#)
-            let error = SQLSchemaError.damaged([SQLSchemaDefect(table: "User", part: .column("_id"))])
+            let error = SQLSchemaError.damaged([SQLSchemaError.Defect(table: "User", part: .column("_id"))])
             await #expect(throws: error) { try await PostgresStore.repair(at: database.url) }
         }
     }
@@ -252,7 +252,7 @@ struct PostgresRepairTests {
             _ = try await Self.open(database)
             #expect(try await PostgresStore.verify(at: database.url) == [])
             try await database.run(#"DROP TABLE "Note""#)
-            let error = SQLSchemaError.damaged([SQLSchemaDefect(table: "Note", part: .table)])
+            let error = SQLSchemaError.damaged([SQLSchemaError.Defect(table: "Note", part: .table)])
             await #expect(throws: error) { try await Self.open(database) }
             _ = try await PostgresStore.repair(at: database.url)
             #expect(try await Self.open(database).count(StoreQuery("Note")) == 0)

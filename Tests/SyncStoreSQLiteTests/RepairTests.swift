@@ -77,7 +77,7 @@ import Testing
     @Test func anIndexIsCreatedAgain() async throws {
         try await fill()
         try run("DROP INDEX Note_identity")
-        let missing = [SQLSchemaDefect(table: "Note", part: .index("Note_identity"))]
+        let missing = [SQLSchemaError.Defect(table: "Note", part: .index("Note_identity"))]
         #expect(try await SQLiteStore.verify(at: world.path) == missing)
         #expect(try await SQLiteStore.repair(at: world.path) == missing)
         #expect(try await SQLiteStore.verify(at: world.path) == [])
@@ -92,7 +92,7 @@ import Testing
     @Test func aColumnOfObjectNumbersIsNotRepaired() async throws {
         try await fill()
         try run("ALTER TABLE Note RENAME COLUMN _id TO number")
-        let error = SQLSchemaError.damaged([SQLSchemaDefect(table: "Note", part: .column("_id"))])
+        let error = SQLSchemaError.damaged([SQLSchemaError.Defect(table: "Note", part: .column("_id"))])
         await #expect(throws: error) { try await SQLiteStore.repair(at: world.path) }
     }
 

@@ -87,7 +87,7 @@ import Testing
         let request = MergeRequest(try batch("Tool", [1, 2]))
         let signals = store.commits()
         let result = try await store.transaction {
-            try await $0.merge(request, linking: [InitialLinks(relationship, targets: [owner, nil])])
+            try await $0.merge(request, linking: [MergeRequest.InitialLinks(relationship, targets: [owner, nil])])
         }
         #expect(result.rows.map { $0?.change } == [.inserted, .inserted])
         #expect(await signals.next() == CommitSignals.Signal(roots: [try root("Owner"), try root("Thing")]))

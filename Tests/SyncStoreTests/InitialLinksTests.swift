@@ -30,7 +30,9 @@ import Testing
                 SyncRelationship("everybody", toMany: "A", inverse: "all")
             }
         }
-        let possible = model.layouts.flatMap(\.relationships).filter { InitialLinks.isPossible($0, in: model) }
+        let possible = model.layouts.flatMap(\.relationships).filter {
+            MergeRequest.InitialLinks.isPossible($0, in: model)
+        }
         #expect(possible.map(\.name) == ["one"])
     }
 }

@@ -18,7 +18,7 @@ import Testing
         static let declaration = SyncDeclaration<User>(.identity(\.id), .toMany(\.staff, inverse: \.boss))
     }
 
-    private static let missing = UnreadableObject(
+    private static let missing = ObjectReadingError.UnreadableObject(
         key: .identity(2), error: .missingValue(entity: "User", property: "name"))
 
     /// Stores users without the checks of typed writes: 2 has no name, 4 an unknown grade.
@@ -61,7 +61,7 @@ import Testing
             #expect(error.description == "2: User.name has no value")
             await #expect(
                 throws: ObjectReadingError.unreadable(
-                    UnreadableObject(
+                    ObjectReadingError.UnreadableObject(
                         key: .identity(4), error: .wrongType(entity: "User", property: "grade", type: "Grade")))
             ) { try await store.all(User.self, where: \.id > 2) }
             let first = try await store.all(User.self, where: \.id == 1)

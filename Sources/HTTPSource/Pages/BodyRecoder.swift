@@ -17,7 +17,7 @@ struct BodyRecoder: Sendable {
 
     /// The maximum number of bytes of an event, and of a part of the body that is held back. The
     /// mapper refuses an element of this size.
-    static let maximumByteCount = JSONOptions().maximumElementByteCount
+    static let maximumByteCount = JSONReader.Options().maximumElementByteCount
     /// The type of events with which servers report errors.
     private static let errorType = "error"
 
@@ -134,7 +134,7 @@ struct BodyRecoder: Sendable {
         case .jsonAPI:
             // The mapper reports a document that is not valid.
             // The limits of elements do not apply to the document; the client limits it.
-            var options = JSONOptions()
+            var options = JSONReader.Options()
             (options.maximumElementByteCount, options.maximumDepth) = (.max, .max)
             guard let value = try? JSONValue(parsing: document, options: options, exactDecimals: true) else {
                 return document

@@ -167,7 +167,7 @@ extension HTTPAPI.Pages {
     static func setting(_ keyPath: String, to token: String, in body: [UInt8]?) throws -> [UInt8] {
         func set(_ keys: ArraySlice<String>, in value: JSONValue?, to new: JSONValue) -> JSONValue {
             guard let key = keys.first else { return new }
-            var object = JSONObject()
+            var object = JSONValue.Object()
             if case .object(let known) = value { object = known }
             object[key] = set(keys.dropFirst(), in: object[key], to: new)
             return .object(object)

@@ -30,7 +30,7 @@ struct JSONAPIDocument {
     /// How deep included resources are nested in one another.
     private static let depthLimit = 16
 
-    private let included: [Key: JSONObject]
+    private let included: [Key: JSONValue.Object]
     /// The included resources that were written as objects.
     ///
     /// Other occurrences are identifiers, so that the result is no larger than the document.
@@ -49,7 +49,7 @@ struct JSONAPIDocument {
     }
 
     private init(_ list: JSONValue?) {
-        var included: [Key: JSONObject] = [:]
+        var included: [Key: JSONValue.Object] = [:]
         if case .array(let resources) = list {
             for resource in resources {
                 if let key = Key(resource), case .object(let object) = resource { included[key] = object }
@@ -60,7 +60,7 @@ struct JSONAPIDocument {
 
     private mutating func flattened(_ value: JSONValue, depth: Int) -> JSONValue {
         guard case .object(let resource) = value else { return value }
-        var object = JSONObject()
+        var object = JSONValue.Object()
         if case .object(let attributes) = resource["attributes"] { object = attributes }
         // Links refer to the resource's own type and identifier.
         for (key, value) in resource.entries where !Self.envelope.contains(key) { object[key] = value }
@@ -73,7 +73,8 @@ struct JSONAPIDocument {
         return .object(object)
     }
 
-    private mutating func write(_ linkage: JSONValue, of name: String, into object: inout JSONObject, depth: Int) {
+    private mutating func write(_ linkage: JSONValue, of name: String, into object: inout JSONValue.Object, depth: Int)
+    {
         guard case .array(let links) = linkage else {
             guard let key = Key(linkage) else { return object[name] = linkage }
             if let related = related(key, depth: depth) {

@@ -49,7 +49,7 @@ final class CurlTransfer: Sendable {
 
     let head = Promise<Head>()
     private let request: HTTPRequest
-    private let options: HTTPConnectionOptions
+    private let options: HTTPClient.ConnectionOptions
     private let engine: CurlEngine
     /// Whether a connection to an address may be opened; nil if any may.
     private let allows: (@Sendable (IPAddress) -> Bool)?
@@ -57,7 +57,7 @@ final class CurlTransfer: Sendable {
     private let state = Locked(State())
 
     init(
-        _ request: HTTPRequest, _ options: HTTPConnectionOptions, engine: CurlEngine,
+        _ request: HTTPRequest, _ options: HTTPClient.ConnectionOptions, engine: CurlEngine,
         allows: (@Sendable (IPAddress) -> Bool)?
     ) {
         self.request = request

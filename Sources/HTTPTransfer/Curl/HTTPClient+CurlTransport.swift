@@ -20,19 +20,19 @@ extension HTTPClient {
         /// It has its own connections, so that none is reused that was opened without a check.
         private let checkedEngine = Locked<CurlEngine?>(nil)
         private let isPublic: @Sendable (IPAddress) -> Bool
-        private let options: HTTPConnectionOptions
+        private let options: HTTPClient.ConnectionOptions
 
         /// Creates a transport with its own connections; nil if the system has no libcurl 7.68 or
         /// newer.
         ///
         /// - Parameter options: How the transport connects; by default as the system says.
-        public convenience init?(_ options: HTTPConnectionOptions = HTTPConnectionOptions()) {
+        public convenience init?(_ options: HTTPClient.ConnectionOptions = HTTPClient.ConnectionOptions()) {
             self.init(options, isPublic: \.isPublic)
         }
 
         /// Creates a transport with its own idea of public addresses.
         package init?(
-            _ options: HTTPConnectionOptions = HTTPConnectionOptions(),
+            _ options: HTTPClient.ConnectionOptions = HTTPClient.ConnectionOptions(),
             isPublic: @escaping @Sendable (IPAddress) -> Bool
         ) {
             guard owc_load() != 0, let engine = CurlEngine() else { return nil }

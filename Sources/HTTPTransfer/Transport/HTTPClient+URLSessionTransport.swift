@@ -35,17 +35,17 @@ extension HTTPClient {
         /// - Parameter configuration: The configuration of the session; an ephemeral one by
         ///   default. Caches and cookies are disabled in it.
         public convenience init(configuration: URLSessionConfiguration = .ephemeral) {
-            self.init(HTTPConnectionOptions(), configuration: configuration)
+            self.init(HTTPClient.ConnectionOptions(), configuration: configuration)
         }
 
-        /// Creates a transport with options; see ``HTTPConnectionOptions``.
+        /// Creates a transport with options; see ``HTTPClient/ConnectionOptions``.
         ///
         /// - Parameters:
         ///   - options: How the transport connects.
         ///   - configuration: The configuration of the session; an ephemeral one by default.
-        public init(_ options: HTTPConnectionOptions, configuration: URLSessionConfiguration = .ephemeral) {
+        public init(_ options: HTTPClient.ConnectionOptions, configuration: URLSessionConfiguration = .ephemeral) {
             refusal =
-                options == HTTPConnectionOptions()
+                options == HTTPClient.ConnectionOptions()
                 ? nil : "a URLSession cannot have these options of a connection: \(options)"
             // The client limits the number of requests, and an abandoned request may keep its
             // connection for a while.

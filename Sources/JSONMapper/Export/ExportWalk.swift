@@ -155,7 +155,7 @@ struct ExportWalk {
         var text = json.text
         return text.withUTF8 { bytes in
             guard let start = bytes.baseAddress, bytes.first == ASCII.openBrace else { return [] }
-            var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONOptions())
+            var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONReader.Options())
             var keys: Set<[UInt8]> = []
             // The text has been validated, so reading it does not fail.
             guard (try? cursor.beginObject()) != nil else { return [] }

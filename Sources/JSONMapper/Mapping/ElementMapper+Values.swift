@@ -235,7 +235,7 @@ extension ElementMapper {
         number += rest
         return number.withUnsafeBufferPointer { number in
             guard let start = number.baseAddress else { return .wrongType(field.type) }
-            var cursor = JSONCursor(start: start, end: start + number.count, options: JSONOptions())
+            var cursor = JSONCursor(start: start, end: start + number.count, options: JSONReader.Options())
             guard let read = try? cursor.readNumber(), cursor.byteOffset == number.count else {
                 return .wrongType(field.type)
             }
@@ -281,7 +281,7 @@ extension ElementMapper {
                 return true
             }
             guard let start = bytes.baseAddress else { return true }
-            var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONOptions())
+            var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONReader.Options())
             return try convert(&cursor, field, entry: entry)
         }
     }

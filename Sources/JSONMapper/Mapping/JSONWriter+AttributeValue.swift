@@ -44,7 +44,7 @@ extension JSONWriter {
         guard let start = bytes.baseAddress, let first = bytes.first, JSONCursor.kind(startingWith: first) != nil else {
             return false
         }
-        var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONOptions())
+        var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONReader.Options())
         do {
             try cursor.skipValue()
             return cursor.byteOffset == bytes.count

@@ -61,11 +61,12 @@ package struct RecordCollector {
     )
         throws(MappingError)
     {
-        try self.init(mapper, entity: entity, options: options, jsonOptions: JSONOptions(), usesEntityMapper: true)
+        try self.init(
+            mapper, entity: entity, options: options, jsonOptions: JSONReader.Options(), usesEntityMapper: true)
     }
 
     init(
-        _ mapper: RecordMapper, entity: String, options: RecordMapper.Reader.Options, jsonOptions: JSONOptions,
+        _ mapper: RecordMapper, entity: String, options: RecordMapper.Reader.Options, jsonOptions: JSONReader.Options,
         usesEntityMapper: Bool
     ) throws(MappingError) {
         let walk = MappingWalk(mapper, jsonOptions: jsonOptions)

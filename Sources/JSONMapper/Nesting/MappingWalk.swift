@@ -4,11 +4,11 @@
 /// only if the element is committed.
 final class MappingWalk {
     let mapper: RecordMapper
-    let jsonOptions: JSONOptions
+    let jsonOptions: JSONReader.Options
     /// The number of the current element. Elements with lower numbers are committed or discarded.
     var element = 0
 
-    init(_ mapper: RecordMapper, jsonOptions: JSONOptions) {
+    init(_ mapper: RecordMapper, jsonOptions: JSONReader.Options) {
         self.mapper = mapper
         self.jsonOptions = jsonOptions
     }

@@ -40,7 +40,7 @@ package struct JSONCursor {
 
     init(
         start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, shortage: UnsafeMutablePointer<Bool>? = nil,
-        depth: Int = 0, options: JSONOptions
+        depth: Int = 0, options: JSONReader.Options
     ) {
         base = start
         position = start

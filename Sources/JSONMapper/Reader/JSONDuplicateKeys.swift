@@ -7,12 +7,12 @@ enum JSONDuplicateKeys {
     ///   - byteCount: The length of the value in bytes.
     ///   - options: The options that the value was validated with.
     /// - Throws: ``JSONFault`` at the second occurrence of a key.
-    static func check(_ start: UnsafePointer<UInt8>, byteCount: Int, options: JSONOptions) throws(JSONFault) {
+    static func check(_ start: UnsafePointer<UInt8>, byteCount: Int, options: JSONReader.Options) throws(JSONFault) {
         var cursor = JSONCursor(start: start, end: start + byteCount, options: options)
         try check(&cursor)
     }
 
-    /// Recursive; the depth is at most ``JSONOptions/maximumDepth``.
+    /// Recursive; the depth is at most ``JSONReader/Options/maximumDepth``.
     private static func check(_ cursor: inout JSONCursor) throws(JSONFault) {
         switch try cursor.kind() {
         case .object:

@@ -120,11 +120,11 @@ extension JSONError {
         case notNull
         /// The document has no value at the key path.
         case keyPathNotFound
-        /// Arrays and objects are nested deeper than ``JSONOptions/maximumDepth``.
+        /// Arrays and objects are nested deeper than ``JSONReader/Options/maximumDepth``.
         case depthLimit
-        /// An element is larger than ``JSONOptions/maximumElementByteCount``.
+        /// An element is larger than ``JSONReader/Options/maximumElementByteCount``.
         case elementSizeLimit
-        /// The input is larger than ``JSONOptions/maximumTotalByteCount``.
+        /// The input is larger than ``JSONReader/Options/maximumTotalByteCount``.
         case totalSizeLimit
     }
 }
@@ -151,8 +151,9 @@ extension JSONError.Reason: CustomStringConvertible {
         case .notNull: "not null"
         case .keyPathNotFound: "nothing at the key path"
         case .depthLimit: "too many levels"
-        case .elementSizeLimit: "an element is larger than JSONOptions.maximumElementByteCount, 64 MiB by default"
-        case .totalSizeLimit: "the input is larger than JSONOptions.maximumTotalByteCount"
+        case .elementSizeLimit:
+            "an element is larger than JSONReader.Options.maximumElementByteCount, 64 MiB by default"
+        case .totalSizeLimit: "the input is larger than JSONReader.Options.maximumTotalByteCount"
         }
     }
 }

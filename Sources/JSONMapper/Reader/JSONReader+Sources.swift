@@ -14,7 +14,7 @@ extension JSONReader {
     ///   - layout: The location of the elements; an array that is the whole document by default.
     ///   - options: Parsing choices and limits.
     public convenience init(
-        bytes: [UInt8], layout: JSONReader.Layout = .array(), options: JSONOptions = JSONOptions()
+        bytes: [UInt8], layout: JSONReader.Layout = .array(), options: JSONReader.Options = JSONReader.Options()
     ) {
         var offset = 0
         // One extra byte lets the reader see the end of a small input without growing the window.
@@ -39,7 +39,7 @@ extension JSONReader {
     /// - Throws: ``JSONError/unreadableFile(path:code:)`` if the file cannot be opened.
     ///   Reading throws it if the file cannot be read later.
     public convenience init(
-        file path: String, layout: JSONReader.Layout = .array(), options: JSONOptions = JSONOptions()
+        file path: String, layout: JSONReader.Layout = .array(), options: JSONReader.Options = JSONReader.Options()
     ) throws(JSONError) {
         let file = try OpenFile(path: path)
         self.init(layout: layout, options: options, source: file.read)

@@ -39,7 +39,7 @@ public final class JSONReader {
     enum Peek { case byte(UInt8), ended, starved }
 
     /// The parsing choices and limits of the reader.
-    public let options: JSONOptions
+    public let options: JSONReader.Options
     /// The number of elements read so far.
     public private(set) var elementCount = 0
 
@@ -80,10 +80,11 @@ public final class JSONReader {
     ///   - layout: The location of the elements; an array that is the whole document by default.
     ///   - options: Parsing choices and limits.
     ///   - windowByteCount: The number of bytes requested at a time; 256 KiB by default. A longer
-    ///     element makes the window grow, up to ``JSONOptions/maximumElementByteCount``.
+    ///     element makes the window grow, up to ``JSONReader/Options/maximumElementByteCount``.
     ///   - source: Fills a buffer. Its errors are rethrown unchanged when elements are read.
     public init(
-        layout: JSONReader.Layout = .array(), options: JSONOptions = JSONOptions(), windowByteCount: Int = 256 << 10,
+        layout: JSONReader.Layout = .array(), options: JSONReader.Options = JSONReader.Options(),
+        windowByteCount: Int = 256 << 10,
         source: @escaping Source
     ) {
         self.layout = layout
@@ -99,7 +100,7 @@ public final class JSONReader {
     /// - Parameters:
     ///   - layout: The location of the elements; an array that is the whole document by default.
     ///   - options: Parsing choices and limits.
-    public init(layout: JSONReader.Layout = .array(), options: JSONOptions = JSONOptions()) {
+    public init(layout: JSONReader.Layout = .array(), options: JSONReader.Options = JSONReader.Options()) {
         self.layout = layout
         self.options = options
         source = nil
@@ -174,7 +175,7 @@ public final class JSONReader {
     /// Appends input. The reader must have no source, and ``finish()`` must not have been called.
     ///
     /// - Throws: ``JSONError/exceeded(_:_:)`` if the input exceeds
-    ///   ``JSONOptions/maximumTotalByteCount``.
+    ///   ``JSONReader/Options/maximumTotalByteCount``.
     public func append(_ bytes: some Collection<UInt8>) throws {
         let handled: Void? = try bytes.withContiguousStorageIfAvailable { try append(UnsafeRawBufferPointer($0)) }
         if handled == nil { try Array(bytes).withUnsafeBytes { try append($0) } }
@@ -183,7 +184,7 @@ public final class JSONReader {
     /// Appends input. The reader must have no source, and ``finish()`` must not have been called.
     ///
     /// - Throws: ``JSONError/exceeded(_:_:)`` if the input exceeds
-    ///   ``JSONOptions/maximumTotalByteCount``.
+    ///   ``JSONReader/Options/maximumTotalByteCount``.
     public func append(_ bytes: UnsafeRawBufferPointer) throws {
         precondition(!isReading && source == nil && !inputEnded, "this reader takes no input")
         window.append(bytes)

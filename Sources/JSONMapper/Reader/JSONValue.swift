@@ -23,7 +23,7 @@ public enum JSONValue: Sendable, Equatable {
     /// An array.
     case array([JSONValue])
     /// An object, with its keys in the order of the input.
-    case object(JSONObject)
+    case object(JSONValue.Object)
 
     /// Creates a value by parsing a document.
     ///
@@ -35,7 +35,7 @@ public enum JSONValue: Sendable, Equatable {
     ///     ``decimal(_:)``; false by default.
     /// - Throws: ``JSONError`` if the document is malformed or exceeds a limit.
     public init(
-        parsing bytes: [UInt8], options: JSONOptions = JSONOptions(), exactDecimals: Bool = false
+        parsing bytes: [UInt8], options: JSONReader.Options = JSONReader.Options(), exactDecimals: Bool = false
     ) throws {
         let reader = JSONReader(bytes: bytes, layout: .document, options: options)
         var value: JSONValue?
@@ -58,13 +58,15 @@ public enum JSONValue: Sendable, Equatable {
     ///   - exactDecimals: Whether a number with a fraction or an exponent is kept as
     ///     ``decimal(_:)``; false by default.
     /// - Throws: ``JSONError`` if the document is malformed or exceeds a limit.
-    public init(parsing text: String, options: JSONOptions = JSONOptions(), exactDecimals: Bool = false) throws {
+    public init(parsing text: String, options: JSONReader.Options = JSONReader.Options(), exactDecimals: Bool = false)
+        throws
+    {
         try self.init(parsing: Array(text.utf8), options: options, exactDecimals: exactDecimals)
     }
 
     /// Creates a value by reading the next one of a cursor.
     ///
-    /// Recursive; the depth is at most ``JSONOptions/maximumDepth``.
+    /// Recursive; the depth is at most ``JSONReader/Options/maximumDepth``.
     ///
     /// - Parameters:
     ///   - cursor: The cursor, which advances past the value.
@@ -87,7 +89,7 @@ public enum JSONValue: Sendable, Equatable {
             }
             self = .array(elements)
         case .object:
-            var object = JSONObject()
+            var object = JSONValue.Object()
             try cursor.beginObject()
             while let key = try cursor.nextKey() {
                 let name = key.string

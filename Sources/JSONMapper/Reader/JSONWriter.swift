@@ -184,7 +184,7 @@ public struct JSONWriter: ~Copyable {
         var object = object
         object.withUTF8 { bytes in
             guard let start = bytes.baseAddress, bytes.first == ASCII.openBrace else { return }
-            var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONOptions())
+            var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONReader.Options())
             // The text has been validated, so reading it does not fail.
             guard (try? cursor.beginObject()) != nil else { return }
             while let key = try? cursor.nextKey(), let value = try? cursor.rawValue() {

@@ -61,7 +61,7 @@ enum ContentHash {
 extension JSONCursor {
     /// Reads a whole value and returns its ``ContentHash``.
     ///
-    /// Recursive; the depth is at most ``JSONOptions/maximumDepth``.
+    /// Recursive; the depth is at most ``JSONReader/Options/maximumDepth``.
     mutating func contentHash() throws(JSONFault) -> UInt64 {
         switch try kind() {
         case .string: return try readString().withUTF8 { ContentHash.bytes($0, seed: 1) }

@@ -368,7 +368,7 @@ extension JSONNumber {
         let shortest = Array(double.magnitude.description.utf8)
         return shortest.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress else { return false }
-            var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONOptions())
+            var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONReader.Options())
             guard let other = try? cursor.readNumber(), !other.isTruncated else { return false }
             return normalized == other.normalized
         }

@@ -15,7 +15,7 @@ extension JSONValue: JSONValue.Convertible {
     public var json: JSONValue { self }
 }
 
-extension JSONObject: JSONValue.Convertible {
+extension JSONValue.Object: JSONValue.Convertible {
     /// Creates the value from a JSON object; nil for other kinds.
     public init?(json: JSONValue) {
         guard case .object(let object) = json else { return nil }

@@ -24,12 +24,12 @@ extension RecordMapper {
         ///
         /// Numbers with a fraction or an exponent are ``JSONValue/decimal(_:)``, so that no digit
         /// is lost.
-        public typealias EntityMapper = @Sendable (JSONObject) throws -> String?
+        public typealias EntityMapper = @Sendable (JSONValue.Object) throws -> String?
         /// A closure that rewrites a JSON object before mapping.
         ///
         /// Numbers with a fraction or an exponent are ``JSONValue/decimal(_:)``, so that no digit
         /// is lost.
-        public typealias ObjectTransformer = @Sendable (JSONObject) throws -> JSONObject
+        public typealias ObjectTransformer = @Sendable (JSONValue.Object) throws -> JSONValue.Object
 
         struct AttributeTransformer: Sendable {
             var forward: Forward

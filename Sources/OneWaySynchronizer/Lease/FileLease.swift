@@ -57,28 +57,30 @@ public struct FileLease: SyncLease {
 
     /// Requests the lease; see ``SyncLease/tryAcquire(for:)``.
     ///
-    /// - Throws: ``FileLeaseError`` if the file cannot be opened or written, or is not a regular
+    /// - Throws: ``FileLease/Failure`` if the file cannot be opened or written, or is not a regular
     ///   file.
     public func tryAcquire(for holder: SyncLeaseHolder) async throws -> SyncLeaseAnswer {
         try FileLock.take(file.path, for: holder)
     }
 }
 
-/// Why the file of a lease cannot be used.
-public struct FileLeaseError: Error, Hashable, Sendable {
-    /// The path of the file.
-    public let path: String
+extension FileLease {
+    /// Why the file of a lease cannot be used.
+    public struct Failure: Error, Hashable, Sendable {
+        /// The path of the file.
+        public let path: String
 
-    /// The reason, such as `it is a symbolic link` or `Permission denied`.
-    public let reason: String
+        /// The reason, such as `it is a symbolic link` or `Permission denied`.
+        public let reason: String
+    }
 }
 
-extension FileLeaseError: CustomStringConvertible {
+extension FileLease.Failure: CustomStringConvertible {
     /// The path and the reason.
     public var description: String { "\(path): \(reason)" }
 }
 
-extension FileLeaseError: LocalizedError {
+extension FileLease.Failure: LocalizedError {
     /// The same as `description`.
     public var errorDescription: String? { description }
 }

@@ -53,30 +53,30 @@ package final class FileLock: SyncLeaseGrant {
     ///   - directory: The open directory that a relative path begins at; the working directory by
     ///     default. It must stay open until the lock is released.
     ///   - holder: The holder to write into the file.
-    /// - Throws: ``FileLeaseError``.
+    /// - Throws: ``FileLease/Failure``.
     package static func take(
         _ path: String, in directory: Int32 = AT_FDCWD, for holder: SyncLeaseHolder
-    ) throws(FileLeaseError) -> SyncLeaseAnswer {
+    ) throws(FileLease.Failure) -> SyncLeaseAnswer {
         while true {
             // A link could create or overwrite a file elsewhere, and opening a pipe would wait.
             let descriptor = openat(directory, path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o644)
             guard descriptor >= 0 else {
-                throw FileLeaseError(path: path, reason: errno == ELOOP ? "it is a symbolic link" : systemReason())
+                throw FileLease.Failure(path: path, reason: errno == ELOOP ? "it is a symbolic link" : systemReason())
             }
             var isKept = false
             defer { if !isKept { close(descriptor) } }
             guard status(of: descriptor).map({ $0.st_mode & S_IFMT == S_IFREG }) == true else {
-                throw FileLeaseError(path: path, reason: "it is not a regular file")
+                throw FileLease.Failure(path: path, reason: "it is not a regular file")
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 if errno == EINTR { continue }
-                guard errno == EWOULDBLOCK else { throw FileLeaseError(path: path, reason: systemReason()) }
+                guard errno == EWOULDBLOCK else { throw FileLease.Failure(path: path, reason: systemReason()) }
                 return .held(by: text(in: descriptor)?.holder)
             }
             // Between opening and locking, another process may have replaced the file.
             guard isAt(path, in: directory, descriptor) else { continue }
             let generation = (text(in: descriptor)?.generation ?? 0) &+ 1
-            do throws(FileLeaseError) {
+            do throws(FileLease.Failure) {
                 try write(Text(generation: generation, holder: holder), to: descriptor, path)
             } catch {
                 flock(descriptor, LOCK_UN)
@@ -89,12 +89,12 @@ package final class FileLock: SyncLeaseGrant {
 
     /// Verifies that the locked file is still at its path.
     ///
-    /// - Throws: ``FileLeaseError``.
+    /// - Throws: ``FileLease/Failure``.
     package func renew() throws {
         let isHeld = descriptor.withLock { descriptor in
             descriptor.map { Self.isAt(path, in: directory, $0) } ?? false
         }
-        guard isHeld else { throw FileLeaseError(path: path, reason: "it was removed or replaced") }
+        guard isHeld else { throw FileLease.Failure(path: path, reason: "it was removed or replaced") }
     }
 
     /// Removes the holder from the file, and releases the lock.
@@ -142,17 +142,17 @@ package final class FileLock: SyncLeaseGrant {
         return try? decoder.decode(Text.self, from: Data(bytes[..<count]))
     }
 
-    private static func write(_ text: Text, to descriptor: Int32, _ path: String) throws(FileLeaseError) {
+    private static func write(_ text: Text, to descriptor: Int32, _ path: String) throws(FileLease.Failure) {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(text) else {
-            throw FileLeaseError(path: path, reason: "its text cannot be encoded")
+            throw FileLease.Failure(path: path, reason: "its text cannot be encoded")
         }
         let bytes = [UInt8](data) + [UInt8(ascii: "\n")]
         guard pwrite(descriptor, bytes, bytes.count, 0) == bytes.count, ftruncate(descriptor, off_t(bytes.count)) == 0
         else {
-            throw FileLeaseError(path: path, reason: systemReason())
+            throw FileLease.Failure(path: path, reason: systemReason())
         }
     }
 

@@ -37,7 +37,7 @@ public final class SyncService<Report: Sendable>: Sendable {
         var cancelWork: (@Sendable () -> Void)?
         var stopTimers: [Task<Void, Never>] = []
         var waiters = Waiters<Void>()
-        var health = SyncHealth<Report>()
+        var health = SyncService<Report>.Health()
         /// The number of steps that the health records.
         var stepCount = 0
     }
@@ -114,7 +114,7 @@ public final class SyncService<Report: Sendable>: Sendable {
     // MARK: Observing
 
     /// A snapshot of the service's state.
-    public var health: SyncHealth<Report> {
+    public var health: SyncService<Report>.Health {
         var (health, step) = control.withLock { control in
             var health = control.health
             health.activity?.isStopRequested = control.isStopRequested
@@ -316,7 +316,7 @@ public final class SyncService<Report: Sendable>: Sendable {
     /// - Parameter change: Another change under the same lock; it also gets the health before the
     ///   step.
     private func record<Result>(
-        _ step: SyncServiceStep<Report>, _ change: (inout Control, _ former: SyncHealth<Report>) -> Result
+        _ step: SyncServiceStep<Report>, _ change: (inout Control, _ former: SyncService<Report>.Health) -> Result
     ) -> Result {
         let date = date()
         let leaseName = lease?.name

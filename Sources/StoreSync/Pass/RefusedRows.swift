@@ -26,7 +26,7 @@ extension SyncPass {
     ///
     /// - Parameter elementIndex: Returns the index in the payload of a row's element.
     func merge(
-        _ request: MergeRequest, linking links: [InitialLinks] = [], elementIndex: (Int) -> Int
+        _ request: MergeRequest, linking links: [MergeRequest.InitialLinks] = [], elementIndex: (Int) -> Int
     ) async throws -> MergeRequest.Result {
         var request = request
         request.setsRefusedAside = rules.setsRefusedAside
@@ -49,7 +49,7 @@ extension SyncPass {
     ///
     /// - Throws: `StoreError.refused` for the first such object unless they are set aside.
     func settleValues() async throws {
-        let refused: [StoreRefusal]
+        let refused: [StoreError.Refusal]
         do {
             refused = try await transaction.settleValues()
             if let first = refused.first, !rules.setsRefusedAside { throw StoreError.refused(first) }
@@ -72,7 +72,7 @@ extension SyncPass {
         }
     }
 
-    private func reject(_ refusal: StoreRefusal, index: Int?) {
+    private func reject(_ refusal: StoreError.Refusal, index: Int?) {
         var refusal = refusal
         refusal.index = nil
         tally.reject(

@@ -10,7 +10,7 @@ extension SyncPass {
     struct EarlyTargets {
         let merged: MergedElements
         /// The target of each record of the group.
-        let links: InitialLinks
+        let links: MergeRequest.InitialLinks
         /// Whether a source has its link after the merge of the group; set by `noteLinked`.
         private(set) var isLinked: (NestedElements.Source) -> Bool = { _ in false }
 
@@ -68,7 +68,7 @@ extension SyncPass {
             let families = nested.families(model, relationship)
             let isMerged = index == layout.identityScope && scope != nil
             guard early.count < Self.earlyLimit, isMerged || families.isDisjoint(with: later),
-                InitialLinks.isPossible(relationship, in: model),
+                MergeRequest.InitialLinks.isPossible(relationship, in: model),
                 relationship.id != origin.owners?.relationship.id, nested.isIdentified,
                 let elements = counting(nested, combined, rowCount: group.records.count)
             else {
@@ -87,7 +87,8 @@ extension SyncPass {
                 targets[combined?.record(of: source.row) ?? source.row] =
                     source.ordinals.last.flatMap { merged.targets[$0] }
             }
-            early[index] = EarlyTargets(merged: merged, links: InitialLinks(relationship, targets: targets))
+            early[index] = EarlyTargets(
+                merged: merged, links: MergeRequest.InitialLinks(relationship, targets: targets))
         }
         return early
     }

@@ -190,7 +190,9 @@ extension SyncPass {
         origin.inverse = model.inverse(of: relationship)?.id
         origin.belongsToMany = model.inverse(of: relationship)?.isToMany ?? true
         if let owners {
-            if areRelated, let inverse = model.inverse(of: relationship), InitialLinks.isPossible(inverse, in: model) {
+            if areRelated, let inverse = model.inverse(of: relationship),
+                MergeRequest.InitialLinks.isPossible(inverse, in: model)
+            {
                 origin.owners = (inverse, owners)
             }
             if let batch = elements.objects, rules.isHookedWhereNested {

@@ -261,9 +261,9 @@ final class SyncPass {
         if origin.known != nil { try await writeHeld() }
         var early = try await mergeEarlyTargets(
             of: group, combined, origin, scope: scope, isWhole: matches?.contains(.skipped) != true)
-        var links: [InitialLinks] = []
+        var links: [MergeRequest.InitialLinks] = []
         if let owners = origin.owners {
-            links.append(InitialLinks(owners.relationship, targets: ordinals.map { owners.objects[$0] }))
+            links.append(MergeRequest.InitialLinks(owners.relationship, targets: ordinals.map { owners.objects[$0] }))
         }
         for index in early.keys.sorted() {
             guard let initial = early[index]?.links else { continue }

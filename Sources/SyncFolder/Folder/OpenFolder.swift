@@ -93,7 +93,7 @@ final class OpenFolder: Sendable {
 
     private static func lock(of internals: Directory, _ path: String) throws(FolderError) -> any SyncLeaseGrant {
         let answer: SyncLeaseAnswer
-        do throws(FileLeaseError) {
+        do throws(FileLease.Failure) {
             answer = try FileLock.take(lockName, in: internals.descriptor, for: SyncLeaseHolder())
         } catch {
             if internals.status(lockName)?.isFile == true { throw .system("cannot lock \(path): \(error.reason)") }

@@ -51,8 +51,10 @@ public struct ObjectPredicate<Root: SyncObject>: Sendable {
     }
 }
 
-/// A key path of conditions, such as `\.company.name`.
-public typealias ObjectPath<Root: SyncObject, Value> = KeyPath<ObjectParts.Fields<Root>, ObjectParts.Field<Root, Value>>
+extension ObjectParts {
+    /// A key path of conditions, such as `\.company.name`.
+    public typealias Path<Root: SyncObject, Value> = KeyPath<ObjectParts.Fields<Root>, ObjectParts.Field<Root, Value>>
+}
 
 extension KeyPath {
     /// The names along the path.
@@ -75,26 +77,29 @@ extension ObjectPredicate {
     // MARK: Texts
 
     /// True if a text contains another, byte by byte.
-    public static func contains(_ path: ObjectPath<Root, some ObjectParts.TextValue>, _ text: String) -> ObjectPredicate
+    public static func contains(_ path: ObjectParts.Path<Root, some ObjectParts.TextValue>, _ text: String)
+        -> ObjectPredicate
     {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().contains(text) }
     }
 
     /// True if a text begins with another, byte by byte.
-    public static func beginsWith(_ path: ObjectPath<Root, some ObjectParts.TextValue>, _ text: String)
+    public static func beginsWith(_ path: ObjectParts.Path<Root, some ObjectParts.TextValue>, _ text: String)
         -> ObjectPredicate
     {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().beginsWith(text) }
     }
 
     /// True if a text ends with another, byte by byte.
-    public static func endsWith(_ path: ObjectPath<Root, some ObjectParts.TextValue>, _ text: String) -> ObjectPredicate
+    public static func endsWith(_ path: ObjectParts.Path<Root, some ObjectParts.TextValue>, _ text: String)
+        -> ObjectPredicate
     {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().endsWith(text) }
     }
 
     /// True if a text matches a pattern; see `PropertyPath.like(_:)`.
-    public static func like(_ path: ObjectPath<Root, some ObjectParts.TextValue>, _ pattern: String) -> ObjectPredicate
+    public static func like(_ path: ObjectParts.Path<Root, some ObjectParts.TextValue>, _ pattern: String)
+        -> ObjectPredicate
     {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().like(pattern) }
     }
@@ -103,42 +108,42 @@ extension ObjectPredicate {
 
     /// True if the value is in a list.
     public static func `in`<Value: AttributeValue.Convertible>(
-        _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
+        _ path: ObjectParts.Path<Root, Value>, _ values: some Sequence<Value>
     ) -> ObjectPredicate {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
     }
 
     /// True if there is a value and it is in a list.
     public static func `in`<Value: AttributeValue.Convertible>(
-        _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
+        _ path: ObjectParts.Path<Root, Value?>, _ values: some Sequence<Value>
     ) -> ObjectPredicate {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
     }
 
     /// True if the value is in a list of cases.
     public static func `in`<Value: RawRepresentable>(
-        _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
+        _ path: ObjectParts.Path<Root, Value>, _ values: some Sequence<Value>
     ) -> ObjectPredicate where Value.RawValue: AttributeValue.Convertible {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values.map(\.rawValue)) }
     }
 
     /// True if there is a value and it is in a list of cases.
     public static func `in`<Value: RawRepresentable>(
-        _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
+        _ path: ObjectParts.Path<Root, Value?>, _ values: some Sequence<Value>
     ) -> ObjectPredicate where Value.RawValue: AttributeValue.Convertible {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values.map(\.rawValue)) }
     }
 
     /// True if the value is in a list of cases.
     public static func `in`<Value: RawRepresentable & AttributeValue.Convertible>(
-        _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
+        _ path: ObjectParts.Path<Root, Value>, _ values: some Sequence<Value>
     ) -> ObjectPredicate where Value.RawValue: AttributeValue.Convertible {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
     }
 
     /// True if there is a value and it is in a list of cases.
     public static func `in`<Value: RawRepresentable & AttributeValue.Convertible>(
-        _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
+        _ path: ObjectParts.Path<Root, Value?>, _ values: some Sequence<Value>
     ) -> ObjectPredicate where Value.RawValue: AttributeValue.Convertible {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
     }
@@ -147,14 +152,14 @@ extension ObjectPredicate {
 
     /// True if at least one related object fulfils a condition.
     public static func any<Value: ObjectParts.RelatedValue>(
-        _ path: ObjectPath<Root, Value>, where condition: ObjectPredicate<Value.Object>
+        _ path: ObjectParts.Path<Root, Value>, where condition: ObjectPredicate<Value.Object>
     ) -> ObjectPredicate {
         related(path, .any, condition)
     }
 
     /// True if every related object fulfils a condition, or there is none.
     public static func all<Value: ObjectParts.RelatedValue>(
-        _ path: ObjectPath<Root, Value>, where condition: ObjectPredicate<Value.Object>
+        _ path: ObjectParts.Path<Root, Value>, where condition: ObjectPredicate<Value.Object>
     ) -> ObjectPredicate {
         related(path, .all, condition)
     }
@@ -163,7 +168,7 @@ extension ObjectPredicate {
     ///
     ///     .count(\.notes, where: \.isDone == false, in: 3...)
     public static func count<Value: ObjectParts.RelatedValue>(
-        _ path: ObjectPath<Root, Value>, where condition: ObjectPredicate<Value.Object>,
+        _ path: ObjectParts.Path<Root, Value>, where condition: ObjectPredicate<Value.Object>,
         in range: some RangeExpression<Int>
     ) -> ObjectPredicate {
         let counts = range.relative(to: 0..<Int.max)
@@ -172,7 +177,7 @@ extension ObjectPredicate {
     }
 
     private static func related<Value: ObjectParts.RelatedValue>(
-        _ path: ObjectPath<Root, Value>, _ quantifier: PropertyPath.Quantifier,
+        _ path: ObjectParts.Path<Root, Value>, _ quantifier: PropertyPath.Quantifier,
         _ condition: ObjectPredicate<Value.Object>
     ) -> ObjectPredicate {
         ObjectPredicate { () throws(SyncDeclarationError) in

@@ -3,7 +3,7 @@ package struct IndexLayout: Hashable, Sendable {
     package let slots: [Int]
     package let isUnique: Bool
     /// Comparisons of own attributes with values, joined by `and`; nil for all objects.
-    package let condition: BoundPredicate?
+    package let condition: RecordPredicate.Bound?
 }
 
 extension DataModel {

@@ -17,7 +17,9 @@ extension PredicateTree where Path == PropertyPath {
     /// same records.
     ///
     /// - Throws: `RecordPredicateError` for the first path or value that does not fit.
-    public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> BoundPredicate {
+    public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError)
+        -> RecordPredicate.Bound
+    {
         switch self {
         case .constant(let holds):
             return .constant(holds)
@@ -59,9 +61,9 @@ extension PredicateTree where Path == PropertyPath {
 
 extension [RecordPredicate] {
     fileprivate func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError)
-        -> [BoundPredicate]
+        -> [RecordPredicate.Bound]
     {
-        var bound: [BoundPredicate] = []
+        var bound: [RecordPredicate.Bound] = []
         for part in self {
             bound.append(try part.bound(to: layout, in: model))
         }

@@ -63,8 +63,10 @@ extension PropertyPath {
 /// see `bound(to:in:)`.
 public typealias RecordPredicate = PredicateTree<PropertyPath>
 
-/// A predicate whose paths are resolved in an entity.
-public typealias BoundPredicate = PredicateTree<PropertyPath.Bound>
+extension RecordPredicate {
+    /// A predicate whose paths are resolved in an entity.
+    public typealias Bound = PredicateTree<PropertyPath.Bound>
+}
 
 /// A predicate over paths that are either names or resolved positions.
 public indirect enum PredicateTree<Path: Hashable & Sendable>: Hashable, Sendable {

@@ -2,7 +2,7 @@ import SyncBase
 import SyncModel
 
 /// A transaction that records its changes for observers.
-final class ObservedTransaction: InitialLinks.Transaction, StoreSelection.Reader, ThreadedTransaction {
+final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSelection.Reader, ThreadedTransaction {
     /// The changed objects of all entities that share a root.
     private struct Changed {
         var inserted = ObjectSet()
@@ -66,11 +66,13 @@ final class ObservedTransaction: InitialLinks.Transaction, StoreSelection.Reader
         try await merge(request, links: [])
     }
 
-    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
+    func mergeLinking(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result
+    {
         try await merge(request, links: links)
     }
 
-    private func merge(_ request: MergeRequest, links: [InitialLinks]) async throws -> MergeRequest.Result {
+    private func merge(_ request: MergeRequest, links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result
+    {
         guard let root = request.records.layout?.root else { return try await base.merge(request, linking: links) }
         let updates = request.policy.updates && !request.policy.previewsUpdates
         if updates, let matches = request.matches {
@@ -132,7 +134,7 @@ final class ObservedTransaction: InitialLinks.Transaction, StoreSelection.Reader
         return result
     }
 
-    func settleValues() async throws -> [StoreRefusal] {
+    func settleValues() async throws -> [StoreError.Refusal] {
         try await base.settleValues()
     }
 

@@ -77,7 +77,8 @@ package struct ChangedRoots: Sendable {
     package init() {}
 
     package mutating func add(
-        _ result: MergeRequest.Result, _ layout: EntityLayout?, linking links: [InitialLinks], in model: DataModel
+        _ result: MergeRequest.Result, _ layout: EntityLayout?, linking links: [MergeRequest.InitialLinks],
+        in model: DataModel
     ) {
         guard let layout, result.rows.contains(where: { $0.map { $0.change != .unchanged } ?? false }) else { return }
         roots.insert(layout.root)

@@ -179,7 +179,7 @@ extension Store {
     public func values<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
         of type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
         orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>, limit: Int? = nil,
-        including includes: repeat ObjectPath<Object, each Included>
+        including includes: repeat ObjectParts.Path<Object, each Included>
     ) -> LiveObjects<Object> {
         values(
             of: ObjectQuery(

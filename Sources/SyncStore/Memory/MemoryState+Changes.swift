@@ -12,7 +12,7 @@ extension MemoryState {
         }
     }
 
-    mutating func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeRequest.Result {
+    mutating func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) throws -> MergeRequest.Result {
         let layout = try model.layout(of: request)
         var result = MergeRequest.Result()
         result.rows.reserveCapacity(request.records.count)
@@ -140,15 +140,15 @@ extension MemoryState {
     }
 
     /// Clears the values that objects still wait for, and reports these objects.
-    mutating func settleValues() -> [StoreRefusal] {
-        var refused: [StoreRefusal] = []
+    mutating func settleValues() -> [StoreError.Refusal] {
+        var refused: [StoreError.Refusal] = []
         for root in uniqueIndexes.indices {
             for place in uniqueIndexes[root].indices {
                 for (id, holder) in uniqueIndexes[root][place].conflicts {
                     guard let object = tables[root][id], let other = tables[root][holder] else { continue }
                     let index = uniqueIndexes[root][place]
                     refused.append(
-                        StoreRefusal(
+                        StoreError.Refusal(
                             entity: model.layouts[object.entity].name, key: key(of: id, object),
                             attributes: index.attributes, reason: .taken(by: key(of: holder, other)), object: id))
                     var cleared = object

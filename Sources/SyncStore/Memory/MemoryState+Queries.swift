@@ -46,7 +46,7 @@ extension MemoryState {
 
     /// The objects, in ascending order, among which a query's results are.
     private func candidates(
-        of choice: StoreQuery.Objects, _ predicate: BoundPredicate, in layout: EntityLayout
+        of choice: StoreQuery.Objects, _ predicate: RecordPredicate.Bound, in layout: EntityLayout
     ) -> [ObjectID] {
         switch choice {
         case .only(let objects):
@@ -64,7 +64,7 @@ extension MemoryState {
     }
 
     /// The objects found by a predicate that only compares identities; nil for any other predicate.
-    private func keyed(by predicate: BoundPredicate, in layout: EntityLayout) -> [ObjectID]? {
+    private func keyed(by predicate: RecordPredicate.Bound, in layout: EntityLayout) -> [ObjectID]? {
         guard layout.identitySlots.count == 1,
             layout.family.allSatisfy({ model.layouts[$0].identitySlots == layout.identitySlots })
         else { return nil }

@@ -39,7 +39,8 @@ struct MemorySubject: SelectionSubject {
         place(of: key).flatMap { state.targets(of: $0.id, by: key.relationship(in: state.model)).first }
     }
 
-    func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+    func countRelated(at key: PropertyPath.Bound, where predicate: RecordPredicate.Bound) -> (selected: Int, total: Int)
+    {
         guard let (id, _) = place(of: key) else { return (0, 0) }
         let relationship = key.relationship(in: state.model)
         let destination = state.model.layouts[relationship.destination]

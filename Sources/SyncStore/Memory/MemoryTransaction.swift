@@ -2,7 +2,7 @@ import SyncBase
 import SyncModel
 
 /// A transaction or a reader of a memory store, which works on a copy of its state.
-final class MemoryTransaction: InitialLinks.Transaction, StoreSelection.Reader {
+final class MemoryTransaction: MergeRequest.InitialLinks.Transaction, StoreSelection.Reader {
     let model: DataModel
     private let content: Locked<Content>
 
@@ -97,7 +97,8 @@ final class MemoryTransaction: InitialLinks.Transaction, StoreSelection.Reader {
         try note(change { try $0.merge(request, []) }) { $0.add($1, request.records.layout, linking: [], in: model) }
     }
 
-    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
+    func mergeLinking(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result
+    {
         try note(change { try $0.merge(request, links) }) {
             $0.add($1, request.records.layout, linking: links, in: model)
         }
@@ -115,7 +116,7 @@ final class MemoryTransaction: InitialLinks.Transaction, StoreSelection.Reader {
         }
     }
 
-    func settleValues() async throws -> [StoreRefusal] {
+    func settleValues() async throws -> [StoreError.Refusal] {
         try change { $0.settleValues() }
     }
 

@@ -69,7 +69,8 @@ private struct OwnValues: PropertyPath.Subject {
         if case .attribute(let slot, _) = key.leaf { values[slot] } else { .null }
     }
 
-    func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+    func countRelated(at key: PropertyPath.Bound, where predicate: RecordPredicate.Bound) -> (selected: Int, total: Int)
+    {
         (0, 0)
     }
 }

@@ -25,7 +25,7 @@ public enum StoreError: Error, Hashable, Sendable {
     /// A relationship belongs to a different model.
     case foreignRelationship(relationship: String)
     /// An index or a constraint refused an object.
-    case refused(StoreRefusal)
+    case refused(StoreError.Refusal)
     /// The sum of a selection does not fit in 64 bits.
     case sumOverflow(entity: String)
     /// A store returned no object for a record that it had to insert.

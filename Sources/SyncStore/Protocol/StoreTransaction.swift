@@ -73,7 +73,7 @@ public protocol StoreTransaction: StoreReader {
     /// - Returns: The objects whose values other objects have. Their attributes are null from then
     ///   on.
     /// - Throws: `StoreError.refused` if such an attribute cannot be null.
-    func settleValues() async throws -> [StoreRefusal]
+    func settleValues() async throws -> [StoreError.Refusal]
 }
 
 extension StoreTransaction {
@@ -81,5 +81,5 @@ extension StoreTransaction {
     public var batchRowCount: Int { 1000 }
 
     /// The default, which does nothing.
-    public func settleValues() async throws -> [StoreRefusal] { [] }
+    public func settleValues() async throws -> [StoreError.Refusal] { [] }
 }

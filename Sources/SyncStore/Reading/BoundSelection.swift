@@ -12,7 +12,7 @@ package struct BoundSelection: Sendable {
     }
 
     package let entity: EntityLayout
-    package let predicate: BoundPredicate
+    package let predicate: RecordPredicate.Bound
     package let objects: StoreQuery.Objects
     package let ordering: [Ordering.Bound]
     package let limit: Int?

@@ -20,7 +20,9 @@ struct ObjectGraph {
         }
 
         // The reader has already applied the predicate.
-        func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+        func countRelated(at key: PropertyPath.Bound, where predicate: RecordPredicate.Bound) -> (
+            selected: Int, total: Int
+        ) {
             (0, 0)
         }
     }

@@ -146,7 +146,8 @@ private struct PositionSubject: PropertyPath.Subject {
         ordering.firstIndex { $0.key == key }.map { position.values[$0] } ?? .null
     }
 
-    func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+    func countRelated(at key: PropertyPath.Bound, where predicate: RecordPredicate.Bound) -> (selected: Int, total: Int)
+    {
         (0, 0)
     }
 }

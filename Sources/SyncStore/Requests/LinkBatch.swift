@@ -22,7 +22,8 @@ public struct LinkBatch: Sendable {
     public private(set) var targets: [ObjectID] = []
     /// The end of each source's targets in `targets`.
     public private(set) var ends: [Int] = []
-    /// Targets that were inserted with a link of this relationship; see ``InitialLinks``.
+    /// Targets that were inserted with a link of this relationship; see
+    /// ``MergeRequest/InitialLinks``.
     ///
     /// The result of linking reports their links as changes, although they exist already. Contains
     /// only targets inserted since the relationship was last linked.

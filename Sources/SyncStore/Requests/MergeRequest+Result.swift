@@ -38,7 +38,7 @@ extension MergeRequest {
         public var isLinked: [[Bool]] = []
         /// The rows that an index or a constraint refused, in any order. They have no object. Empty
         /// unless the request sets refused rows aside.
-        public var refused: [StoreRefusal] = []
+        public var refused: [StoreError.Refusal] = []
         /// The rows, in any order, whose objects may still wait for values of a unique index; see
         /// ``StoreTransaction/settleValues()``.
         public var waitingRows: [Int] = []

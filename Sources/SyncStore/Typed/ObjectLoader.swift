@@ -187,12 +187,12 @@ struct ObjectLoader {
     /// - Throws: ``ObjectReadingError/unreadable(_:)`` unless they are skipped.
     private func report(_ unreadable: [ObjectID: Record.CodingError], of layout: EntityLayout) async throws {
         guard !unreadable.isEmpty else { return }
-        var found: [UnreadableObject] = []
+        var found: [ObjectReadingError.UnreadableObject] = []
         let query = StoreQuery(layout.name, objects: .only(unreadable.keys.sorted()))
         try await reader.fetch(query, batchRowCount: Self.batchRowCount) { records in
             for stored in records {
                 if let error = unreadable[stored.object] {
-                    found.append(UnreadableObject(key: stored.key, error: error))
+                    found.append(ObjectReadingError.UnreadableObject(key: stored.key, error: error))
                 }
             }
         }

@@ -33,7 +33,7 @@ public struct ObjectQuery<Object: SyncObject>: Sendable {
     public init<each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
         _ type: Object.Type = Object.self, where predicate: ObjectPredicate<Object>? = nil,
         orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>, limit: Int? = nil, offset: Int = 0,
-        including includes: repeat ObjectPath<Object, each Included>
+        including includes: repeat ObjectParts.Path<Object, each Included>
     ) {
         self.predicate = predicate ?? .constant(true)
         var orders: [ObjectParts.Order] = []

@@ -12,7 +12,7 @@ public enum ObjectReadingError: Error, Hashable, Sendable {
     /// The type cannot hold a stored object, which the error names with its key and property.
     ///
     /// ``StoreReader/readable(_:)`` reads the other objects.
-    case unreadable(UnreadableObject)
+    case unreadable(ObjectReadingError.UnreadableObject)
     /// A page key belongs to a query with another order.
     case foreignPageKey
     /// The store of a live query does not report commits. Wrap it in an `ObservedStore`.

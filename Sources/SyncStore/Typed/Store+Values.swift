@@ -24,7 +24,7 @@ extension StoreReader {
     ///
     /// - Throws: As ``all(_:)``; `Record.CodingError.wrongType` for a value that does not convert.
     public func distinct<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        _ path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+        _ path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [Value] {
         let names = try ObjectParts.Fields<Object>()[keyPath: path].path.propertyPath()
         var selection = StoreSelection(
@@ -37,7 +37,7 @@ extension StoreReader {
     ///
     /// - Throws: As ``distinct(_:where:)``.
     public func counts<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        by path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+        by path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [StoreQuery.GroupCount<Value>] {
         let names = try ObjectParts.Fields<Object>()[keyPath: path].path.propertyPath()
         let selection = StoreSelection(
@@ -52,7 +52,7 @@ extension StoreReader {
     /// - Throws: As ``all(_:)``, and `RecordPredicateError.unsuitableProperty` for values that
     ///   cannot be compared, such as Booleans.
     public func minimum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+        of path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
         try await aggregate(.minimum, path, predicate)
     }
@@ -61,7 +61,7 @@ extension StoreReader {
     ///
     /// - Throws: As ``minimum(of:where:)``.
     public func maximum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+        of path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
         try await aggregate(.maximum, path, predicate)
     }
@@ -72,7 +72,7 @@ extension StoreReader {
     ///
     /// - Throws: As ``minimum(of:where:)``; `StoreError.sumOverflow`.
     public func sum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+        of path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? where Value.Plain: Numeric {
         try await aggregate(.sum, path, predicate)
     }
@@ -81,13 +81,14 @@ extension StoreReader {
     ///
     /// - Throws: As ``minimum(of:where:)``.
     public func average<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+        of path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Double? where Value.Plain: Numeric {
         try await aggregate(.average, path, predicate)
     }
 
     private func aggregate<Object: SyncObject, Value, Result: AttributeRepresentable>(
-        _ function: StoreSelection.Aggregate, _ path: ObjectPath<Object, Value>, _ predicate: ObjectPredicate<Object>?
+        _ function: StoreSelection.Aggregate, _ path: ObjectParts.Path<Object, Value>,
+        _ predicate: ObjectPredicate<Object>?
     ) async throws -> Result? {
         let names = try ObjectParts.Fields<Object>()[keyPath: path].path.propertyPath()
         let selection = StoreSelection(
@@ -114,7 +115,7 @@ extension ObjectParts.SelectedValue {
 extension Store {
     /// Returns the distinct values at a path; see ``StoreReader/distinct(_:where:)``.
     public func distinct<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        _ type: Object.Type, _ path: any ObjectPath<Object, Value> & Sendable,
+        _ type: Object.Type, _ path: any ObjectParts.Path<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [Value] {
         try await readAtOnce { try await $0.distinct(path, where: predicate) }
@@ -123,7 +124,7 @@ extension Store {
     /// Returns the number of objects for each value at a path; see
     /// ``StoreReader/counts(by:where:)``.
     public func counts<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        of type: Object.Type, by path: any ObjectPath<Object, Value> & Sendable,
+        of type: Object.Type, by path: any ObjectParts.Path<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [StoreQuery.GroupCount<Value>] {
         try await readAtOnce { try await $0.counts(by: path, where: predicate) }
@@ -131,7 +132,7 @@ extension Store {
 
     /// Returns the smallest value at a path; see ``StoreReader/minimum(of:where:)``.
     public func minimum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
+        _ type: Object.Type, of path: any ObjectParts.Path<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
         try await readAtOnce { try await $0.minimum(of: path, where: predicate) }
@@ -139,7 +140,7 @@ extension Store {
 
     /// Returns the greatest value at a path; see ``StoreReader/maximum(of:where:)``.
     public func maximum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
+        _ type: Object.Type, of path: any ObjectParts.Path<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
         try await readAtOnce { try await $0.maximum(of: path, where: predicate) }
@@ -147,7 +148,7 @@ extension Store {
 
     /// Returns the sum of the numbers at a path; see ``StoreReader/sum(of:where:)``.
     public func sum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
+        _ type: Object.Type, of path: any ObjectParts.Path<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? where Value.Plain: Numeric {
         try await readAtOnce { try await $0.sum(of: path, where: predicate) }
@@ -155,7 +156,7 @@ extension Store {
 
     /// Returns the average of the numbers at a path; see ``StoreReader/average(of:where:)``.
     public func average<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
+        _ type: Object.Type, of path: any ObjectParts.Path<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Double? where Value.Plain: Numeric {
         try await readAtOnce { try await $0.average(of: path, where: predicate) }

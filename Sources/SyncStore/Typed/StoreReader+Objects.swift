@@ -66,7 +66,7 @@ extension Store {
     public func all<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
         orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>, limit: Int? = nil, offset: Int = 0,
-        including includes: repeat ObjectPath<Object, each Included>
+        including includes: repeat ObjectParts.Path<Object, each Included>
     ) async throws -> [Object] {
         try await all(
             ObjectQuery(
@@ -80,7 +80,7 @@ extension Store {
     public func first<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
         orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>,
-        including includes: repeat ObjectPath<Object, each Included>
+        including includes: repeat ObjectParts.Path<Object, each Included>
     ) async throws -> Object? {
         try await first(
             ObjectQuery(

@@ -57,7 +57,7 @@ extension PostgresConnection {
     /// The objects that still have a removed link, because their column does not accept null.
     func refusals(
         of objects: [ObjectID], by relationship: EntityLayout.Relationship, _ schema: SQLSchema, _ queries: SQLQueries
-    ) throws -> [StoreRefusal] {
+    ) throws -> [StoreError.Refusal] {
         let linked = try links(relationship, of: objects, queries).map(\.source)
         guard !linked.isEmpty else { return [] }
         let query = StoreQuery(schema.model.layouts[relationship.source].name, objects: .only(linked))

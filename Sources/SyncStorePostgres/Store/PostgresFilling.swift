@@ -80,7 +80,7 @@ extension PostgresMerge {
     ///
     /// - Returns: The numbers of the rows, in the order of the rows; nil if they must be merged.
     func fill(
-        _ reader: RecordBatch.Reader, _ round: PostgresMergeRounds.Round, _ links: InitialLinks?,
+        _ reader: RecordBatch.Reader, _ round: PostgresMergeRounds.Round, _ links: MergeRequest.InitialLinks?,
         _ filling: PostgresFilling, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
     ) throws -> [ObjectID]? {
         let table = schema.table(of: layout.index)

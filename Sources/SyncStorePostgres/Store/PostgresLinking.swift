@@ -51,10 +51,10 @@ struct PostgresLinking: SQLLinkWriter {
         return result
     }
 
-    private func refusal(_ error: PostgresError) -> StoreRefusal {
+    private func refusal(_ error: PostgresError) -> StoreError.Refusal {
         let relationship = batch.relationship
         let link = schema.relationships[relationship.source][relationship.index]
-        var refusal = StoreRefusal(
+        var refusal = StoreError.Refusal(
             entity: schema.model.layouts[relationship.source].name, attributes: [relationship.name], reason: .check,
             constraint: error.constraint, databaseError: error.debugDescription)
         switch error.code {

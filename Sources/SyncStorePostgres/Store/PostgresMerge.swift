@@ -43,7 +43,7 @@ struct PostgresMerge {
     ///   - filling: The tables that the transaction fills; nil in a transaction that only reads.
     ///   - waiting: Receives the values that unique indexes refuse. Nil to refuse such rows.
     func run(
-        _ request: MergeRequest, _ links: [InitialLinks], filling: PostgresFilling?,
+        _ request: MergeRequest, _ links: [MergeRequest.InitialLinks], filling: PostgresFilling?,
         _ waiting: inout SQLWaitingValues?, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
     ) throws -> MergeRequest.Result {
         // A batch table has one target per row.

@@ -41,7 +41,7 @@ extension PostgresMigration {
     ///
     /// - Parameter adopted: The tables that the store did not create.
     /// - Throws: `SQLSchemaError.damaged` if parts are missing that held data.
-    func defects(of tables: [SQLSchema.Table], adopted: Set<String>) throws -> [SQLSchemaDefect] {
+    func defects(of tables: [SQLSchema.Table], adopted: Set<String>) throws -> [SQLSchemaError.Defect] {
         let defects = try found(of: tables).defects(of: tables, adopted: adopted)
         let lost = defects.filter(\.heldData)
         guard lost.isEmpty else { throw SQLSchemaError.damaged(lost) }
@@ -58,7 +58,9 @@ extension PostgresMigration {
         try repair(defects, of: stored, found: found)
     }
 
-    private func repair(_ defects: [SQLSchemaDefect], of stored: SQLSchemaDescription, found: SQLFoundTables) throws {
+    private func repair(_ defects: [SQLSchemaError.Defect], of stored: SQLSchemaDescription, found: SQLFoundTables)
+        throws
+    {
         let repair = SQLRepair(defects, of: stored, found: found, schema.dialect)
         let statements = try repair.statements()
         try lock(repair.locks)
@@ -77,7 +79,7 @@ extension PostgresMigration {
     /// Finds the missing parts of the recorded tables.
     ///
     /// - Throws: `SQLSchemaError.noStore` without a record of tables.
-    func verify() throws -> [SQLSchemaDefect] {
+    func verify() throws -> [SQLSchemaError.Defect] {
         let stored = try recorded()
         return try found(of: stored.tables).defects(of: stored.tables, adopted: stored.adopted ?? [])
     }
@@ -85,7 +87,7 @@ extension PostgresMigration {
     /// Creates the missing parts of the recorded tables again, in one transaction.
     ///
     /// - Returns: These parts.
-    func repair() throws -> [SQLSchemaDefect] {
+    func repair() throws -> [SQLSchemaError.Defect] {
         try transaction {
             let stored = try recorded()
             let found = try found(of: stored.tables)

@@ -122,8 +122,8 @@ extension PostgresMerge {
     fileprivate func refusal(
         _ error: PostgresError, _ reader: RecordBatch.Reader, row: Int, object: ObjectID?,
         _ connection: PostgresConnection
-    ) throws -> StoreRefusal {
-        var refusal = StoreRefusal(
+    ) throws -> StoreError.Refusal {
+        var refusal = StoreError.Refusal(
             entity: layout.name, reason: .check, constraint: error.constraint, index: row, object: object,
             databaseError: error.debugDescription)
         let identity = Record.Key(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })

@@ -17,7 +17,7 @@ extension PostgresStore {
     ///   `PostgresError`.
     public static func verify(
         at connectionString: String, options: Options = Options()
-    ) async throws -> [SQLSchemaDefect] {
+    ) async throws -> [SQLSchemaError.Defect] {
         try await worker(at: connectionString, options, writes: false).verify()
     }
 
@@ -37,7 +37,7 @@ extension PostgresStore {
     ///   again; `SQLSchemaError.equalValues` if rows violate a unique index; `PostgresError`.
     public static func repair(
         at connectionString: String, options: Options = Options()
-    ) async throws -> [SQLSchemaDefect] {
+    ) async throws -> [SQLSchemaError.Defect] {
         try await worker(at: connectionString, options, writes: true).repair()
     }
 
@@ -49,11 +49,11 @@ extension PostgresStore {
 }
 
 extension PostgresWorker {
-    fileprivate func verify() async throws -> [SQLSchemaDefect] {
+    fileprivate func verify() async throws -> [SQLSchemaError.Defect] {
         try await connected { try PostgresMigration($0, schema: schema, settings: settings).verify() }
     }
 
-    fileprivate func repair() async throws -> [SQLSchemaDefect] {
+    fileprivate func repair() async throws -> [SQLSchemaError.Defect] {
         try await connected { try PostgresMigration($0, schema: schema, settings: settings).repair() }
     }
 }

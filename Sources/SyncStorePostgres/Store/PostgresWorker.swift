@@ -251,7 +251,7 @@ actor PostgresWorker: SQLWorker {
         return try await perform { try merge.find(records, $0, buffer) }
     }
 
-    func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
+    func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result {
         let merge = merge(into: try schema.model.layout(of: request))
         return try await perform { connection in
             // Taken out during the merge: a second reference would copy all of it.
@@ -263,10 +263,10 @@ actor PostgresWorker: SQLWorker {
         }
     }
 
-    func settleValues() async throws -> [StoreRefusal] {
+    func settleValues() async throws -> [StoreError.Refusal] {
         guard !waiting.isEmpty || !keptLinks.isEmpty else { return [] }
         return try await perform { connection in
-            var refused: [StoreRefusal] = []
+            var refused: [StoreError.Refusal] = []
             for (relationship, objects) in keptLinks.take(schema) {
                 refused += try connection.refusals(of: objects, by: relationship, schema, queries)
             }

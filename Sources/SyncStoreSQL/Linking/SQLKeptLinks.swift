@@ -58,8 +58,8 @@ package struct SQLKeptLinks: Sendable {
 extension StoredRecord {
     /// Describes an object that lost its target in a relationship, whose column does not accept
     /// null.
-    package func refusal(by relationship: EntityLayout.Relationship) -> StoreRefusal {
-        StoreRefusal(
+    package func refusal(by relationship: EntityLayout.Relationship) -> StoreError.Refusal {
+        StoreError.Refusal(
             entity: record.entityName, key: key, attributes: [relationship.name], reason: .null, object: object)
     }
 }

@@ -10,7 +10,7 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     /// The database was opened read-only and its tables do not match the model.
     case outdated
     /// Somebody has dropped or renamed tables or columns of the store.
-    case damaged([SQLSchemaDefect])
+    case damaged([SQLSchemaError.Defect])
     /// The database has no record of a store's tables.
     case noStore
     /// An adopted table lacks a column.

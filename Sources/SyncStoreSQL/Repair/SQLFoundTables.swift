@@ -69,9 +69,11 @@ package struct SQLFoundTables {
     ///   - adopted: Those that the store did not create. Their columns and keys belong to others.
     package func defects(
         of tables: [SQLSchema.Table], adopted: some Collection<String>
-    ) -> [SQLSchemaDefect] {
-        tables.flatMap { table -> [SQLSchemaDefect] in
-            func missing(_ part: SQLSchemaDefect.Part) -> SQLSchemaDefect { .init(table: table.name, part: part) }
+    ) -> [SQLSchemaError.Defect] {
+        tables.flatMap { table -> [SQLSchemaError.Defect] in
+            func missing(_ part: SQLSchemaError.Defect.Part) -> SQLSchemaError.Defect {
+                .init(table: table.name, part: part)
+            }
             func name(_ name: String) -> Name { Name(name, of: table.name, dialect) }
             let folded = dialect.folded(table.name)
             guard self.tables.contains(folded) else { return [missing(.table)] }

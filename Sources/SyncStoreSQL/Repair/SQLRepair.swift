@@ -4,7 +4,7 @@ import SyncModel
 package struct SQLRepair {
     private let description: SQLSchemaDescription
     private let dialect: any SQLDialect
-    private let defects: Set<SQLSchemaDefect>
+    private let defects: Set<SQLSchemaError.Defect>
     private let tables: [String: SQLSchema.Table]
     private let found: SQLFoundTables
 
@@ -12,7 +12,7 @@ package struct SQLRepair {
     ///
     /// - Parameter description: The database's record of its tables.
     package init(
-        _ defects: [SQLSchemaDefect], of description: SQLSchemaDescription, found: SQLFoundTables,
+        _ defects: [SQLSchemaError.Defect], of description: SQLSchemaDescription, found: SQLFoundTables,
         _ dialect: any SQLDialect
     ) {
         self.description = description
@@ -163,7 +163,7 @@ package struct SQLRepair {
     }
 }
 
-extension SQLSchemaDefect.Part {
+extension SQLSchemaError.Defect.Part {
     fileprivate var isForeignKey: Bool {
         if case .foreignKey = self { true } else { false }
     }

@@ -223,7 +223,7 @@ extension SQLSchema {
     }
 
     /// The parts of an index's condition, with values as literals.
-    private func indexConditions(_ condition: BoundPredicate, entity: Int) -> [String] {
+    private func indexConditions(_ condition: RecordPredicate.Bound, entity: Int) -> [String] {
         func column(_ key: PropertyPath.Bound) -> String {
             guard case .attribute(let slot, _) = key.leaf else { return "" }
             return SQLText.name(columns[entity][slot])

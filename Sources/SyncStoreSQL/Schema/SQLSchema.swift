@@ -98,7 +98,7 @@ package struct SQLSchema: Sendable {
     /// The join tables, as seen from the declaring side.
     package let joins: [JoinLink]
     /// The conditions of partial indices.
-    private let indexConditions: Set<BoundPredicate>
+    private let indexConditions: Set<RecordPredicate.Bound>
     /// The columns of each family that occur in indices that the model declares.
     private let indexedColumns: [Set<String>]
     /// The columns that foreign keys refer to, by table, where they differ from
@@ -128,7 +128,7 @@ package struct SQLSchema: Sendable {
         joins = planner.joins
         indexConditions = Set(
             model.layouts.flatMap { layout in
-                model.indexes(of: layout).flatMap { index -> [BoundPredicate] in
+                model.indexes(of: layout).flatMap { index -> [RecordPredicate.Bound] in
                     switch index.condition {
                     case .and(let parts): parts
                     case let single?: [single]
@@ -156,7 +156,7 @@ package struct SQLSchema: Sendable {
     }
 
     /// Whether a condition is the condition of a partial index.
-    func isIndexCondition(_ condition: BoundPredicate) -> Bool {
+    func isIndexCondition(_ condition: RecordPredicate.Bound) -> Bool {
         indexConditions.contains(condition)
     }
 
@@ -207,7 +207,8 @@ package struct SQLSchema: Sendable {
         if families[family].namesEntity { filled.insert(naming.entityColumn) }
         for column in attributeColumns[family] { filled.insert(column.name) }
         for layout in model.layouts[families[family].root].family.map({ model.layouts[$0] }) {
-            for relationship in layout.relationships where InitialLinks.isPossible(relationship, in: model) {
+            for relationship in layout.relationships where MergeRequest.InitialLinks.isPossible(relationship, in: model)
+            {
                 guard case .column(let link) = relationships[layout.index][relationship.index] else { continue }
                 filled.insert(link.column)
             }

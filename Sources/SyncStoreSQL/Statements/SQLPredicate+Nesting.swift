@@ -24,7 +24,7 @@ extension SQLPredicate {
     ///
     /// For example, `a AND (b OR (c AND d))` becomes
     /// `CASE WHEN (a) IS NOT TRUE THEN 0 WHEN (b) THEN 1 WHEN (c) IS NOT TRUE THEN 0 ELSE (d) END`.
-    mutating func cases(_ predicate: BoundPredicate, entity: Int, alias: String) -> String? {
+    mutating func cases(_ predicate: RecordPredicate.Bound, entity: Int, alias: String) -> String? {
         guard predicate.nesting > Self.nestingLimit else { return nil }
         var text = "CASE"
         var rest = predicate
@@ -39,8 +39,8 @@ extension SQLPredicate {
     }
 
     /// The parts of an alternative, with all values that an attribute can equal in one list.
-    static func gathered(_ parts: [BoundPredicate]) -> [BoundPredicate] {
-        var gathered: [BoundPredicate] = []
+    static func gathered(_ parts: [RecordPredicate.Bound]) -> [RecordPredicate.Bound] {
+        var gathered: [RecordPredicate.Bound] = []
         var lists: [PropertyPath.Bound: (place: Int, values: [AttributeValue])] = [:]
         for part in parts {
             guard let (key, values) = part.equalities else {
@@ -61,7 +61,7 @@ extension SQLPredicate {
 
 extension PredicateTree where Path == PropertyPath.Bound {
     /// Whether all parts must hold or any of them, and the parts; nil for a single condition.
-    fileprivate var joint: (isAll: Bool, parts: [BoundPredicate])? {
+    fileprivate var joint: (isAll: Bool, parts: [RecordPredicate.Bound])? {
         switch self {
         case .and(let parts): (true, parts)
         case .or(let parts): (false, parts)

@@ -9,7 +9,7 @@ extension SQLPredicate {
     ///
     /// - Parameter isNotTrue: Whether to count the rows that the predicate does not select.
     mutating func semiJoin(
-        _ relationship: EntityLayout.Relationship, _ predicate: BoundPredicate, isNotTrue: Bool = false,
+        _ relationship: EntityLayout.Relationship, _ predicate: RecordPredicate.Bound, isNotTrue: Bool = false,
         isNegated: Bool,
         entity: Int, alias: String
     ) -> String {
@@ -27,7 +27,8 @@ extension SQLPredicate {
     /// The condition that the number of related rows that satisfy a normalized predicate fits a
     /// quantifier.
     mutating func related(
-        _ key: PropertyPath.Bound, _ quantifier: PropertyPath.Quantifier, _ predicate: BoundPredicate, isNegated: Bool,
+        _ key: PropertyPath.Bound, _ quantifier: PropertyPath.Quantifier, _ predicate: RecordPredicate.Bound,
+        isNegated: Bool,
         entity: Int, alias: String
     ) -> String {
         let relationship = key.relationship(in: schema.model)
@@ -67,7 +68,7 @@ extension SQLPredicate {
     ///
     /// For few rows, looking up their related rows costs less than computing a list for all rows.
     private mutating func relatedRows(
-        _ term: String, _ relationship: EntityLayout.Relationship, _ predicate: BoundPredicate, isNotTrue: Bool,
+        _ term: String, _ relationship: EntityLayout.Relationship, _ predicate: RecordPredicate.Bound, isNotTrue: Bool,
         entity: Int,
         alias: String
     ) -> String {
@@ -100,7 +101,7 @@ extension SQLPredicate {
     }
 
     /// Whether an index finds the rows of a condition that is joined with other conditions.
-    func pins(_ predicate: BoundPredicate) -> Bool {
+    func pins(_ predicate: RecordPredicate.Bound) -> Bool {
         let key: PropertyPath.Bound
         switch predicate {
         case .comparison(let path, .equal, let value) where !value.isNull: key = path
@@ -123,7 +124,7 @@ extension SQLPredicate {
     }
 
     private mutating func sources(
-        _ relationship: EntityLayout.Relationship, _ predicate: BoundPredicate, isNotTrue: Bool, having: String?,
+        _ relationship: EntityLayout.Relationship, _ predicate: RecordPredicate.Bound, isNotTrue: Bool, having: String?,
         entity: Int,
         alias: String
     ) -> Sources {
@@ -170,9 +171,10 @@ extension SQLPredicate {
     ///
     /// This is possible because the relationship leads to at most one object.
     mutating func grouped(
-        _ parts: [BoundPredicate], entity: Int, alias: String, _ join: ([BoundPredicate]) -> BoundPredicate
+        _ parts: [RecordPredicate.Bound], entity: Int, alias: String,
+        _ join: ([RecordPredicate.Bound]) -> RecordPredicate.Bound
     ) -> [String] {
-        var groups: [(step: EntityLayout.Relationship?, parts: [BoundPredicate])] = []
+        var groups: [(step: EntityLayout.Relationship?, parts: [RecordPredicate.Bound])] = []
         var places: [EntityLayout.Relationship.ID: Int] = [:]
         for part in parts {
             guard let path = part.stepped, !path.holdsForNone else {
@@ -198,7 +200,7 @@ extension PredicateTree where Path == PropertyPath.Bound {
     /// The parts of a single condition behind a to-one relationship; nil for any other predicate.
     /// The parts are the relationship, the condition on its destination, and whether it holds
     /// without a related object.
-    var stepped: (step: EntityLayout.Relationship, rest: BoundPredicate, holdsForNone: Bool)? {
+    var stepped: (step: EntityLayout.Relationship, rest: RecordPredicate.Bound, holdsForNone: Bool)? {
         switch self {
         case .comparison(let key, let comparison, let value):
             return key.steps.first.map { ($0, .comparison(key.droppingFirstStep, comparison, value), false) }
@@ -231,17 +233,19 @@ extension PredicateTree where Path == PropertyPath.Bound {
     }
 
     /// The negation of a single condition.
-    var leafNegation: BoundPredicate {
+    var leafNegation: RecordPredicate.Bound {
         if case .not(let part) = self { part } else { .not(self) }
     }
 
     /// A comparison of the number of related objects as a condition on them; nil for any other
     /// predicate.
-    var counted: BoundPredicate? {
+    var counted: RecordPredicate.Bound? {
         guard case .comparison(let key, let comparison, .int(let number)) = self, case .count = key.leaf,
             key.steps.isEmpty
         else { return nil }
-        func related(_ range: ClosedRange<Int>) -> BoundPredicate { .related(key, .count(range), .constant(true)) }
+        func related(_ range: ClosedRange<Int>) -> RecordPredicate.Bound {
+            .related(key, .count(range), .constant(true))
+        }
         let highest = Int.max - 1
         guard let number = Int(exactly: number), number < highest else { return nil }
         return switch comparison {

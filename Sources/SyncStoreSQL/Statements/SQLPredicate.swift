@@ -36,12 +36,12 @@ package struct SQLPredicate {
     ///   - predicate: A predicate that is bound to the entity.
     ///   - entity: The index of the entity in the model.
     ///   - alias: The name of the table in the statement.
-    package mutating func condition(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
+    package mutating func condition(_ predicate: RecordPredicate.Bound, entity: Int, alias: String) -> String {
         normal(predicate.normalized, entity: entity, alias: alias)
     }
 
     /// The condition of a normalized predicate, whose unknown parts count as false.
-    mutating func normal(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
+    mutating func normal(_ predicate: RecordPredicate.Bound, entity: Int, alias: String) -> String {
         if let cases = cases(predicate, entity: entity, alias: alias) { return cases }
         switch predicate {
         case .constant(let holds): return dialect.condition(holds)
@@ -63,7 +63,7 @@ package struct SQLPredicate {
     }
 
     /// A condition on the entity's own row or on one of its relationships.
-    private mutating func leaf(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
+    private mutating func leaf(_ predicate: RecordPredicate.Bound, entity: Int, alias: String) -> String {
         switch predicate {
         case .comparison(let key, let comparison, let value):
             if let counted = predicate.counted { return normal(counted, entity: entity, alias: alias) }

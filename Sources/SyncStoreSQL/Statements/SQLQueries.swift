@@ -150,7 +150,7 @@ package struct SQLQueries: Sendable {
     }
 
     private func conditions(
-        _ predicate: BoundPredicate, _ objects: StoreQuery.Objects, of layout: EntityLayout, objectSet: Int64?,
+        _ predicate: RecordPredicate.Bound, _ objects: StoreQuery.Objects, of layout: EntityLayout, objectSet: Int64?,
         _ writer: inout SQLPredicate
     ) -> [String] {
         var conditions: [String] = []

@@ -3,7 +3,7 @@ package import SyncModel
 package import SyncStore
 
 /// A transaction on a worker, usable until it ends.
-package final class SQLTransaction<Worker: SQLWorker>: InitialLinks.Transaction, StoreSelection.Reader,
+package final class SQLTransaction<Worker: SQLWorker>: MergeRequest.InitialLinks.Transaction, StoreSelection.Reader,
     ThreadedTransaction
 {
     package let model: DataModel
@@ -105,7 +105,9 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinks.Transaction,
         return result
     }
 
-    package func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result {
+    package func mergeLinking(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws
+        -> MergeRequest.Result
+    {
         let result = try await change { try await $0.merge(request, links) }
         changed.withLock { $0.add(result, request.records.layout, linking: links, in: model) }
         return result
@@ -117,7 +119,7 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinks.Transaction,
         return result
     }
 
-    package func settleValues() async throws -> [StoreRefusal] {
+    package func settleValues() async throws -> [StoreError.Refusal] {
         try await change { try await $0.settleValues() }
     }
 

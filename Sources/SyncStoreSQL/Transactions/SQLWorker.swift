@@ -29,8 +29,8 @@ package protocol SQLWorker: Actor {
     func count(_ query: StoreQuery) async throws -> Int
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link]
     func find(_ records: RecordBatch) async throws -> [ObjectID?]
-    func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result
+    func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
-    func settleValues() async throws -> [StoreRefusal]
+    func settleValues() async throws -> [StoreError.Refusal]
 }

@@ -62,10 +62,10 @@ struct SQLiteLinking: SQLLinkWriter {
         return result
     }
 
-    private func refusal(_ error: SQLiteError) -> StoreRefusal {
+    private func refusal(_ error: SQLiteError) -> StoreError.Refusal {
         let relationship = batch.relationship
         let link = schema.relationships[relationship.source][relationship.index]
-        var refusal = StoreRefusal(
+        var refusal = StoreError.Refusal(
             entity: schema.model.layouts[relationship.source].name, attributes: [relationship.name], reason: .check,
             constraint: error.message, databaseError: error.debugDescription)
         if error.isForeignKey {

@@ -75,7 +75,7 @@ struct SQLiteMerge {
     /// - Parameter waiting: Receives the values that unique indexes refuse. Nil to refuse such
     ///   rows.
     func run(
-        _ request: MergeRequest, _ links: [InitialLinks], _ waiting: inout SQLWaitingValues?,
+        _ request: MergeRequest, _ links: [MergeRequest.InitialLinks], _ waiting: inout SQLWaitingValues?,
         connection: SQLiteConnection
     ) throws -> MergeRequest.Result {
         let table = try connection.batchTable(columnCount: layout.attributes.count)

@@ -100,8 +100,8 @@ extension SQLiteMerge {
     fileprivate func refusal(
         _ error: SQLiteError, _ reader: RecordBatch.Reader, row: Int, object: ObjectID?, _ table: SQLiteBatchTable,
         _ connection: SQLiteConnection
-    ) throws -> StoreRefusal {
-        var refusal = StoreRefusal(
+    ) throws -> StoreError.Refusal {
+        var refusal = StoreError.Refusal(
             entity: layout.name, reason: .check, index: row, object: object, databaseError: error.debugDescription)
         let identity = Record.Key(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
         refusal.key = try identity ?? object.flatMap { try key(of: $0, connection) }
@@ -186,7 +186,7 @@ extension SQLiteMerge {
 
 extension SQLiteConnection {
     /// Fails if one of the refused objects has a placeholder.
-    func checkEmptied(_ refused: [StoreRefusal], _ schema: SQLSchema) throws {
+    func checkEmptied(_ refused: [StoreError.Refusal], _ schema: SQLSchema) throws {
         for refusal in refused {
             let layout = try schema.model.layout(of: refusal.entity)
             let contents = try uniqueColumns(of: layout, schema).contents

@@ -9,7 +9,7 @@ struct SQLiteMergeRun {
     private let defaults: RecordBatch.Reader
     private let matches: [MergeRequest.Match]?
     /// The links that the batch table has room for.
-    private let links: [InitialLinks]
+    private let links: [MergeRequest.InitialLinks]
     /// For each of the links, whether each row's object has the row's link.
     private var isLinked: [[Bool]]
     private let policy: MergeRequest.Policy
@@ -21,7 +21,7 @@ struct SQLiteMergeRun {
     var waiting: SQLWaitingValues?
     /// Whether refused rows are left out.
     let setsRefusedAside: Bool
-    var refused: [StoreRefusal] = []
+    var refused: [StoreError.Refusal] = []
     var waitingRows: [Int] = []
     /// What waiting rows have in columns of unique indexes; nil until it is needed.
     var uniqueContents: [Int: SQLUniqueColumns.Content]?
@@ -41,7 +41,8 @@ struct SQLiteMergeRun {
 
     init(
         _ merge: SQLiteMerge, _ reader: RecordBatch.Reader, defaults: RecordBatch.Reader, _ request: MergeRequest,
-        links: [InitialLinks], waiting: SQLWaitingValues?, connection: SQLiteConnection, table: SQLiteBatchTable
+        links: [MergeRequest.InitialLinks], waiting: SQLWaitingValues?, connection: SQLiteConnection,
+        table: SQLiteBatchTable
     ) {
         self.merge = merge
         self.reader = reader

@@ -5,14 +5,14 @@ extension SQLiteMigration {
     /// Finds the parts of the recorded tables that are missing.
     ///
     /// - Throws: `SQLSchemaError.noStore` without a record of tables.
-    func defects() throws -> [SQLSchemaDefect] {
+    func defects() throws -> [SQLSchemaError.Defect] {
         try findings().defects
     }
 
     /// Creates the missing parts of the recorded tables again, in one transaction.
     ///
     /// - Returns: These parts.
-    func repair() throws -> [SQLSchemaDefect] {
+    func repair() throws -> [SQLSchemaError.Defect] {
         // Foreign keys can be turned off only outside a transaction.
         try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
         defer { try? connection.execute("PRAGMA foreign_keys = ON") }
@@ -35,8 +35,9 @@ extension SQLiteMigration {
         }
     }
 
-    private func findings() throws -> (stored: SQLSchemaDescription, found: SQLFoundTables, defects: [SQLSchemaDefect])
-    {
+    private func findings() throws -> (
+        stored: SQLSchemaDescription, found: SQLFoundTables, defects: [SQLSchemaError.Defect]
+    ) {
         guard let stored = try recorded() else { throw SQLSchemaError.noStore }
         var found = SQLFoundTables(schema.dialect, hasSeparateKeys: false)
         let columns = try connection.prepare(

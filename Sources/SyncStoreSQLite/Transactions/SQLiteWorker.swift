@@ -74,12 +74,12 @@ actor SQLiteWorker: SQLWorker {
     }
 
     /// Finds the missing parts of the recorded tables.
-    func defects() throws -> [SQLSchemaDefect] {
+    func defects() throws -> [SQLSchemaError.Defect] {
         try SQLiteMigration(try opened(), schema: schema, settings: settings).defects()
     }
 
     /// Creates the missing parts of the recorded tables again.
-    func repair() throws -> [SQLSchemaDefect] {
+    func repair() throws -> [SQLSchemaError.Defect] {
         try SQLiteMigration(try opened(), schema: schema, settings: settings).repair()
     }
 
@@ -285,7 +285,7 @@ actor SQLiteWorker: SQLWorker {
         return try interruptible { try merge.find(records, connection: try opened()) }
     }
 
-    func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeRequest.Result {
+    func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) throws -> MergeRequest.Result {
         let layout = try schema.model.layout(of: request)
         let merge = merge(into: layout)
         return try interruptible {
@@ -303,11 +303,11 @@ actor SQLiteWorker: SQLWorker {
         }
     }
 
-    func settleValues() throws -> [StoreRefusal] {
+    func settleValues() throws -> [StoreError.Refusal] {
         guard !waiting.isEmpty || !keptLinks.isEmpty else { return [] }
         return try interruptible {
             let connection = try opened()
-            var refused: [StoreRefusal] = []
+            var refused: [StoreError.Refusal] = []
             for (relationship, objects) in keptLinks.take(schema) {
                 refused += try connection.refusals(of: objects, by: relationship, schema, queries)
             }
@@ -386,7 +386,7 @@ extension SQLiteConnection {
     /// The objects that still have a removed link, because their column does not accept null.
     func refusals(
         of objects: [ObjectID], by relationship: EntityLayout.Relationship, _ schema: SQLSchema, _ queries: SQLQueries
-    ) throws -> [StoreRefusal] {
+    ) throws -> [StoreError.Refusal] {
         let linked = try links(relationship, of: objects, queries).map(\.source)
         guard !linked.isEmpty else { return [] }
         let query = StoreQuery(schema.model.layouts[relationship.source].name, objects: .only(linked))

@@ -56,7 +56,7 @@ enum LinkChecks {
             let people = try await transaction.put("Person", ["id": 1], ["id": 2], ["id": 3]).ids
             let old = try await transaction.put("Note", ["id": 1], ["id": 2]).ids
             try await transaction.tie("Person", people[0], "notes", [old[0]])
-            let links = InitialLinks(
+            let links = MergeRequest.InitialLinks(
                 try transaction.relationship("Note", "person"),
                 targets: [people[1], nil, people[1], people[2]])
             let batch = try ConformanceModel.batch(
@@ -91,7 +91,7 @@ enum LinkChecks {
             ]
             func merge(_ ids: [Int64], _ targets: [[ObjectID?]]) async throws -> MergeRequest.Result {
                 let batch = try ConformanceModel.batch("Thing", ids.map { ["id": .int($0)] }, of: transaction.model)
-                let links = zip(relationships, targets).map { InitialLinks($0, targets: $1) }
+                let links = zip(relationships, targets).map { MergeRequest.InitialLinks($0, targets: $1) }
                 let result = try await transaction.merge(MergeRequest(batch), linking: links)
                 // A store may know fewer links, but must not report wrong ones.
                 for (number, relationship) in relationships.enumerated() {

@@ -33,7 +33,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         .document, .array(), .array(at: "a.b"), .lines, .array(at: "a", acceptsSingleObject: true),
     ]
     let layout = layouts[Int(choice & 7) % layouts.count]
-    var options = JSONOptions()
+    var options = JSONReader.Options()
     if choice & 8 != 0 { options.loneSurrogates = .replace }
     if choice & 16 != 0 { options.duplicateKeys = .fail }
     if choice & 32 != 0 { options.maximumDepth = 3 }

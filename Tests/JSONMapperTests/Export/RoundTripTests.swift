@@ -164,7 +164,7 @@ extension JSONValue {
 
     fileprivate func setting(_ path: ArraySlice<String>, to value: JSONValue) -> JSONValue {
         guard let key = path.first else { return value }
-        var object: JSONObject = [:]
+        var object: JSONValue.Object = [:]
         if case .object(let present) = self { object = present }
         object[key] = (object[key] ?? .object([:])).setting(path.dropFirst(), to: value)
         return .object(object)

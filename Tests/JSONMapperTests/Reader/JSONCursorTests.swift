@@ -6,7 +6,7 @@ import Testing
 @Suite(.endsInTime) struct JSONCursorTests {
     /// Reads one document with a cursor.
     private func read<Result>(
-        _ text: String, options: JSONOptions = JSONOptions(), _ body: (inout JSONCursor) throws -> Result
+        _ text: String, options: JSONReader.Options = JSONReader.Options(), _ body: (inout JSONCursor) throws -> Result
     ) throws -> Result {
         let reader = JSONReader(bytes: Array(text.utf8), layout: .document, options: options)
         let result = try reader.next(body)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func aLoneSurrogateIsReplacedWhenAskedFor() throws {
-        var options = JSONOptions()
+        var options = JSONReader.Options()
         options.loneSurrogates = .replace
         for (json, expected) in [
             (#""\ud800""#, "\u{FFFD}"), (#""\udc00x""#, "\u{FFFD}x"), (#""\ud800\ud800\udc00""#, "\u{FFFD}\u{10000}"),

@@ -90,7 +90,7 @@ import Testing
             #expect(Reading(nested(513)).error?.reason == .depthLimit)
             #expect(Reading(nested(100_000)).error?.reason == .depthLimit)
             #expect(Reading(Array(nested(100_000).prefix(100_000))).error?.reason == .depthLimit)
-            var deep = JSONOptions()
+            var deep = JSONReader.Options()
             deep.maximumDepth = 1_000_000
             #expect(deep.maximumDepth == 2048)
             let reader = JSONReader(bytes: nested(2048), layout: .document, options: deep)

@@ -190,11 +190,11 @@ import Testing
                 continue
             }
             #expect(object["a"] == .integer(2))
-            var options = JSONOptions()
+            var options = JSONReader.Options()
             options.duplicateKeys = .fail
             #expect(Reading(Array(text.utf8), options: options).error?.reason == .duplicateKey)
         }
-        var options = JSONOptions()
+        var options = JSONReader.Options()
         options.duplicateKeys = .fail
         for text in [
             #"{"a":{"a":1},"b":{"a":2}}"#, #"{"a":1,"A":2}"#, "{\"\u{E9}\":1,\"e\u{301}\":2}", #"[{"a":1},{"a":1}]"#,
@@ -208,7 +208,7 @@ import Testing
         (#""\udc00\ud800""#, "\u{FFFD}\u{FFFD}"), (#""\ud800\n""#, "\u{FFFD}\n"),
     ])
     func aLoneSurrogateIsReplacedWhenAskedFor(text: String, expected: String) {
-        var options = JSONOptions()
+        var options = JSONReader.Options()
         options.loneSurrogates = .replace
         #expect(Reading(Array(text.utf8), options: options).elements == [.string(expected)])
     }

@@ -14,9 +14,9 @@ import Testing
     }
 
     private func error(
-        _ text: String, _ layout: JSONReader.Layout = .array(), _ change: (inout JSONOptions) -> Void = { _ in }
+        _ text: String, _ layout: JSONReader.Layout = .array(), _ change: (inout JSONReader.Options) -> Void = { _ in }
     ) -> JSONError? {
-        var options = JSONOptions()
+        var options = JSONReader.Options()
         change(&options)
         return Reading(Array(text.utf8), layout: layout, options: options).error
     }
@@ -147,7 +147,7 @@ import Testing
         #expect(error("[1] ") { $0.maximumTotalByteCount = 3 }?.reason == .totalSizeLimit)
         let endless = JSONReader(
             options: {
-                var options = JSONOptions(); options.maximumElementByteCount = 1000; return options
+                var options = JSONReader.Options(); options.maximumElementByteCount = 1000; return options
             }()
         ) { buffer in
             buffer.copyBytes(from: repeatElement(UInt8(ascii: "["), count: buffer.count))

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func anObjectKeepsItsOrderHoweverManyKeysItHas() {
-        var object = JSONObject()
+        var object = JSONValue.Object()
         for index in 0..<100 { object["k\(index)"] = .integer(Int64(index)) }
         object["k50"] = nil
         object["k7"] = .null

@@ -151,7 +151,7 @@ import Testing
     }
 
     private static func object(depth: Int, _ random: inout SeededRandom) -> JSONValue {
-        var object = JSONObject()
+        var object = JSONValue.Object()
         for _ in 0..<Int.random(in: 0...20, using: &random) {
             object[string(&random)] = value(depth: depth + 1, &random)
         }

@@ -6,12 +6,12 @@ struct Reading: Equatable {
     var error: JSONError?
 
     /// Reads bytes in memory.
-    init(_ bytes: [UInt8], layout: JSONReader.Layout = .document, options: JSONOptions = JSONOptions()) {
+    init(_ bytes: [UInt8], layout: JSONReader.Layout = .document, options: JSONReader.Options = JSONReader.Options()) {
         drain(JSONReader(bytes: bytes, layout: layout, options: options))
     }
 
     /// Reads pieces that are appended one after the other.
-    init(pieces: [[UInt8]], layout: JSONReader.Layout = .document, options: JSONOptions = JSONOptions()) {
+    init(pieces: [[UInt8]], layout: JSONReader.Layout = .document, options: JSONReader.Options = JSONReader.Options()) {
         let reader = JSONReader(layout: layout, options: options)
         for piece in pieces {
             do {
@@ -28,7 +28,10 @@ struct Reading: Equatable {
 
     /// Reads from a source that gives at most so many bytes at a time, through a window of 16 bytes
     /// that has to grow.
-    init(_ bytes: [UInt8], stride: Int, layout: JSONReader.Layout = .document, options: JSONOptions = JSONOptions()) {
+    init(
+        _ bytes: [UInt8], stride: Int, layout: JSONReader.Layout = .document,
+        options: JSONReader.Options = JSONReader.Options()
+    ) {
         var rest = bytes[...]
         drain(
             JSONReader(layout: layout, options: options, windowByteCount: 16) { buffer in

@@ -78,7 +78,7 @@ enum RoundTrip {
         case .unsigned(let number): return .decimal(String(number))
         case .array(let elements): return .array(elements.map(normalized))
         case .object(let object):
-            var sorted = JSONObject()
+            var sorted = JSONValue.Object()
             for (key, value) in object.entries.sorted(by: { $0.key < $1.key }) { sorted[key] = normalized(value) }
             return .object(sorted)
         default: return value

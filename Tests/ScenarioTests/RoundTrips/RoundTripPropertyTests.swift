@@ -20,7 +20,7 @@ import Testing
 /// objects, objects beside their identifiers, nulls and absent keys, and mixed styles.
 struct DocumentGenerator {
     private var random: SeededRandom
-    private var shared: [[JSONObject]] = []
+    private var shared: [[JSONValue.Object]] = []
 
     private indirect enum Shape {
         case integer, decimal, text, date(Int), flag, uuid, timestamp, mixed, empty
@@ -68,13 +68,13 @@ struct DocumentGenerator {
         }
         var writer = JSONWriter()
         try writer.value(
-            .array(elements.contains { $0 != .object(JSONObject()) } ? elements : [.object(["a": .integer(1)])]))
+            .array(elements.contains { $0 != .object(JSONValue.Object()) } ? elements : [.object(["a": .integer(1)])]))
         return writer.bytes
     }
 
     private mutating func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
 
-    private mutating func sharedObjects() -> [JSONObject] {
+    private mutating func sharedObjects() -> [JSONValue.Object] {
         let members = members(depth: 1)
         return (0..<4).map { index in
             var object = object(members)
@@ -115,8 +115,8 @@ struct DocumentGenerator {
         }
     }
 
-    private mutating func object(_ members: [Member]) -> JSONObject {
-        var object = JSONObject()
+    private mutating func object(_ members: [Member]) -> JSONValue.Object {
+        var object = JSONValue.Object()
         for member in members {
             if number(10) < member.absence { continue }
             object[member.key] = number(10) < member.nulls ? .null : value(member.shape)
@@ -143,10 +143,10 @@ struct DocumentGenerator {
         case .timestamp: return .integer(Int64(1_400_000_000 + number(1000)))
         case .mixed:
             return [.integer(1), .string("1"), .bool(true), .array([]), .object(["a": .integer(1)])][number(5)]
-        case .empty: return number(2) == 0 ? .array([]) : .object(JSONObject())
+        case .empty: return number(2) == 0 ? .array([]) : .object(JSONValue.Object())
         case .scalars: return .array((0..<number(4)).map { .integer(Int64($0)) })
         case .map(let inner):
-            var map = JSONObject()
+            var map = JSONValue.Object()
             for _ in 0..<number(4) { map[["CHF", "EUR", "USD", "GBP", "10", "x/y"][number(6)]] = value(inner) }
             return .object(map)
         case .object(let members): return .object(object(members))

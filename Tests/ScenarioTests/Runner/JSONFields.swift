@@ -8,14 +8,14 @@ struct JSONFields {
     }
 
     let context: String
-    private let object: JSONObject?
+    private let object: JSONValue.Object?
 
     init(_ value: JSONValue, of context: String) {
         self.context = context
         if case .object(let object) = value { self.object = object } else { object = nil }
     }
 
-    var entries: [JSONObject.Entry] {
+    var entries: [JSONValue.Object.Entry] {
         object?.entries ?? []
     }
 
@@ -57,7 +57,7 @@ struct JSONFields {
         }
     }
 
-    func object(_ key: String) throws -> JSONObject {
+    func object(_ key: String) throws -> JSONValue.Object {
         guard case .object(let object) = try value(key) else { throw failure("\(key) is no object") }
         return object
     }

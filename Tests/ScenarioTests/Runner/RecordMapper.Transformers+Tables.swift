@@ -15,7 +15,7 @@ extension RecordMapper.Transformers {
                 registerEntityMapper(table.name) { object in String(json: try table.transform(.object(object))) }
             } else if objectTransformers.contains(table.name) {
                 registerObjectTransformer(table.name) { object in
-                    JSONObject(json: try table.transform(.object(object))) ?? object
+                    JSONValue.Object(json: try table.transform(.object(object))) ?? object
                 }
             } else {
                 let reverse: Reverse = { value in try table.reverse(try value.tabulated) }

@@ -150,7 +150,7 @@ struct ScenarioRunner {
     }
 
     private func examine(
-        _ expected: JSONObject, where predicate: RecordPredicate, of entity: String, _ subject: StoreSubject,
+        _ expected: JSONValue.Object, where predicate: RecordPredicate, of entity: String, _ subject: StoreSubject,
         _ values: ScenarioValues
     ) async throws {
         let keys = expected.entries.map(\.key)
@@ -231,7 +231,7 @@ struct ScenarioRunner {
     }
 
     private func local(
-        _ attributes: JSONObject, of entity: String, _ values: ScenarioValues
+        _ attributes: JSONValue.Object, of entity: String, _ values: ScenarioValues
     ) throws -> [String: AttributeValue] {
         let layout = try values.model.layout(of: entity)
         var result: [String: AttributeValue] = [:]
@@ -287,7 +287,7 @@ struct ScenarioRunner {
 
 extension JSONValue {
     /// An object, or the objects of an array.
-    fileprivate var asObjects: [JSONObject] {
+    fileprivate var asObjects: [JSONValue.Object] {
         switch self {
         case .object(let object): [object]
         case .array(let elements): elements.flatMap(\.asObjects)

@@ -44,7 +44,7 @@ struct ScenarioValues {
     }
 
     /// The condition that all of a `where` hold.
-    func predicate(_ filter: JSONObject, of entity: String) throws -> RecordPredicate {
+    func predicate(_ filter: JSONValue.Object, of entity: String) throws -> RecordPredicate {
         let layout = try model.layout(of: entity)
         return .and(
             try filter.entries.flatMap { path, condition in

@@ -19,10 +19,10 @@ enum Step: Sendable {
         /// One payload, or the pages of one.
         var pages: [Payload]
         var operations: [String]?
-        var filter: JSONObject?
-        var parent: (entity: String, filter: JSONObject)?
+        var filter: JSONValue.Object?
+        var parent: (entity: String, filter: JSONValue.Object)?
         var relationship: String?
-        var willInsert: JSONObject?
+        var willInsert: JSONValue.Object?
         var keyPath: String
         var removalLimit: JSONValue?
         var fails: Bool
@@ -37,10 +37,10 @@ enum Step: Sendable {
 
     struct Export: Sendable {
         var entity: String
-        var filter: JSONObject
+        var filter: JSONValue.Object
         var options: JSONValue
         var equals: JSONValue?
-        var contains: JSONObject?
+        var contains: JSONValue.Object?
         var keys: [String]?
         var absentKeys: [String]?
     }
@@ -48,20 +48,21 @@ enum Step: Sendable {
     case sync(Sync)
     case remote(Remote)
     case importJSON(entity: String, json: Payload, fails: Bool, expected: ExpectedResult?)
-    case insert(entity: String, values: JSONObject, relationships: JSONObject)
-    case update(entity: String, filter: JSONObject, values: JSONObject)
-    case delete(entity: String, filter: JSONObject)
+    case insert(entity: String, values: JSONValue.Object, relationships: JSONValue.Object)
+    case update(entity: String, filter: JSONValue.Object, values: JSONValue.Object)
+    case delete(entity: String, filter: JSONValue.Object)
     case insertOrUpdate(entity: String, json: Payload, expected: ExpectedResult?)
     case updateByID(entity: String, id: JSONValue, json: Payload, isFound: Bool, expected: ExpectedResult?)
     case deleteByID(entity: String, id: JSONValue)
-    case fill(entity: String, json: Payload, filter: JSONObject?, changes: Bool)
-    case expectCount(entity: String, filter: JSONObject, count: Int)
-    case expectObject(entity: String, filter: JSONObject, values: JSONObject)
-    case expectByID(entity: String, id: JSONValue, values: JSONObject?)
-    case expectOrder(entity: String, filter: JSONObject, relationship: String, attribute: String, equals: [JSONValue])
+    case fill(entity: String, json: Payload, filter: JSONValue.Object?, changes: Bool)
+    case expectCount(entity: String, filter: JSONValue.Object, count: Int)
+    case expectObject(entity: String, filter: JSONValue.Object, values: JSONValue.Object)
+    case expectByID(entity: String, id: JSONValue, values: JSONValue.Object?)
+    case expectOrder(
+        entity: String, filter: JSONValue.Object, relationship: String, attribute: String, equals: [JSONValue])
     case expectExport(Export)
     case expectModel(
-        entity: String, localPrimaryKey: String??, remotePrimaryKey: String??, remoteKeys: JSONObject)
+        entity: String, localPrimaryKey: String??, remotePrimaryKey: String??, remoteKeys: JSONValue.Object)
     case expectInflection(function: String, input: String, equals: String?)
     case expectDate(input: JSONValue, equals: String?)
 

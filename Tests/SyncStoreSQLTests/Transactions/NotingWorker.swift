@@ -78,7 +78,7 @@ actor NotingWorker: SQLWorker {
 
     func find(_ records: RecordBatch) -> [ObjectID?] { [] }
 
-    func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeRequest.Result {
+    func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) throws -> MergeRequest.Result {
         note("merges")
         guard !request.records.isEmpty else { throw Failure() }
         return MergeRequest.Result((0..<request.records.count).map { MergeRequest.Result.Row(Int64($0), .inserted) })
@@ -88,5 +88,5 @@ actor NotingWorker: SQLWorker {
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) -> RemovalResult { RemovalResult() }
 
-    func settleValues() -> [StoreRefusal] { [] }
+    func settleValues() -> [StoreError.Refusal] { [] }
 }

@@ -54,7 +54,7 @@ struct Mirror: Service {
     }
 
     /// The state of the syncs.
-    var health: SyncHealth<SyncSummary> { service.health }
+    var health: SyncService<SyncSummary>.Health { service.health }
 
     /// Syncs and reports until the server shuts down.
     ///

@@ -27,7 +27,7 @@ struct ServerStatus: Codable, Sendable {
     /// This server, such as `web-1 (process 4711)`.
     var server: String
     var source: String
-    var health = SyncHealth<SyncSummary>()
+    var health = SyncService<SyncSummary>.Health()
     /// How far the running sync is.
     var progress: StoreSyncOptions.Progress?
     /// The last syncs of all servers, latest first.

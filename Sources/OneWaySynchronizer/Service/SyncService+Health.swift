@@ -5,56 +5,59 @@ public import Foundation
 #endif
 import SyncBase
 
-/// A snapshot of a ``SyncService``'s state.
-public struct SyncHealth<Report: Sendable>: Sendable {
-    /// When a sync last succeeded; `nil` if none has.
-    public var lastSuccess: Date?
+extension SyncService {
+    /// A snapshot of a ``SyncService``'s state.
+    public struct Health: Sendable {
+        /// When a sync last succeeded; `nil` if none has.
+        public var lastSuccess: Date?
 
-    /// The report of the last successful sync; `nil` if there is none.
-    public var lastReport: Report?
+        /// The report of the last successful sync; `nil` if there is none.
+        public var lastReport: Report?
 
-    /// When a sync last failed; `nil` if none has. A cancelled sync is neither a success nor a
-    /// failure.
-    public var lastFailure: Date?
+        /// When a sync last failed; `nil` if none has. A cancelled sync is neither a success nor a
+        /// failure.
+        public var lastFailure: Date?
 
-    /// The error of the last failure; `nil` if there is none. It is the error that the sync threw
-    /// (a ``SyncFailure`` for a ``Synchronizer``), or the reason why the lease was lost or could
-    /// not be requested. A ``SyncError/Recorded`` after decoding.
-    public var lastError: (any Error)?
+        /// The error of the last failure; `nil` if there is none. It is the error that the sync
+        /// threw (a ``SyncFailure`` for a ``Synchronizer``), or the reason why the lease was lost
+        /// or could not be requested. A ``SyncError/Recorded`` after decoding.
+        public var lastError: (any Error)?
 
-    /// The number of failures since the last success.
-    public var consecutiveFailures: Int
+        /// The number of failures since the last success.
+        public var consecutiveFailures: Int
 
-    /// When the next sync begins; `nil` while a sync runs, while the service stands by, and when it
-    /// does not run.
-    public var nextRun: Date?
+        /// When the next sync begins; `nil` while a sync runs, while the service stands by, and
+        /// when it does not run.
+        public var nextRun: Date?
 
-    /// The service's activity and its start; `nil` if the service does not run.
-    public var activity: SyncStatus.Activity?
+        /// The service's activity and its start; `nil` if the service does not run.
+        public var activity: SyncStatus.Activity?
 
-    /// Creates a snapshot; by default, of a service that has not run.
-    public init(
-        lastSuccess: Date? = nil, lastReport: Report? = nil, lastFailure: Date? = nil, lastError: (any Error)? = nil,
-        consecutiveFailures: Int = 0, nextRun: Date? = nil, activity: SyncStatus.Activity? = nil
-    ) {
-        self.lastSuccess = lastSuccess
-        self.lastReport = lastReport
-        self.lastFailure = lastFailure
-        self.lastError = lastError
-        self.consecutiveFailures = consecutiveFailures
-        self.nextRun = nextRun
-        self.activity = activity
+        /// Creates a snapshot; by default, of a service that has not run.
+        public init(
+            lastSuccess: Date? = nil, lastReport: Report? = nil, lastFailure: Date? = nil,
+            lastError: (any Error)? = nil,
+            consecutiveFailures: Int = 0, nextRun: Date? = nil, activity: SyncStatus.Activity? = nil
+        ) {
+            self.lastSuccess = lastSuccess
+            self.lastReport = lastReport
+            self.lastFailure = lastFailure
+            self.lastError = lastError
+            self.consecutiveFailures = consecutiveFailures
+            self.nextRun = nextRun
+            self.activity = activity
+        }
+
+        /// Whether the service is running a sync.
+        public var isSyncing: Bool { activity?.kind == .syncing }
+
+        /// Whether the service waits for a lease that another process holds.
+        public var isStandingBy: Bool { activity?.kind == .standingBy }
+
+        /// The holder of the lease that the service waits for; `nil` if it does not wait, or the
+        /// holder is not known.
+        public var leaseHolder: SyncLeaseHolder? { activity?.leaseHolder }
     }
-
-    /// Whether the service is running a sync.
-    public var isSyncing: Bool { activity?.kind == .syncing }
-
-    /// Whether the service waits for a lease that another process holds.
-    public var isStandingBy: Bool { activity?.kind == .standingBy }
-
-    /// The holder of the lease that the service waits for; `nil` if it does not wait, or the holder
-    /// is not known.
-    public var leaseHolder: SyncLeaseHolder? { activity?.leaseHolder }
 }
 
 extension SyncStatus {
@@ -116,7 +119,7 @@ extension SyncStatus {
     }
 }
 
-extension SyncHealth: CustomStringConvertible {
+extension SyncService.Health: CustomStringConvertible {
     /// The activity, the last success and the failures since then, with the last error's
     /// `description`.
     public var description: String {
@@ -130,7 +133,7 @@ extension SyncHealth: CustomStringConvertible {
     }
 }
 
-extension SyncHealth where Report: Codable {
+extension SyncService.Health where Report: Codable {
     /// The snapshot as JSON with dates in ISO 8601, such as `2026-11-21T13:00:00Z`: the body of a
     /// health check.
     ///
@@ -143,7 +146,7 @@ extension SyncHealth where Report: Codable {
     }
 }
 
-extension SyncHealth: Codable where Report: Codable {
+extension SyncService.Health: Codable where Report: Codable {
     private enum CodingKeys: CodingKey {
         case lastSuccess, lastReport, lastFailure, lastError, consecutiveFailures, nextRun, activity
     }

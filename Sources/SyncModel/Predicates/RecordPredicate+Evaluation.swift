@@ -14,7 +14,9 @@ extension PropertyPath {
         /// - Parameters:
         ///   - key: A path that ends in `.target` or `.count`: the relationship.
         ///   - predicate: A predicate that is bound to the relationship's destination.
-        func countRelated(at key: PropertyPath.Bound, where predicate: BoundPredicate) -> (selected: Int, total: Int)
+        func countRelated(at key: PropertyPath.Bound, where predicate: RecordPredicate.Bound) -> (
+            selected: Int, total: Int
+        )
     }
 }
 

@@ -5,9 +5,9 @@ extension PredicateTree where Path == PropertyPath.Bound {
     /// disjunction is part of a disjunction.
     ///
     /// It selects the same records, and its unknown parts can be treated as false.
-    package var normalized: BoundPredicate { normalized(isNegated: false) }
+    package var normalized: RecordPredicate.Bound { normalized(isNegated: false) }
 
-    private func normalized(isNegated: Bool) -> BoundPredicate {
+    private func normalized(isNegated: Bool) -> RecordPredicate.Bound {
         switch self {
         case .constant(let holds): .constant(holds != isNegated)
         case .comparison(let key, let comparison, let value):
@@ -28,7 +28,7 @@ extension PredicateTree where Path == PropertyPath.Bound {
 
     /// Joins normalized parts; the parts of a nested conjunction or disjunction of the same kind
     /// are added directly.
-    private static func joined(_ parts: [BoundPredicate], isAll: Bool) -> BoundPredicate {
+    private static func joined(_ parts: [RecordPredicate.Bound], isAll: Bool) -> RecordPredicate.Bound {
         let flat = parts.flatMap { part in
             switch part {
             case .and(let inner) where isAll: inner

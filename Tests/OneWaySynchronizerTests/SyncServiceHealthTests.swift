@@ -6,7 +6,7 @@ import SyncBase
 import Testing
 
 /// A service's health agrees with itself, whenever it is read.
-@Suite(.endsInTime) struct SyncHealthTests {
+@Suite(.endsInTime) struct SyncServiceHealthTests {
     private typealias Step = SyncServiceStep<Int>
 
     private static let holders = [SyncLeaseHolder(host: "web-1"), SyncLeaseHolder(host: "web-2")]
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// The contradictions in a snapshot.
-    private static func contradictions<Report>(in health: SyncHealth<Report>) -> [String] {
+    private static func contradictions<Report>(in health: SyncService<Report>.Health) -> [String] {
         let kind = health.activity?.kind
         let isUnanswered = health.activity?.unansweredSince != nil
         let rules: [(String, Bool)] = [
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func datesAreISO8601InTheBodyOfAHealthCheck() throws {
-        var health = SyncHealth<Int>()
+        var health = SyncService<Int>.Health()
         health.record(
             .waitsForSync(next: Date(timeIntervalSince1970: 60)), at: Date(timeIntervalSince1970: 0), leaseName: "a/b")
         #expect(
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func noSequenceOfStepsContradictsItself() {
-        func walk(_ health: SyncHealth<Int>, depth: Int) -> Int {
+        func walk(_ health: SyncService<Int>.Health, depth: Int) -> Int {
             var count = 0
             let date = Date(timeIntervalSince1970: Double(depth))
             for step in Self.steps(at: depth) {
@@ -69,11 +69,11 @@ import Testing
             }
             return count
         }
-        #expect(walk(SyncHealth(), depth: 1) == 0)
+        #expect(walk(SyncService<Int>.Health(), depth: 1) == 0)
     }
 
     @Test func aRefusalKeepsTheBeginningOfTheStandbyForItsHolder() {
-        var health = SyncHealth<Int>()
+        var health = SyncService<Int>.Health()
         for (second, step) in [Step.isRefused(holder: Self.holders[0]), .requestsLease].cycled(3).enumerated() {
             health.record(step, at: Date(timeIntervalSince1970: Double(second)), leaseName: nil)
             #expect(health.activity?.since == Date(timeIntervalSince1970: 0))
@@ -159,7 +159,7 @@ import Testing
             let before = begun.value
             let health = service.health
             let isSettled = before == begun.value && health.activity?.kind == .waiting && before > 0
-            var found = SyncHealthTests.contradictions(in: health)
+            var found = SyncServiceHealthTests.contradictions(in: health)
             // One sync in three succeeds, the first one at once.
             if isSettled, before % 3 == 1, health.lastReport != before {
                 found.append("a sync ended without its report")

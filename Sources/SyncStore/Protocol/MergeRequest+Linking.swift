@@ -1,6 +1,6 @@
 import SyncModel
 
-extension InitialLinks {
+extension MergeRequest.InitialLinks {
     /// A transaction that can link new objects while it inserts them, which saves a second write.
     ///
     /// The refinement is optional. Callers use ``StoreTransaction/merge(_:linking:)``, which works
@@ -17,7 +17,8 @@ extension InitialLinks {
         /// - Returns: As ``StoreTransaction/merge(_:)``. ``MergeRequest/Result/isLinked`` shows the
         ///   links that were made and, if the store compares them, the links of existing objects.
         /// - Throws: As ``StoreTransaction/merge(_:)``.
-        func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeRequest.Result
+        func mergeLinking(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws
+            -> MergeRequest.Result
     }
 }
 
@@ -31,10 +32,12 @@ extension StoreTransaction {
     ///     ``MergeRequest/Result/isLinked`` shows which others are.
     /// - Returns: As ``merge(_:)``.
     /// - Throws: As ``merge(_:)`` and ``link(_:)``.
-    public func merge(_ request: MergeRequest, linking links: [InitialLinks]) async throws -> MergeRequest.Result {
+    public func merge(_ request: MergeRequest, linking links: [MergeRequest.InitialLinks]) async throws
+        -> MergeRequest.Result
+    {
         guard !links.isEmpty else { return try await merge(request) }
         for links in links { try model.check(links.relationship) }
-        if let linking = self as? any InitialLinks.Transaction {
+        if let linking = self as? any MergeRequest.InitialLinks.Transaction {
             return try await linking.mergeLinking(request, links)
         }
         var result = try await merge(request)

@@ -26,7 +26,7 @@ package enum SyncServiceStep<Report: Sendable>: Sendable {
     case ends
 }
 
-extension SyncHealth {
+extension SyncService.Health {
     /// Records a step of the service.
     ///
     /// - Parameters:

@@ -1,0 +1,30 @@
+public import SyncModel
+
+extension ObjectReadingError {
+    /// A stored object that a type cannot hold, such as one without a value for a property that is
+    /// not optional.
+    public struct UnreadableObject: Hashable, Sendable {
+        /// The key of the object.
+        public let key: Record.Key
+        /// The entity and property at fault, and the reason.
+        public let error: Record.CodingError
+
+        /// Creates a report about an object.
+        public init(key: Record.Key, error: Record.CodingError) {
+            self.key = key
+            self.error = error
+        }
+    }
+}
+
+extension ObjectReadingError.UnreadableObject: CustomStringConvertible {
+    /// The object and the reason as text, such as `7: User.name has no value`.
+    public var description: String {
+        let key =
+            switch key {
+            case .identity(let values): values.map(\.description).joined(separator: ", ")
+            case .object(let object): "object \(object)"
+            }
+        return "\(key): \(error)"
+    }
+}
