@@ -90,8 +90,9 @@ extension HTTPClient {
     /// so its truncation cannot be detected.
     ///
     /// `retry` limits the attempts for each new mebibyte. Bytes that were received before a
-    /// download started over are not new, so a download always ends. The time limits of a request
-    /// apply to each attempt, not to the download as a whole.
+    /// download started over are not new, so a download always ends. If the server requests a wait
+    /// (`Retry-After`), all requests of the client wait; a wait longer than `retry.maxDelay` is an
+    /// error. The time limits of a request apply to each attempt, not to the download as a whole.
     ///
     /// - Parameters:
     ///   - url: The address, http or https.
@@ -127,6 +128,7 @@ extension HTTPClient {
         condition: HTTPHeaders = HTTPHeaders(), headers: HTTPHeaders, limit: Int = .max
     ) async throws -> DownloadEnd {
         var resumption = resumption
+        let retries = RequestRetries(by: self, byteCount: resumption.byteCount)
         let limit = min(limit, limits.bodyByteCount)
         while true {
             do {
@@ -152,12 +154,8 @@ extension HTTPClient {
                 }
                 guard resumption.isWhole else { throw resumption.brokenOff(at: url) }
                 return .whole(byteCount: resumption.byteCount, head.headers)
-            } catch let error as HTTPError where error.problem.isInterruption && resumption.canGoOn {
-                let attempt = resumption.fail()
-                guard let delay = retry.delay(afterAttempt: attempt, error: error, random: random()) else {
-                    throw error
-                }
-                try await clock.sleep(delay)
+            } catch let error as HTTPError where resumption.canGoOn {
+                try await retries.wait(after: error, byteCount: resumption.byteCount)
             }
         }
     }
@@ -236,15 +234,5 @@ extension Resumption {
     /// The error of a download that is interrupted now.
     fileprivate func brokenOff(at url: URL) -> HTTPError {
         HTTPError(url: url, problem: .cutShort(received: byteCount, expected: total))
-    }
-}
-
-extension HTTPError.Problem {
-    /// Whether a body that broke off for this reason can be continued.
-    var isInterruption: Bool {
-        switch self {
-        case .cutShort, .timedOut, .unreachable(_, isLasting: false): true
-        default: false
-        }
     }
 }

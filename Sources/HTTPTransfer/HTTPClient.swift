@@ -55,7 +55,7 @@ public final class HTTPClient: Sendable {
     public let secretParameters: Set<String>
     let transport: any HTTPClient.Transport
     let sign: (@Sendable (inout HTTPRequest) async throws -> Void)?
-    package let pacer: RequestPacer
+    let pacer: RequestPacer
     package let clock: SyncClock
     /// The time of day.
     package let date: @Sendable () -> Date

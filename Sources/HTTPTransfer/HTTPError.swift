@@ -147,11 +147,21 @@ extension HTTPError: RetryableError {
     ///
     /// True after no response, an incomplete body, and the statuses 408, 425, 429 and 5xx except
     /// 501 and 505.
-    public var isRetryable: Bool {
-        switch problem {
+    public var isRetryable: Bool { problem.isRetryable }
+
+    /// The wait that the server requests with `Retry-After`.
+    public var retryAfter: Duration? {
+        if case .status(_, _, let retryAfter) = problem { retryAfter } else { nil }
+    }
+}
+
+extension HTTPError.Problem {
+    /// Whether a retry can help.
+    var isRetryable: Bool {
+        switch self {
         case .unreachable(_, let isLasting): !isLasting
         case .timedOut, .emptyBody, .cutShort: true
-        case .status(let status, _, _):
+        case .status(let status, _, let retryAfter):
             [408, 425, 429].contains(status) || status == 403 && retryAfter != nil
                 || status >= 500 && ![501, 505].contains(status)
         case .tooLarge, .notJSON, .tooManyRedirects, .forbiddenAddress, .forbiddenDestination, .pageLoop, .repeatedPage,
@@ -159,11 +169,6 @@ extension HTTPError: RetryableError {
             .invalidRequest:
             false
         }
-    }
-
-    /// The wait that the server requests with `Retry-After`.
-    public var retryAfter: Duration? {
-        if case .status(_, _, let retryAfter) = problem { retryAfter } else { nil }
     }
 }
 

@@ -312,10 +312,10 @@ actor HTTPPass: RemotePass {
                 throw page.error(.unsuitableJSON(reason, firstLine: page.fetch.firstLine))
             }
         }
-        try await opener.wait(after: error, attempt: page.attempt)
+        try await page.retries.wait(after: error)
         ahead?.cancel()
         (ahead, current) = (nil, nil)
-        var again = try await opener.open(page.token, index: page.index, attempt: page.attempt + 1)
+        var again = try await opener.open(page.token, index: page.index, retries: page.retries)
         again.elementCountBefore = page.elementCountBefore
         again.elementCountUpTo = page.elementCountUpTo
         again.digestBefore = page.digestBefore

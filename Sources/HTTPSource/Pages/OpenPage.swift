@@ -11,8 +11,8 @@ struct OpenPage: Sendable {
     let index: Int
     let fetch: HTTPFetch<PageScanner>
     let head: HTTPHead
-    /// The number of requests for the page.
-    let attempt: Int
+    /// The retries of the page.
+    let retries: RequestRetries
     /// The number of objects of the previous page; nil for the first page.
     var elementCountBefore: Int?
     /// The number of objects of all previous pages.

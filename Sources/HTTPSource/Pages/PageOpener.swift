@@ -31,42 +31,24 @@ struct PageOpener: Sendable {
     ///
     /// - Parameters:
     ///   - known: The validators for a conditional request; nil for an unconditional one.
-    ///   - attempt: The number of requests for the page, including this one.
+    ///   - retries: The retries of the page; nil, the default, for a page that was not requested
+    ///     before.
     func open(
-        _ token: String?, index: Int, known: SyncBookmark.Page? = nil, attempt: Int = 1
+        _ token: String?, index: Int, known: SyncBookmark.Page? = nil, retries: RequestRetries? = nil
     ) async throws -> OpenPage {
-        var attempt = attempt
+        let retries = retries ?? RequestRetries(by: client, deadline: deadline)
         while true {
-            let fetch = HTTPFetch(try order(token, known: known), by: client)
+            let order = HTTPOrder(
+                json: try request(token, known: known), secrets: source.allHeaders, source: source.url,
+                retries: retries, makeInspector: inspector)
+            let fetch = HTTPFetch(order, by: client)
             do {
                 return OpenPage(
-                    token: token, index: index, fetch: fetch, head: try await fetch.head(), attempt: attempt)
+                    token: token, index: index, fetch: fetch, head: try await fetch.head(), retries: retries)
             } catch {
-                try await wait(after: error, attempt: attempt)
-                attempt += 1
+                try await retries.wait(after: error)
             }
         }
-    }
-
-    /// Waits before a request is repeated.
-    ///
-    /// - Throws: The error if a retry cannot help, or if the server requests a longer wait than the
-    ///   policy allows: a pass holds the store's write lock.
-    func wait(after error: any Error, attempt: Int) async throws {
-        let asked = (error as? HTTPError)?.retryAfter
-        if let asked, asked > client.retry.maxDelay { throw error }
-        guard let delay = client.retry.delay(afterAttempt: attempt, error: error, random: client.random()) else {
-            throw error
-        }
-        if let deadline, client.clock.now() + delay >= deadline { throw error }
-        if asked != nil { client.pacer.pause(delay) }
-        try await client.clock.sleep(delay)
-    }
-
-    private func order(_ token: String?, known: SyncBookmark.Page?) throws -> HTTPOrder<PageScanner> {
-        HTTPOrder(
-            json: try request(token, known: known), secrets: source.allHeaders, source: source.url,
-            deadline: deadline, makeInspector: inspector)
     }
 
     private func request(_ token: String?, known: SyncBookmark.Page?) throws -> HTTPRequest {

@@ -24,12 +24,13 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     private let end: Promise<Inspector.Facts?>
     private let buffer: ByteBuffer
     private let beginning: Locked<[UInt8]>
-    private let sent: Locked<HTTPHeaders>
+    /// The header fields with credentials of all requests.
+    private let sent: Locked<Set<HTTPHeaders>>
     private let activity = Locked(Activity())
 
     init(
         order: HTTPOrder<Inspector>, client: HTTPClient, head: Promise<HTTPHead>, end: Promise<Inspector.Facts?>,
-        buffer: ByteBuffer, beginning: Locked<[UInt8]>, sent: Locked<HTTPHeaders>
+        buffer: ByteBuffer, beginning: Locked<[UInt8]>, sent: Locked<Set<HTTPHeaders>>
     ) {
         self.order = order
         self.client = client
@@ -60,8 +61,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
 
     /// The credentials that have been sent.
     private var secrets: SentSecrets {
-        SentSecrets(
-            headers: sent.withLock { $0 }, url: order.request.url, parameters: client.secretParameters)
+        SentSecrets(allOf: sent.withLock { $0 }, url: order.request.url, parameters: client.secretParameters)
     }
 
     /// Fetches within the time limits.
@@ -120,10 +120,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             throw HTTPError.Problem.tooLarge(limit: limit)
         }
         var resumption = Resumption()
-        // A plain body is continued by the caller, who keeps it. Other requests are repeated.
-        if order.expectsJSON, order.request.method == "GET" {
-            _ = resumption.take(status: found.status, headers: found.headers)
-        }
+        if order.retries != nil { _ = resumption.take(status: found.status, headers: found.headers) }
         head.settle(.success(found))
         var isContinued = false
         while true {
@@ -157,7 +154,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
                 // A part may be shorter than the rest that was requested.
                 if !isContinued || resumption.isWhole { break }
                 throw HTTPError.Problem.cutShort(received: received, expected: resumption.total)
-            } catch let problem as HTTPError.Problem where problem.isInterruption {
+            } catch let problem as HTTPError.Problem where problem.isRetryable {
                 body = try await rest(of: found, &resumption, after: problem)
                 isContinued = true
             }
@@ -166,22 +163,20 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         return inspector?.finish()
     }
 
-    /// Requests the rest of a body that broke off.
+    /// Requests the rest of a body that broke off. The connection stays taken meanwhile: a page that
+    /// is read ahead must not take it and then wait for the reader, who waits for this body.
     ///
-    /// - Throws: The problem, if the server does not have the rest of this body.
+    /// - Throws: The problem, if the server does not have the rest of this body; the error of the
+    ///   last attempt.
     private func rest(
         of begun: HTTPHead, _ resumption: inout Resumption, after problem: HTTPError.Problem
     ) async throws -> HTTPResponse.Body {
         var latest = problem
-        while resumption.headers != HTTPHeaders() {
-            let attempt = resumption.fail()
-            let error = HTTPError(url: order.request.url, problem: latest)
-            guard let delay = client.retry.delay(afterAttempt: attempt, error: error, random: client.random()) else {
-                break
-            }
-            if let deadline = order.deadline, client.clock.now() + delay >= deadline { break }
+        while let retries = order.retries, resumption.headers != HTTPHeaders() {
             activity.withLock { $0.isOurTurn = true }
-            try await client.clock.sleep(delay)
+            let error = secrets.error(at: order.request.url, latest)
+            try await retries.wait(after: error, byteCount: resumption.byteCount)
+            try await client.pacer.waitForTurn()
             noteArrival()
             var request = order.request
             request.headers.merge(resumption.headers)
@@ -195,8 +190,11 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
                     case .append = resumption.take(status: head.status, headers: head.headers)
                 else { break }
                 return body
-            } catch let problem as HTTPError.Problem {
-                latest = problem
+            } catch let failure as HTTPError.Problem where failure.isRetryable {
+                latest = failure
+            } catch is HTTPError.Problem {
+                // A server that refuses a part may have the whole.
+                break
             }
         }
         throw problem
@@ -223,7 +221,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             throw HTTPError.Problem.invalidRequest(
                 "a field Range is not sent; the argument `range` of `data` requests a part of a body")
         }
-        sent.withLock { $0 = secrets }
+        sent.withLock { _ = $0.insert(secrets) }
         for _ in 0...max(client.limits.redirectCount, 0) {
             var sent = request
             // Transports never see a user name or password in an address.
@@ -236,7 +234,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
                 try await sign(&sent)
                 // Errors do not show what the signer adds.
                 let added = sent.headers.fields.filter { unsigned[$0.name] != $0.value }
-                self.sent.withLock { $0.merge(HTTPHeaders(added)) }
+                self.sent.withLock { _ = $0.insert(HTTPHeaders(added)) }
             }
             try sent.validate()
             try client.destinations.check(sent.url, origin: order.origin)

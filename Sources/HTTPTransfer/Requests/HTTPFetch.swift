@@ -11,7 +11,7 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     private let endPromise = Promise<Inspector.Facts?>()
     private let buffer = ByteBuffer(capacity: 1 << 20)
     private let beginning = Locked<[UInt8]>([])
-    private let sent = Locked(HTTPHeaders())
+    private let sent = Locked<Set<HTTPHeaders>>([])
     private let secretParameters: Set<String>
     private let task: Task<Void, Never>
     /// The requested address, before redirects.
@@ -52,7 +52,7 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
 
     /// The credentials that have been sent.
     package var secrets: SentSecrets {
-        SentSecrets(headers: sent.withLock { $0 }, url: url, parameters: secretParameters)
+        SentSecrets(allOf: sent.withLock { $0 }, url: url, parameters: secretParameters)
     }
 
     /// Waits for the next bytes of the body; nil at its end.

@@ -9,6 +9,9 @@ package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
     package var origin = ""
     /// Whether a body that is not JSON is an error.
     package var expectsJSON = false
+    /// The retries of a body whose rest is requested if it breaks off; nil for a body that the
+    /// caller continues, or that cannot be continued.
+    package var retries: RequestRetries?
     /// The maximum size of the body in bytes, if it is less than the client's limit.
     package var byteLimit = Int.max
     /// When the request must have ended, by the client's clock; nil for no limit.
@@ -33,13 +36,16 @@ package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
     ///   - secrets: The header fields that only the origin of `source` may receive.
     ///   - source: The address that the user gave for this or an earlier request. Its user name and
     ///     password apply to every address of its origin.
+    ///   - retries: The retries of the JSON, which count requests for its rest too.
     package init(
         json request: HTTPRequest, secrets: @escaping @Sendable () async throws -> HTTPHeaders, source: URL,
-        deadline: Duration?, makeInspector: @escaping @Sendable () -> Inspector?
+        retries: RequestRetries, makeInspector: @escaping @Sendable () -> Inspector?
     ) {
         self.init(request, secrets, source, makeInspector)
-        self.expectsJSON = true
-        self.deadline = deadline
+        expectsJSON = true
+        deadline = retries.deadline
+        // Methods other than GET have no ranges (RFC 9110, section 14.2).
+        if request.method == "GET" { self.retries = retries }
     }
 
     private init(

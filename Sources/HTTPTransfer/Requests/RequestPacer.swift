@@ -2,7 +2,7 @@ import OneWaySynchronizer
 import SyncBase
 
 /// Limits the number of simultaneous requests, and of requests per second.
-package final class RequestPacer: Sendable {
+final class RequestPacer: Sendable {
     private struct State: Sendable {
         var freeConnectionCount: Int
         var waiters = Waiters<Void>()
@@ -29,18 +29,23 @@ package final class RequestPacer: Sendable {
     /// - Throws: `CancellationError`, after which ``leave()`` must not be called.
     func enter() async throws {
         try await takeConnection()
-        do {
-            let wait = state.withLock { state in
-                let now = clock.now()
-                let turn = max(now, state.nextTurn)
-                state.nextTurn = turn + interval
-                return turn - now
-            }
-            if wait > .zero { try await clock.sleep(wait) }
-        } catch {
+        do { try await waitForTurn() } catch {
             leave()
             throw error
         }
+    }
+
+    /// Waits for the next turn to begin a request over a connection that is already taken.
+    ///
+    /// - Throws: `CancellationError`.
+    func waitForTurn() async throws {
+        let wait = state.withLock { state in
+            let now = clock.now()
+            let turn = max(now, state.nextTurn)
+            state.nextTurn = turn + interval
+            return turn - now
+        }
+        if wait > .zero { try await clock.sleep(wait) }
     }
 
     /// Returns the connection.
@@ -55,7 +60,7 @@ package final class RequestPacer: Sendable {
     }
 
     /// Delays all requests that have not begun, as a busy server requests.
-    package func pause(_ duration: Duration) {
+    func pause(_ duration: Duration) {
         state.withLock { $0.nextTurn = max($0.nextTurn, clock.now() + duration) }
     }
 

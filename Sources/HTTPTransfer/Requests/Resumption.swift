@@ -19,23 +19,15 @@ package struct Resumption: Hashable, Sendable {
         case startOver
     }
 
-    /// The number of new bytes after which failures are counted from zero again: 1 MiB.
-    private static let progressByteCount = 1 << 20
-
     /// The number of bytes received.
     package private(set) var byteCount = 0
     /// The size of the whole body; nil if it is not known.
     package private(set) var total: Int?
     /// The strong entity tag of the received bytes; nil if they cannot be continued.
     package private(set) var tag: String?
-    private var failureCount = 0
-    /// Whether the bytes are from an earlier download, so that this one can start over.
-    private var isContinued = false
-    /// The highest byte count at which failures were reset to zero.
-    ///
-    /// A download that starts over must exceed it again, so repeated bytes do not count as
-    /// progress.
-    private var milestone = 0
+    /// Whether another request can help after an interruption: one for the rest, or for the whole
+    /// body if it turns out that there is no rest.
+    package private(set) var canGoOn = false
 
     /// Creates the progress of a download that has nothing yet.
     package init() {}
@@ -50,8 +42,7 @@ package struct Resumption: Hashable, Sendable {
         self.byteCount = byteCount
         self.total = total
         self.tag = tag
-        milestone = byteCount
-        isContinued = true
+        canGoOn = true
     }
 
     /// The header fields of the next request; none to request the whole body.
@@ -59,9 +50,6 @@ package struct Resumption: Hashable, Sendable {
         guard let tag, byteCount > 0 else { return HTTPHeaders() }
         return ["Range": "bytes=\(byteCount)-", "If-Range": tag]
     }
-
-    /// Whether another request can help after an interruption.
-    package var canGoOn: Bool { failureCount > 0 || isContinued || tag != nil && byteCount > 0 }
 
     /// Whether the body is complete, if its size is known; true otherwise.
     package var isWhole: Bool { total.map { $0 == byteCount } ?? true }
@@ -95,20 +83,9 @@ package struct Resumption: Hashable, Sendable {
     /// Records bytes that were written.
     package mutating func receive(_ count: Int) {
         byteCount += count
+        if tag != nil, byteCount > 0 { canGoOn = true }
         // More bytes than the size: some of them belong to another body.
         if let total, byteCount > total { tag = nil }
-    }
-
-    /// Records an interrupted request.
-    ///
-    /// - Returns: The number of failures since the last progress, including this one.
-    package mutating func fail() -> Int {
-        if byteCount >= milestone + Self.progressByteCount {
-            milestone = byteCount
-            failureCount = 0
-        }
-        failureCount += 1
-        return failureCount
     }
 }
 

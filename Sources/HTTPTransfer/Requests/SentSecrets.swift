@@ -40,6 +40,12 @@ package struct SentSecrets: Sendable {
     ///   - parameters: Names of query parameters that are credentials although their names do not
     ///     say so; none by default.
     package init(headers: HTTPHeaders, url: URL, parameters: Set<String> = []) {
+        self.init(allOf: [headers], url: url, parameters: parameters)
+    }
+
+    /// Finds the credentials of several requests for an address, such as before and after a token
+    /// was refreshed.
+    package init(allOf headers: Set<HTTPHeaders>, url: URL, parameters: Set<String>) {
         var secrets: Set<[UInt8]> = []
         func insert(_ text: some StringProtocol, atLeast byteCount: Int = Self.minimumByteCount) {
             if text.utf8.count >= byteCount { secrets.insert(Array(text.utf8)) }
@@ -49,7 +55,7 @@ package struct SentSecrets: Sendable {
             insert(password.isEmpty ? user : password)
             if !password.isEmpty { insert("\(user):\(password)") }
         }
-        for (name, value) in headers.fields where !Self.harmless.contains(name) {
+        for (name, value) in headers.flatMap(\.fields) where !Self.harmless.contains(name) {
             let isNamed = Self.credentialWords.contains { name.contains($0) }
             let byteCount = isNamed ? Self.minimumByteCount : Self.minimumByteCountOfOthers
             insert(value, atLeast: byteCount)
