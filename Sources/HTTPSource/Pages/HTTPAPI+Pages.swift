@@ -107,6 +107,9 @@ extension HTTPAPI {
         /// number in the usual places of the body or the head, or a cursor with its usual
         /// parameter.
         ///
+        /// An address of the next page takes precedence over a number or a cursor, which many
+        /// servers send as well. Several signs that lead to the same page are one way.
+        ///
         /// A page is followed by another one only if exactly one way leads there. The result's
         /// warnings name it, and it is faster and safer to state it. If several ways lead on, or if
         /// the server counts more objects than its pages have and nothing leads there, absent
@@ -245,7 +248,13 @@ extension HTTPAPI {
         /// Returns the same pages, for a server whose pages after the first have an address of
         /// their own, as in Dropbox.
         ///
-        /// The reference is resolved against the source's address. A body has only the cursor.
+        /// A later page is requested with its number or cursor only: the query and the body of the
+        /// first page, and the page size, are not sent again. Pages that are found by an address
+        /// need no other one, and ignore the reference.
+        ///
+        /// - Parameter reference: An absolute address, or one relative to the source's address (RFC
+        ///   3986, section 5), such as `list_folder/continue`. Only the source's origin receives
+        ///   its credentials. An address that is not http or https is an error of the second page.
         public func continuing(at reference: String) -> HTTPAPI.Pages {
             var pages = self
             pages.continuation = reference
