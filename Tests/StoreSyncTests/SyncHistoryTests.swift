@@ -230,6 +230,24 @@ import Testing
         #expect(passes.allSatisfy { $0.name == "User" })
     }
 
+    /// A sync without changes is a next pass, whether or not it is recorded itself.
+    @Test(arguments: [true, false]) func aWaitingRecordIsWrittenThoughNothingChanges(isRemote: Bool) async throws {
+        let (store, hook) = try busy(SyncHistory(recordsUnchanged: false, cancellationLimit: .zero))
+        let task = try await waitingSync(of: store)
+        hook.isArmed.withLock { $0 = true }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        hook.isArmed.withLock { $0 = false }
+        for _ in 0..<2 {
+            if isRemote {
+                try await store.sync(from: OnePageSource(json: nil), into: "User")
+            } else {
+                try await store.sync(json("[]"), into: "User")
+            }
+            #expect(try await store.store.passes().map(\.status) == [.cancelled])
+        }
+    }
+
     /// Until then, it may take as long as it takes.
     @Test func aFailedSyncWaitsForAGatedCallsUntilItIsCancelled() async throws {
         let (store, hook) = try busy(SyncHistory(cancellationLimit: .zero))

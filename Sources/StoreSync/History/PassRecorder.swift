@@ -37,8 +37,11 @@ final class PassRecorder: Sendable {
         self.entity.withLock { $0 = entity }
     }
 
-    /// Whether passes without changes are recorded.
-    var recordsUnchanged: Bool { history.recordsUnchanged }
+    /// Whether a pass without changes has something to write: its own record, or earlier ones that
+    /// could not be written.
+    var writesUnchanged: Bool {
+        history.recordsUnchanged || shared.unrecordedPasses.withLock { !$0.isEmpty }
+    }
 
     /// Records a success in the transaction of the pass.
     ///
@@ -47,7 +50,8 @@ final class PassRecorder: Sendable {
         _ result: StoreSyncResult, transfer: Transfer? = nil, of entity: String? = nil,
         in transaction: any StoreTransaction
     ) async throws {
-        guard !result.isUnchanged || recordsUnchanged else { return }
+        guard !result.isUnchanged || writesUnchanged else { return }
+        guard !result.isUnchanged || history.recordsUnchanged else { return try await record(nil, in: transaction) }
         var pass = pass(of: entity ?? self.entity.value, result.isUnchanged ? .unchanged : .succeeded)
         pass.counts = result.counts
         pass.rejectedCount = result.rejectedCount
@@ -102,17 +106,21 @@ final class PassRecorder: Sendable {
             finished: started.addingTimeInterval(duration / .seconds(1)), duration: duration, status: status)
     }
 
-    /// Adds a pass, and removes the oldest passes beyond the limits.
-    private func record(_ pass: SyncHistory.Pass, in transaction: any StoreTransaction) async throws {
+    /// Adds a pass after those that wait, and removes the oldest passes beyond the limits.
+    ///
+    /// - Parameter pass: The pass; nil to add only those that wait.
+    private func record(_ pass: SyncHistory.Pass?, in transaction: any StoreTransaction) async throws {
         let layout = try transaction.model.layout(of: SyncEntity.pass.name)
         var records = shared.unrecordedPasses.withLock { passes in
             defer { passes = [] }
             return passes
         }
         taken.withLock { $0 += records }
-        var record = Record(of: layout)
-        pass.write(to: &record)
-        records.append(record)
+        if let pass {
+            var record = Record(of: layout)
+            pass.write(to: &record)
+            records.append(record)
+        }
         let latest = try await transaction.records(
             StoreQuery(layout.name, orderedBy: [Ordering("number", ascending: false)], limit: 1))
         var number: Int64 = 0

@@ -89,7 +89,7 @@ extension JSONStore {
     private func keep(
         _ bookmark: SyncBookmark, at place: BookmarkPlace, insteadOf kept: SyncBookmark?, _ recorder: PassRecorder?
     ) async throws {
-        let isRecorded = recorder?.recordsUnchanged ?? false
+        let isRecorded = recorder?.writesUnchanged ?? false
         guard bookmark != kept || isRecorded else { return }
         try await change { transaction in
             if bookmark != kept { try await place.write(bookmark, transaction) }

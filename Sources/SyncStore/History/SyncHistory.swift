@@ -17,7 +17,8 @@ public struct SyncHistory: Sendable {
     public var totalLimit: Int
     /// Whether syncs without changes are recorded; true by default.
     ///
-    /// If false, a sync without changes leaves the store's files unchanged to the last byte.
+    /// If false, a sync without changes leaves the store's files unchanged to the last byte, unless
+    /// an earlier record could not be written.
     public var recordsUnchanged: Bool
     /// The longest time that a cancelled sync waits until the store has recorded it; 100 ms by
     /// default. Zero records each cancelled sync with the next pass.
