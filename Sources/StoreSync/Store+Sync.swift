@@ -220,7 +220,8 @@ extension Store {
     ///
     ///     // In the handler of a webhook
     ///     let change = RemoteChange.objects(.bytes(body), keyPath: "data.object")
-    ///     try await store.apply("Order", [change], newerBy: "updatedAt")
+    ///     let options = StoreSyncOptions(newerBy: "updatedAt")
+    ///     try await store.apply("Order", [change], options: options)
     ///
     /// A concurrent sync may have read its pages before the change happened, and would then undo
     /// it. A ``LiveSync`` prevents this.
@@ -229,21 +230,16 @@ extension Store {
     ///   - entity: The entity of the objects, unless a change names its own.
     ///   - changes: The changes, in order.
     ///   - options: The allowed operations and other options. The key path is not used. The removal
-    ///     limit applies to objects that are named as gone.
-    ///   - versionAttribute: The attribute that orders the versions of an object, such as the time
-    ///     of its last change. Changes and removals that are older than the stored object are
-    ///     ignored, and counted in the result's warnings. A change is always applied if it has no
-    ///     version, or is in a file or a stream. A late change of a deleted object inserts the
-    ///     object again, until the next sync of the whole list. Nil, the default, applies changes
-    ///     in order.
+    ///     limit applies to objects that are named as gone. `newerBy` ignores changes and removals
+    ///     that are older than the stored object, unless they are in a file or a stream; without
+    ///     it, changes are applied in order.
     /// - Returns: The result, with the coverage ``StoreSyncResult/Coverage/changes``.
     /// - Throws: The errors of `sync(_:_:childrenOf:options:)`. After an error,
     ///   nothing has changed.
     @discardableResult
     public func apply(
-        _ entity: String, _ changes: [RemoteChange], options: StoreSyncOptions = StoreSyncOptions(),
-        newerBy versionAttribute: String? = nil
+        _ entity: String, _ changes: [RemoteChange], options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
-        try await syncing.apply(changes, into: entity, options: options, newerBy: versionAttribute)
+        try await syncing.apply(changes, into: entity, options: options)
     }
 }

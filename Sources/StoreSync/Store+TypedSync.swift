@@ -141,15 +141,14 @@ extension Store {
     ///   - type: The type of the objects.
     ///   - changes: The changes, in order.
     ///   - options: The allowed operations and other options.
-    ///   - version: The property that orders the versions of an object; nil, the default, applies
-    ///     changes in order.
-    /// - Throws: As `apply(_:_:options:newerBy:)`, which describes the rules.
+    ///   - version: The property that orders the versions of an object, as
+    ///     ``StoreSyncOptions/newerBy``; nil, the default, leaves it to the options.
+    /// - Throws: As `apply(_:_:options:)`, which describes the rules.
     @discardableResult
     public func apply<Object: SyncObject>(
         _ type: Object.Type, _ changes: [RemoteChange], options: StoreSyncOptions = StoreSyncOptions(),
         newerBy version: PartialKeyPath<Object>? = nil
     ) async throws -> StoreSyncResult {
-        let attribute = try version.map { try ObjectShape<Object>.shared().name(of: $0) }
-        return try await apply(Object.entityName, changes, options: options, newerBy: attribute)
+        try await apply(Object.entityName, changes, options: options.newer(by: version))
     }
 }

@@ -42,6 +42,22 @@ public struct StoreSyncOptions: Sendable {
     /// value of a unique index, its other values are updated, and the attribute becomes null.
     public var setsRefusedAside: Bool
 
+    /// The attribute that orders the versions of an object, such as the time of its last change;
+    /// nil, the default, for none.
+    ///
+    /// An object of a list or a change that is older than the stored one is ignored with everything
+    /// in it. An absent object that is newer than every object of the list is kept, because the
+    /// list is from a time before it, as from a replica that lags. It is deleted by a newer list or
+    /// by a change that names it as gone; as a child that its parent's list lacks, at once. The
+    /// result's warnings count both.
+    ///
+    /// An object without a version is not compared, nor is one that is nested. A late change of a
+    /// deleted object inserts the object again, until the next sync of the whole list.
+    ///
+    /// Versions are numbers, dates, or strings in the order of their UTF-8 bytes. A sync throws
+    /// ``StoreSyncError/unknownVersion(entity:attribute:)`` if the entity has no such attribute.
+    public var newerBy: String?
+
     /// The meaning of a key that an object lacks.
     public enum AbsentKeys: String, Hashable, Sendable, CaseIterable, Codable {
         /// The rule of the source. If it has none, same as `clear` for an entity that was inferred
@@ -62,7 +78,7 @@ public struct StoreSyncOptions: Sendable {
         operations: StoreSyncOptions.Operations = .all, scope: RecordPredicate = .constant(true), keyPath: String = "",
         removalLimit: RemovalLimit? = nil, reportsKeys: Bool = false,
         failsOnDrift: Bool = false, absentKeys: AbsentKeys = .automatic, setsRefusedAside: Bool = false,
-        willInsert: InsertHook? = nil
+        newerBy: String? = nil, willInsert: InsertHook? = nil
     ) {
         self.operations = operations
         self.scope = scope
@@ -72,6 +88,19 @@ public struct StoreSyncOptions: Sendable {
         self.failsOnDrift = failsOnDrift
         self.absentKeys = absentKeys
         self.setsRefusedAside = setsRefusedAside
+        self.newerBy = newerBy
         self.willInsert = willInsert
+    }
+}
+
+extension StoreSyncOptions {
+    /// The options with a property of a type as ``newerBy``; unchanged without one.
+    ///
+    /// - Throws: `SyncDeclarationError` for a key path that leads to no coded property.
+    func newer<Object: SyncObject>(by version: PartialKeyPath<Object>?) throws -> StoreSyncOptions {
+        guard let version else { return self }
+        var options = self
+        options.newerBy = try ObjectShape<Object>.shared().name(of: version)
+        return options
     }
 }

@@ -110,7 +110,7 @@ import Testing
         func apply(_ changes: [(id: Int, name: String, at: String)]) async throws -> StoreSyncResult {
             try await world.json.apply(
                 changes.map { objects(#"{"id":\#($0.id),"name":"\#($0.name)","at":"2026-01-01T00:00:\#($0.at)Z"}"#) },
-                into: "User", newerBy: "at")
+                into: "User", options: StoreSyncOptions(newerBy: "at"))
         }
         _ = try await apply([(1, "new", "10"), (1, "old", "05"), (2, "a", "01")])
         #expect(try await world.names() == [1: "new", 2: "a"])
@@ -118,7 +118,7 @@ import Testing
         #expect(try await world.names() == [1: "newest", 2: "b"])
         #expect(result.warnings == ["1 of the objects were older than the stored ones, and ignored"])
         await #expect(throws: StoreSyncError.unknownVersion(entity: "User", attribute: "no")) {
-            try await world.json.apply([objects(#"{"id":1}"#)], into: "User", newerBy: "no")
+            try await world.json.apply([objects(#"{"id":1}"#)], into: "User", options: StoreSyncOptions(newerBy: "no"))
         }
     }
 
@@ -129,7 +129,7 @@ import Testing
             [
                 objects(#"{"id":1,"name":"a","version":10}"#), removals(removal),
                 objects(#"{"id":1,"name":"b","version":5}"#), objects(#"{"id":1,"name":"c","version":4}"#),
-            ], into: "User", newerBy: "version")
+            ], into: "User", options: StoreSyncOptions(newerBy: "version"))
         #expect(try await world.names() == [1: "b"])
         #expect(result.warnings == ["1 of the objects were older than the stored ones, and ignored"])
     }
@@ -147,7 +147,8 @@ import Testing
             ("later", later, "later"), ("earlier", earlier, "later"), ("same", same, "same"), ("none", "null", "none"),
         ] {
             let result = try await world.json.apply(
-                [objects(#"{"id":1,"name":"\#(name)","version":\#(version)}"#)], into: "User", newerBy: "version")
+                [objects(#"{"id":1,"name":"\#(name)","version":\#(version)}"#)], into: "User",
+                options: StoreSyncOptions(newerBy: "version"))
             #expect(try await world.names() == [1: expected])
             #expect(result.warnings.count == (name == "earlier" ? 1 : 0))
         }
@@ -159,11 +160,12 @@ import Testing
             let change = RemoteChange.objects(
                 .text(#"{"entry":[{"resource":{"id":1,"name":"\#(name)","version":\#(version)}},{"x":1}]}"#),
                 keyPath: "entry[].resource")
-            _ = try? await world.json.apply([change], into: "User", newerBy: "version")
+            _ = try? await world.json.apply([change], into: "User", options: StoreSyncOptions(newerBy: "version"))
             let whole = RemoteChange.objects(
                 .text(#"{"entry":[{"resource":{"id":1,"name":"\#(name)","version":\#(version)}}]}"#),
                 keyPath: "entry[].resource")
-            let result = try await world.json.apply([whole], into: "User", newerBy: "version")
+            let result = try await world.json.apply(
+                [whole], into: "User", options: StoreSyncOptions(newerBy: "version"))
             #expect(result.warnings.count == (name == "old" ? 1 : 0))
             #expect(try await world.names() == [1: "new"])
         }
@@ -176,7 +178,7 @@ import Testing
         let changes = [(5, "newest"), (3, "late")].map { version, name in
             objects(#"{"id":1,"name":"\#(name)","version":\#(version)}"#)
         }
-        let result = try await world.json.apply(changes, into: "User", newerBy: "version")
+        let result = try await world.json.apply(changes, into: "User", options: StoreSyncOptions(newerBy: "version"))
         #expect(try await world.names() == [1: "newest"])
         #expect(result.warnings.count == 1)
     }
@@ -188,7 +190,7 @@ import Testing
         let long = "6.0000000000000000000000000000000001"
         let result = try await world.json.apply(
             [objects(#"[{"id":1,"name":"old","version":4},{"id":2,"name":"b","version":\#(long)}]"#)], into: "User",
-            newerBy: "version")
+            options: StoreSyncOptions(newerBy: "version"))
         #expect(try await world.names() == [1: "a", 2: "b"])
         #expect(result.counts.inserted == 1)
         #expect(try await world.column("version").last.map { "\($0)" } == long)
@@ -199,7 +201,8 @@ import Testing
         let world = try SyncWorld.users(version: SyncAttribute("version", .bool))
         for (name, version) in [("a", true), ("b", false), ("c", true)] {
             try await world.json.apply(
-                [objects(#"{"id":1,"name":"\#(name)","version":\#(version)}"#)], into: "User", newerBy: "version")
+                [objects(#"{"id":1,"name":"\#(name)","version":\#(version)}"#)], into: "User",
+                options: StoreSyncOptions(newerBy: "version"))
             #expect(try await world.names() == [1: name])
         }
     }
@@ -218,7 +221,7 @@ import Testing
         let world = try await versioned()
         let change = objects(#"{"gone":[2]}"#, at: "users", .list(keyPath: "gone"))
         await #expect(throws: JSONError.self) {
-            try await world.json.apply([change], into: "User", newerBy: attribute)
+            try await world.json.apply([change], into: "User", options: StoreSyncOptions(newerBy: attribute))
         }
         #expect(try await world.names().count == 3)
     }
@@ -230,7 +233,7 @@ import Testing
     func anOlderVersionTakesNoTombstonesAlong(users: String) async throws {
         let world = try await versioned()
         let change = objects(#"{"users":\#(users),"gone":[2]}"#, at: "users", .list(keyPath: "gone"))
-        let result = try await world.json.apply([change], into: "User", newerBy: "version")
+        let result = try await world.json.apply([change], into: "User", options: StoreSyncOptions(newerBy: "version"))
         #expect(result.warnings == ["1 of the objects were older than the stored ones, and ignored"])
         #expect(try await world.names() == [1: "user 1", 3: users.hasPrefix("[") ? "c" : "user 3"])
     }
@@ -238,7 +241,7 @@ import Testing
     @Test func anOlderRemovalIsIgnored() async throws {
         let world = try await versioned()
         let gone = removals(#"{"gone":[{"id":1,"version":4},{"id":2,"version":5},3]}"#, at: "gone")
-        let result = try await world.json.apply([gone], into: "User", newerBy: "version")
+        let result = try await world.json.apply([gone], into: "User", options: StoreSyncOptions(newerBy: "version"))
         #expect(result.warnings == ["1 of the objects were older than the stored ones, and ignored"])
         #expect(try await world.names() == [1: "user 1"])
     }
@@ -249,7 +252,8 @@ import Testing
             continuation.yield(Array(#"{"id":1,"name":"old","version":4}"#.utf8))
             continuation.finish()
         }
-        let result = try await world.json.apply([.objects(.chunks(pieces))], into: "User", newerBy: "version")
+        let result = try await world.json.apply(
+            [.objects(.chunks(pieces))], into: "User", options: StoreSyncOptions(newerBy: "version"))
         #expect(result.warnings == ["1 of the changes are not in memory, and were applied whatever their versions"])
         #expect(try await world.names()[1] == "old")
     }

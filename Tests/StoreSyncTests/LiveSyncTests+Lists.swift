@@ -36,7 +36,7 @@ extension LiveSyncTests {
         let live = LiveSync(
             world.json.store,
             [
-                LiveSync.List("Company", from: Self.companies, newerBy: "version"),
+                LiveSync.List("Company", from: Self.companies, options: StoreSyncOptions(newerBy: "version")),
                 LiveSync.List("User", from: ScriptedList { _ in #"[{"id":1,"name":"a","company":7}]"# }),
             ], feed: feed, schedule: Self.hourly, clock: clock)
         try await running(live) {

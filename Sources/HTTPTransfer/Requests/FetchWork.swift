@@ -97,7 +97,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             try await client.clock.sleep(wait)
             // A process that was suspended, or whose threads were busy, has not listened: the
             // silence was not the server's.
-            if client.clock.now() - (now + wait) > allowedSilence / 20 { noteArrival() }
+            if client.clock.now() - (now + wait) > allowedSilence / 100 { noteArrival() }
         }
     }
 

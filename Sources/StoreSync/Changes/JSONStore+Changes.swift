@@ -18,7 +18,8 @@ extension JSONStore {
     ///
     ///     // In the handler of a webhook
     ///     let change = RemoteChange.objects(.bytes(body), keyPath: "data.object")
-    ///     try await store.apply([change], into: "Order", newerBy: "updatedAt")
+    ///     let options = StoreSyncOptions(newerBy: "updatedAt")
+    ///     try await store.apply([change], into: "Order", options: options)
     ///
     /// A concurrent sync may have read its pages before the change happened, and would then undo
     /// it. A ``LiveSync`` prevents this.
@@ -28,24 +29,17 @@ extension JSONStore {
     ///   - entity: The entity of the objects, unless a change names its own.
     ///   - options: The allowed operations and other options. The key path is not used. The removal
     ///     limit applies to all objects of an entity that are named as gone. If the limit keeps
-    ///     objects, it keeps those of the changes that exceed it.
-    ///   - versionAttribute: The attribute that orders the versions of an object, such as the time
-    ///     of its last change. Changes and removals that are older than the stored object are
-    ///     ignored, and counted in the result's warnings. A change is always applied if it has no
-    ///     version, or is in a file or a stream. A late change of a deleted object inserts the
-    ///     object again, until the next sync of the whole list. Nil, the default, applies changes
-    ///     in order.
+    ///     objects, it keeps those of the changes that exceed it. `newerBy` ignores changes and
+    ///     removals that are older than the stored object, unless they are in a file or a stream;
+    ///     without it, changes are applied in order.
     /// - Returns: The result, with the coverage ``StoreSyncResult/Coverage/changes``.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``. After an error, nothing has
     ///   changed.
     @discardableResult
     package func apply(
-        _ changes: [RemoteChange], into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
-        newerBy versionAttribute: String? = nil
+        _ changes: [RemoteChange], into entity: String, options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
-        try await apply(changes) { named in
-            ChangeRules(entity: named ?? entity, options: options, versionAttribute: versionAttribute)
-        }
+        try await apply(changes) { ChangeRules(entity: $0 ?? entity, options: options) }
     }
 
     /// Applies changes of several entities, in order and in one transaction.
@@ -105,8 +99,6 @@ private struct EntityChanges: Sendable {
 struct ChangeRules: Sendable {
     var entity: String
     let options: StoreSyncOptions
-    /// The attribute that orders the versions of an object; nil if the order of the changes does.
-    let versionAttribute: String?
 }
 
 /// Changes of one entity that follow each other.
@@ -131,7 +123,7 @@ private struct ChangeRun: Sendable {
         request.call = call
         var warnings: [String] = []
         var current = changes
-        if let attribute = rules.versionAttribute {
+        if let attribute = rules.options.newerBy {
             let filter = try StaleChanges(attribute, request, transaction)
             current = try await filter.removed(from: changes)
             if filter.count > 0 {

@@ -15,23 +15,21 @@ extension LiveSync {
         ///   - type: The type of the objects.
         ///   - source: The source of the passes.
         ///   - options: The options of passes and changes.
-        ///   - version: The property that orders the versions of an object; nil, the default,
-        ///     applies changes in the order of their arrival.
+        ///   - version: The property that orders the versions of an object, as
+        ///     ``StoreSyncOptions/newerBy``; nil, the default, leaves it to the options.
         /// - Throws: `SyncDeclarationError` for a key path that leads to no coded property.
         public init<Object: SyncObject>(
             _ type: Object.Type, from source: some RemoteSource, options: StoreSyncOptions = StoreSyncOptions(),
             newerBy version: PartialKeyPath<Object>? = nil
         ) throws {
-            let attribute = try version.map { try ObjectShape<Object>.shared().name(of: $0) }
-            self.init(Object.entityName, from: source, options: options, newerBy: attribute)
+            self.init(Object.entityName, from: source, options: try options.newer(by: version))
         }
 
         /// Creates a list of an entity that is known only at run time.
         public init(
-            _ entity: String, from source: some RemoteSource, options: StoreSyncOptions = StoreSyncOptions(),
-            newerBy versionAttribute: String? = nil
+            _ entity: String, from source: some RemoteSource, options: StoreSyncOptions = StoreSyncOptions()
         ) {
-            rules = ChangeRules(entity: entity, options: options, versionAttribute: versionAttribute)
+            rules = ChangeRules(entity: entity, options: options)
             sync = { try await $0.sync(from: source, into: entity, options: options) }
         }
     }

@@ -58,9 +58,10 @@ public final class LiveSync: Sendable {
     ///   - type: The type of the objects.
     ///   - source: The source of the passes.
     ///   - options: The options of passes and changes.
-    ///   - version: The property that orders the versions of an object. Webhooks can
-    ///     arrive in another order than they were sent in. Nil, the default, applies changes in the
-    ///     order of their arrival.
+    ///   - version: The property that orders the versions of an object, as
+    ///     ``StoreSyncOptions/newerBy``. Webhooks can arrive in another order than they were sent
+    ///     in, and a list can come from a replica that lags. Nil, the default, leaves it to the
+    ///     options.
     ///   - feed: The feed of changes; nil, the default, if only ``apply(_:)`` delivers changes.
     ///   - schedule: When passes run. A pass after a gap waits until `failureDelay` has passed
     ///     since the previous pass began; without one, the smaller of `interval` and a minute. Each
@@ -80,10 +81,10 @@ public final class LiveSync: Sendable {
     /// runs.
     public convenience init(
         _ store: some Store, _ entity: String, from source: some RemoteSource,
-        options: StoreSyncOptions = StoreSyncOptions(), newerBy versionAttribute: String? = nil,
-        feed: (any RemoteFeed)? = nil, schedule: SyncSchedule, lease: (any SyncLease)? = nil
+        options: StoreSyncOptions = StoreSyncOptions(), feed: (any RemoteFeed)? = nil, schedule: SyncSchedule,
+        lease: (any SyncLease)? = nil
     ) {
-        let list = List(entity, from: source, options: options, newerBy: versionAttribute)
+        let list = List(entity, from: source, options: options)
         self.init(store, [list], feed: feed, schedule: schedule, lease: lease)
     }
 

@@ -95,17 +95,3 @@ final class StaleChanges {
         }
     }
 }
-
-extension AttributeValue {
-    /// Whether a version is certain to be earlier; false for values of different types.
-    fileprivate func precedes(_ other: AttributeValue) -> Bool {
-        switch (self, other) {
-        case (.int(let one), .int(let other)): one < other
-        case (.double(let one), .double(let other)): one < other
-        case (.decimal(let one), .decimal(let other)): one < other
-        case (.date(let one), .date(let other)): one < other
-        case (.string(let one), .string(let other)): one.utf8.lexicographicallyPrecedes(other.utf8)
-        default: false
-        }
-    }
-}

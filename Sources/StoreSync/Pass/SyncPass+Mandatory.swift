@@ -63,7 +63,7 @@ extension SyncPass {
     }
 
     /// The stored object of each record; its entity may be any of the record's family.
-    private func stored(
+    func stored(
         _ records: RecordBatch, _ layout: EntityLayout, _ origin: Origin
     ) async throws -> [ObjectID?] {
         guard layout.hasIdentity else { return Array(repeating: nil, count: records.count) }

@@ -79,6 +79,8 @@ final class SyncPass {
     let nestsItself: Bool
     /// The number of objects that the ended changes deleted, for the removal limit.
     var sweptCount = 0
+    /// The versions of the list's objects; nil if they are not compared.
+    var versions: ListVersions?
     /// The call of which the pass is a run; nil for a sync of its own.
     var call: ChangeCall?
     /// The parent of the list's objects and its relationship to them; nil if the request has none.
@@ -246,7 +248,10 @@ final class SyncPass {
         let skipped = combined.map { combined in Set(skipped.map { combined.record(of: $0) }) } ?? skipped
         var records = combined?.records ?? group.records
         let ordinals = combined?.ordinals ?? group.elementIndices
-        let refused = try await refuseIncomplete(records, ordinals, group, origin, skipping: skipped)
+        var refused = try await refuseIncomplete(records, ordinals, group, origin, skipping: skipped)
+        for (row, object) in try await olderRows(of: records, layout, origin) where !skipped.contains(row) {
+            refused.updateValue(object, forKey: row)
+        }
         let replaced =
             skipped.isEmpty
             ? try await removeOtherClasses(of: &records, layout, origin, except: Set(refused.keys)) : [:]

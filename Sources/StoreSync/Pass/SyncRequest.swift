@@ -75,6 +75,9 @@ struct SyncRequest: Sendable {
         let scope = StoreQuery(entity, where: options.scope, objects: children?.linkedRows ?? .all)
         let limit = try await limit(in: scope, transaction)
         let pages = PassPages(self, of: source, into: pass, report: progress)
+        if let newerBy = options.newerBy, !(source is ChangePages) {
+            pass.versions = try ListVersions(newerBy, of: layout)
+        }
         if source is ChangePages {
             pass.isHolding = false
             pass.elsewhere = [:]
@@ -98,6 +101,7 @@ struct SyncRequest: Sendable {
             }
             let before = pages.digests
             pass.tally.beginAnew()
+            pass.versions?.beginAnew()
             pass.listed = ObjectSet()
             pass.lacking = [:]
             pass.statedByList = [:]
@@ -109,6 +113,8 @@ struct SyncRequest: Sendable {
         }
         try await pass.finish()
         let named = sweeps ? try await pass.namedIdentities() : [:]
+        let newerCount = sweeps && children == nil ? try await pass.countNewer(in: scope, absent.objects) : 0
+        pass.tally.countWithheld(newerCount, of: layout)
         if let children {
             try await children.relate(pages.objects, sweeping: sweeps ? scope : nil, limit: limit, in: pass)
         } else if sweeps, proof != nil || end.coverage == .changes || pass.tally.mayLackObjects {
@@ -134,6 +140,7 @@ struct SyncRequest: Sendable {
             summary.warnings.append(
                 "no key identifies \(entity), so every sync replaces its objects; state an identity for the entity")
         }
+        summary.warnings += pass.versions?.warnings(newerCount: newerCount) ?? []
         summary.proof = proof
         if let doubt = end.doubt, summary.counts.withheld > 0 || end.coverage == .changes {
             summary.warnings.append(
@@ -193,6 +200,7 @@ struct SyncRequest: Sendable {
         if end.coverage == .changes {
             absent.objects = .only(pages.gone.sorted())
         } else {
+            if let versions = pass.versions { absent.predicate = absent.predicate && versions.coveredObjects }
             let seen = pass.tally.seen(layout)
             absent.objects = .except(
                 pages.gone.isEmpty ? seen : ObjectSet(seen.objects.filter { !pages.gone.contains($0) }))

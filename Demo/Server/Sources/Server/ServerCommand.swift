@@ -47,7 +47,7 @@ struct ServerCommand: AsyncParsableCommand {
         @Option(help: "Seconds that a connection may be idle, take for one request, or for 16 KB of a response.")
         var idleLimit = 30
 
-        @Option(help: "How the played API misbehaves at first: none, slow, errors, truncated or stuck.")
+        @Option(help: "How the played API misbehaves at first: none, slow, errors, truncated, stuck or stalled.")
         var fault = UpstreamAPI.Fault.none
 
         func validate() throws {
@@ -118,7 +118,7 @@ struct ServerCommand: AsyncParsableCommand {
         @Option(help: "The number of users at first.")
         var users = 5000
 
-        @Option(help: "How the API misbehaves at first: none, slow, errors, truncated or stuck.")
+        @Option(help: "How the API misbehaves at first: none, slow, errors, truncated, stuck or stalled.")
         var fault = UpstreamAPI.Fault.none
 
         func validate() throws {

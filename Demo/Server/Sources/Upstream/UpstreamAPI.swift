@@ -8,7 +8,7 @@ public import Hummingbird
 ///     GET  /users?page=2&per_page=100        a page; `Link` leads to the next one
 ///     GET  /users?updated_since=<date>       changes; `"deleted": true` for users that are gone
 ///     POST /change?count=5                   changes a few users
-///     POST /fault?kind=slow                  `none`, `slow`, `errors`, `truncated` or `stuck`
+///     POST /fault?kind=slow                  a fault: see `Fault`
 public actor UpstreamAPI {
     /// How the API misbehaves.
     public enum Fault: String, Sendable, CaseIterable {
@@ -22,6 +22,8 @@ public actor UpstreamAPI {
         case truncated
         /// Responses never come, until the fault is changed.
         case stuck
+        /// Pages after the fifth never come, until the fault is changed.
+        case stalled
     }
 
     private var users: UpstreamUsers
@@ -48,7 +50,7 @@ public actor UpstreamAPI {
     /// Changes how the API misbehaves.
     public func setFault(_ fault: Fault) {
         self.fault = fault
-        guard fault != .stuck else { return }
+        guard fault != .stuck, fault != .stalled else { return }
         for request in stuck { request.resume() }
         stuck = []
     }
@@ -76,13 +78,15 @@ public actor UpstreamAPI {
     }
 
     private func users(_ request: Request) async throws -> Response {
+        let query = request.uri.queryParameters
+        let page = max(query.get("page", as: Int.self) ?? 1, 1)
         switch fault {
         case .none, .truncated: break
         case .slow: try await Task.sleep(for: .milliseconds(500))
         case .errors: return Response(status: .serviceUnavailable, headers: [.retryAfter: "1"])
-        case .stuck: await withCheckedContinuation { stuck.append($0) }
+        case .stalled where page <= 5: break
+        case .stuck, .stalled: await withCheckedContinuation { stuck.append($0) }
         }
-        let query = request.uri.queryParameters
         let tag = "\"\(users.version)\""
         guard request.headers[.ifNoneMatch] != tag else {
             return Response(status: .notModified, headers: [.eTag: tag])
@@ -96,7 +100,6 @@ public actor UpstreamAPI {
         } else {
             list = users.present
         }
-        let page = max(query.get("page", as: Int.self) ?? 1, 1)
         let size = min(max(query.get("per_page", as: Int.self) ?? 100, 1), 1000)
         let start = min((page - 1) * size, list.count)
         let end = min(start + size, list.count)

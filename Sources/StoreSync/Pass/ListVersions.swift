@@ -1,0 +1,115 @@
+import SyncModel
+import SyncStore
+
+/// The versions of a list's objects, in a sync with ``StoreSyncOptions/newerBy``.
+///
+/// A list can be older than the store, for example if a change was applied before a replica that
+/// answers the sync had it.
+struct ListVersions {
+    let attribute: String
+    /// The latest version in the list; nil if none of its objects has one.
+    private(set) var latest: AttributeValue?
+    /// The number of objects of the list that were older than the stored ones.
+    fileprivate(set) var olderCount = 0
+
+    /// - Throws: ``StoreSyncError/unknownVersion(entity:attribute:)``.
+    init(_ attribute: String, of layout: EntityLayout) throws {
+        guard layout.slot(of: attribute) != nil else {
+            throw StoreSyncError.unknownVersion(entity: layout.name, attribute: attribute)
+        }
+        self.attribute = attribute
+    }
+
+    /// Forgets the list, before it is read again.
+    mutating func beginAnew() {
+        (latest, olderCount) = (nil, 0)
+    }
+
+    fileprivate mutating func note(_ version: AttributeValue) {
+        if let latest, !latest.precedes(version) { return }
+        latest = version
+    }
+
+    /// What the list did not decide.
+    ///
+    /// - Parameter newerCount: The number of absent objects that are newer than the list.
+    func warnings(newerCount: Int) -> [String] {
+        var warnings: [String] = []
+        if olderCount > 0 {
+            warnings.append("\(olderCount) of the objects were older than the stored ones, and ignored")
+        }
+        if newerCount > 0 {
+            warnings.append("\(newerCount) absent objects were kept: they are newer than every object of the list")
+        }
+        return warnings
+    }
+
+    /// The objects that are not newer than every object of the list.
+    var coveredObjects: RecordPredicate {
+        guard let latest else { return .constant(true) }
+        let path = PropertyPath(attribute)
+        return path == nil || path <= latest
+    }
+}
+
+extension SyncPass {
+    /// Finds the rows of the list that are older than their stored objects.
+    ///
+    /// An object that the list has had before is not compared: of two elements the later one
+    /// counts.
+    ///
+    /// - Returns: The rows, each with its stored object.
+    func olderRows(of records: RecordBatch, _ layout: EntityLayout, _ origin: Origin) async throws -> [Int: ObjectID] {
+        guard var versions, !origin.isNested, let slot = layout.slot(of: versions.attribute) else { return [:] }
+        let stated: [AttributeValue?] = records.withReader { reader in
+            (0..<reader.count).map { row in
+                reader.value(row: row, slot: slot).flatMap { $0.isNull ? nil : $0 }
+            }
+        }
+        for case let version? in stated { versions.note(version) }
+        var older: [Int: ObjectID] = [:]
+        let found = try await stored(records, layout, origin)
+        var rows: [ObjectID: Int] = [:]
+        for (row, object) in found.enumerated() where stated[row] != nil {
+            if let object, !listed.contains(object) { rows[object] = row }
+        }
+        let base = model.layouts[layout.root]
+        let query = StoreQuery(base.name, objects: .only(rows.keys.sorted()))
+        try await transaction.fetch(query, batchRowCount: 1000) { records in
+            for stored in records {
+                guard let row = rows[stored.object], let version = stated[row],
+                    version.precedes(stored.record[versions.attribute])
+                else { continue }
+                older[row] = stored.object
+            }
+        }
+        versions.olderCount += older.count
+        self.versions = versions
+        return older
+    }
+}
+
+extension SyncPass {
+    /// The number of objects that the list lacks because it is older than they are.
+    func countNewer(in scope: StoreQuery, _ absent: StoreQuery.Objects) async throws -> Int {
+        guard let versions, let latest = versions.latest, case .except = absent else { return 0 }
+        var newer = scope
+        newer.predicate = newer.predicate && PropertyPath(versions.attribute) > latest
+        newer.objects = absent
+        return try await transaction.count(newer)
+    }
+}
+
+extension AttributeValue {
+    /// Whether a version is certain to be earlier; false for values of different types.
+    func precedes(_ other: AttributeValue) -> Bool {
+        switch (self, other) {
+        case (.int(let one), .int(let other)): one < other
+        case (.double(let one), .double(let other)): one < other
+        case (.decimal(let one), .decimal(let other)): one < other
+        case (.date(let one), .date(let other)): one < other
+        case (.string(let one), .string(let other)): one.utf8.lexicographicallyPrecedes(other.utf8)
+        default: false
+        }
+    }
+}
