@@ -125,6 +125,7 @@ extension SyncRequest {
         fingerprint.combine(options.keyPath)
         fingerprint.combine(options.operations.rawValue)
         fingerprint.combine(rules.clearsAbsent)
+        if let newerBy = options.newerBy { fingerprint.combine(newerBy) }
         fingerprint.combine("\(mapper.dialect)")
         fingerprint.combine(mapper.model)
         return BookmarkPlace(of: source.name, self, fingerprint: fingerprint)
