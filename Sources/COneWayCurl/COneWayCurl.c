@@ -13,7 +13,7 @@
 // 10000, _FUNCTIONPOINT 20000, _OFF_T 30000).
 enum {
     OPT_WRITEDATA = 10001, OPT_URL = 10002, OPT_ERRORBUFFER = 10010, OPT_HTTPHEADER = 10023,
-    OPT_SSLCERT = 10025, OPT_KEYPASSWD = 10026, OPT_CAINFO = 10065, OPT_SSLKEY = 10087, OPT_NOPROXY = 10177,
+    OPT_SSLCERT = 10025, OPT_KEYPASSWD = 10026, OPT_CAINFO = 10065, OPT_SSLKEY = 10087, OPT_NOPROXY = 10177, OPT_PROXY_CAINFO = 10246,
     OPT_HEADERDATA = 10029, OPT_CUSTOMREQUEST = 10036, OPT_COPYPOSTFIELDS = 10165,
     OPT_PROXY = 10004, OPT_OPENSOCKETDATA = 10164, OPT_OPENSOCKETFUNCTION = 20163,
     OPT_WRITEFUNCTION = 20011, OPT_HEADERFUNCTION = 20079,
@@ -174,10 +174,16 @@ int owc_address_socket(void *address) {
 void owc_easy_connect_by(
     void *easy, const char *authorities, const char *certificate, const char *key, const char *password, const char *proxy
 ) {
-    if (authorities) curl.easy_setopt(easy, OPT_CAINFO, authorities);
-    if (certificate) curl.easy_setopt(easy, OPT_SSLCERT, certificate);
+    if (authorities) {
+        curl.easy_setopt(easy, OPT_CAINFO, authorities);
+        curl.easy_setopt(easy, OPT_PROXY_CAINFO, authorities);
+    }
+    if (certificate) {
+        curl.easy_setopt(easy, OPT_SSLCERT, certificate);
+        // Without a password, OpenSSL would wait for someone to type it at the terminal.
+        curl.easy_setopt(easy, OPT_KEYPASSWD, password ? password : "");
+    }
     if (key) curl.easy_setopt(easy, OPT_SSLKEY, key);
-    if (password) curl.easy_setopt(easy, OPT_KEYPASSWD, password);
     if (proxy) {
         curl.easy_setopt(easy, OPT_PROXY, proxy);
         // The exceptions of the environment are those of its own proxy.

@@ -251,6 +251,9 @@ final class CurlTransfer: Sendable {
         let detail = PrintableText.line(
             buffers.error.pointee == 0 ? String(cString: owc_error_text(code)) : String(cString: buffers.error),
             limit: 160)
+        // How a server refuses the client's certificate, or reports that one is missing; with TLS 1.3
+        // after the handshake (RFC 8446, section 6.2).
+        let isAlert = detail.contains(" alert ") && !detail.contains("internal error")
         switch code {
         case OWC_URL_MALFORMAT.code:
             return .unreachable(
@@ -262,7 +265,8 @@ final class CurlTransfer: Sendable {
         case OWC_SSL_CERTPROBLEM.code, OWC_PEER_FAILED_VERIFICATION.code, OWC_SSL_CACERT_BADFILE.code,
             OWC_SSL_PINNEDPUBKEYNOTMATCH.code:
             return .unreachable("no secure connection: \(detail)", isLasting: true)
-        case OWC_SSL_CONNECT_ERROR.code: return .unreachable("no secure connection: \(detail)", isLasting: false)
+        case OWC_SSL_CONNECT_ERROR.code:
+            return .unreachable("no secure connection: \(detail)", isLasting: isAlert)
         case OWC_OUT_OF_MEMORY.code where body == nil:
             // Older versions report this for a long field.
             return .malformed("a field of the head is too long (\(detail))")
@@ -274,6 +278,7 @@ final class CurlTransfer: Sendable {
             return .unreachable("no usable reply (the connection closed without one)", isLasting: false)
         case OWC_PARTIAL_FILE.code, OWC_RECV_ERROR.code, OWC_SEND_ERROR.code, OWC_HTTP2.code, OWC_HTTP2_STREAM.code:
             guard let body else {
+                if isAlert { return .unreachable("no secure connection: \(detail)", isLasting: true) }
                 // Older versions report a large head as a receive error.
                 return detail.contains("Too large response headers")
                     ? .malformed(detail) : .unreachable(detail, isLasting: false)

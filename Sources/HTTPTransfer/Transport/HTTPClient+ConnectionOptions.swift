@@ -13,8 +13,8 @@ extension HTTPClient {
     /// none: there, each request ends with ``HTTPError/Problem/unsuitableSettings(_:)``, and a
     /// `URLSessionConfiguration` can have a proxy.
     public struct ConnectionOptions: Sendable, Hashable {
-        /// A PEM file with the only trusted certificate authorities; nil, the default, for the
-        /// system's.
+        /// A PEM file with the only certificate authorities that are trusted, of servers and of an
+        /// `https` proxy; nil, the default, for the system's.
         public var authorities: URL?
 
         /// A PEM file with the client's own certificate and, unless ``privateKey`` is set, its key;
