@@ -164,7 +164,7 @@ package enum HTTPAddress {
     /// - Parameter others: The characters that are allowed in addition to the unreserved ones.
     package static func escaped(_ text: String, allowing others: String, keepsEscapes: Bool = true) -> String {
         let bytes = Array(text.utf8)
-        let others = Set(others.utf8)
+        let others = others.utf8
         var written: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
             let isEscape =

@@ -27,6 +27,30 @@ final class CurlTransfer: Sendable {
         var isCancelled = false
         /// An address to which libcurl did not connect, because it is not allowed.
         var refusedAddress: String?
+
+        /// The head that a line without surrounding blanks completes; nil if it completes none.
+        mutating func head(after line: Slice<UnsafeRawBufferPointer>) -> Head? {
+            if line.starts(with: "HTTP/".utf8), fields.isEmpty || status < 200 {
+                let text = String(decoding: line, as: UTF8.self)
+                isHTTP1 = text.hasPrefix("HTTP/1")
+                status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+                fields = []
+            } else if line.isEmpty {
+                // A 1xx response is followed by the final one.
+                guard status >= 200 else {
+                    fields = []
+                    return nil
+                }
+                let headers = HTTPHeaders(fields)
+                let hasEnd = !isHTTP1 || headers["Content-Length"] != nil || headers["Transfer-Encoding"] != nil
+                let isFramed = headers.contentEncoding.map { BodyDecompressor.supports($0) } ?? hasEnd
+                return Head(status: status, headers: headers, isFramed: isFramed)
+            } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+                let value = CurlTransfer.trimmed(line[(colon + 1)...])
+                fields.append((String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self)))
+            }
+            return nil
+        }
     }
 
     /// Memory that libcurl reads and writes while the handle exists.
@@ -178,32 +202,18 @@ final class CurlTransfer: Sendable {
     ///
     /// - Returns: Whether the head can continue. After a change of protocol, which is never
     ///   requested, no other response follows.
-    fileprivate func receiveHeader(_ line: String) -> Bool {
-        let text = line.trimmingCharacters(in: .whitespacesAndNewlines)
-        let found = state.withLock { state -> Head? in
-            if text.hasPrefix("HTTP/"), state.fields.isEmpty || state.status < 200 {
-                state.isHTTP1 = text.hasPrefix("HTTP/1")
-                state.status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-                state.fields = []
-            } else if text.isEmpty {
-                // A 1xx response is followed by the final one.
-                guard state.status >= 200 else {
-                    state.fields = []
-                    return nil
-                }
-                let headers = HTTPHeaders(state.fields)
-                let hasEnd =
-                    !state.isHTTP1 || headers["Content-Length"] != nil || headers["Transfer-Encoding"] != nil
-                let isFramed = headers.contentEncoding.map { BodyDecompressor.supports($0) } ?? hasEnd
-                return Head(status: state.status, headers: headers, isFramed: isFramed)
-            } else if let colon = text.firstIndex(of: ":") {
-                let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-                state.fields.append((String(text[..<colon]), value))
-            }
-            return nil
-        }
+    fileprivate func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        let line = Self.trimmed(line[...])
+        let (found, canContinue) = state.withLock { state in (state.head(after: line), state.status != 101) }
         if let found { head.settle(.success(found)) }
-        return state.withLock(\.status) != 101
+        return canContinue
+    }
+
+    /// The line without blanks and line ends around it.
+    private static func trimmed(_ line: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        let line = line.drop(while: isBlank)
+        return line[..<(line.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? line.startIndex)]
     }
 
     /// Adds bytes of the body.
@@ -295,7 +305,7 @@ private func takeHeader(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let bytes, let context else { return 0 }
-    let line = String(decoding: UnsafeRawBufferPointer(start: bytes, count: size * count), as: UTF8.self)
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
     return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().receiveHeader(line) ? size * count : 0
 }
 

@@ -34,11 +34,13 @@ public struct HTTPRequest: Hashable, Sendable {
             throw .invalidRequest("the address has a character that an address cannot contain")
         }
         for (name, value) in headers.fields {
-            let shown = PrintableText.line(name)
-            guard HTTPHeaders.isName(name) else { throw .invalidRequest("\"\(shown)\" is not a name of a field") }
+            guard HTTPHeaders.isName(name) else {
+                throw .invalidRequest("\"\(PrintableText.line(name))\" is not a name of a field")
+            }
             guard HTTPHeaders.isValue(value) else {
                 throw .invalidRequest(
-                    "the value of the field \(shown) has a line end, another control character, or a blank at an end")
+                    "the value of the field \(PrintableText.line(name)) has a line end, another control character, "
+                        + "or a blank at an end")
             }
         }
     }

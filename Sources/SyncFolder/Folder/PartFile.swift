@@ -75,9 +75,12 @@ final class PartFile: DownloadSink {
     func begin(_ resumption: Resumption) throws {
         try state.withLock { state in
             if resumption.byteCount == 0, state.hash != nil { state.hash = SHA256() }
-            state.byteCount = resumption.byteCount
             let end = off_t(resumption.byteCount)
-            guard ftruncate(descriptor, end) == 0, lseek(descriptor, end, SEEK_SET) == end else { throw failure }
+            // Some file systems write a file that was truncated to the disk as soon as it is closed.
+            let isLonger = state.byteCount > resumption.byteCount
+            state.byteCount = resumption.byteCount
+            if isLonger { guard ftruncate(descriptor, end) == 0 else { throw failure } }
+            guard lseek(descriptor, end, SEEK_SET) == end else { throw failure }
         }
     }
 

@@ -32,13 +32,14 @@ struct IndexList {
             throw page.error("the index of the folder has no end")
         }
         var known: Set<SyncKey> = []
+        let (origin, folderPath) = (page.url.origin, page.folderPath)
         for link in Self.links(in: text) {
-            guard let url = try? HTTPAddress.parse(link, relativeTo: page.url), url.origin == page.url.origin,
+            guard let url = try? HTTPAddress.parse(link, relativeTo: page.url), url.origin == origin,
                 url.query(percentEncoded: true) == nil
             else { continue }
             let path = url.path(percentEncoded: true)
-            guard path.hasPrefix(page.folderPath) else { continue }
-            let rest = path.dropFirst(page.folderPath.count)
+            guard path.hasPrefix(folderPath) else { continue }
+            let rest = path.dropFirst(folderPath.count)
             let name = rest.hasSuffix("/") ? rest.dropLast() : rest
             guard !name.isEmpty, !name.contains("/") else { continue }
             let key = prefix + (name.removingPercentEncoding ?? String(name))
