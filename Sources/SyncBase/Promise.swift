@@ -11,7 +11,7 @@ package final class Promise<Value: Sendable>: Sendable {
     package init() {}
 
     /// The value or failure; nil until it is set.
-    package var result: Result<Value, any Error>? { state.withLock(\.result) }
+    package var result: Result<Value, any Error>? { state.withLock { $0.result } }
 
     /// Sets the value or failure, and resumes all waiters. Later calls do nothing.
     package func settle(_ result: Result<Value, any Error>) {

@@ -9,13 +9,19 @@ package struct SyncClock: Sendable {
     /// The time since the clock value was created.
     package let now: @Sendable () -> Duration
 
+    private static let timer = SharedTimer(ContinuousClock())
+
     private let wait: @Sendable (Duration) async throws -> Void
 
     /// Creates a wrapper of a clock.
     package init(_ clock: some Clock<Duration>) {
         let start = clock.now
         now = { start.duration(to: clock.now) }
-        wait = { try await clock.sleep(for: $0) }
+        if clock is ContinuousClock {
+            wait = { try await Self.timer.sleep(for: $0) }
+        } else {
+            wait = { try await clock.sleep(for: $0) }
+        }
     }
 
     /// Suspends the task for a duration, at most 100 years.
