@@ -117,6 +117,15 @@ import Testing
             try text(!(\.born == nil) && \.score < 2) == (!PropertyPath("born").isNull && PropertyPath("score") < 2.0))
     }
 
+    // Overloads: the compiler chooses the first one for a path that a condition accepts.
+    private func isAccepted<Value: ObjectParts.RelatedValue>(_ path: ObjectParts.Path<User, Value>) -> Bool { true }
+    private func isAccepted<Value>(_ path: ObjectParts.Path<User, Value>) -> Bool { false }
+
+    @Test func aPathThroughAListIsOnlyForIncluding() {
+        #expect(isAccepted(\.notes) && isAccepted(\.company) && isAccepted(\.company.staff))
+        #expect(!isAccepted(\.notes.author) && !isAccepted(\.company.staff.notes) && !isAccepted(\.name))
+    }
+
     @Test func aComputedPropertyIsNoAttribute() throws {
         func error(_ predicate: ObjectPredicate<User>) -> SyncDeclarationError? {
             do throws(SyncDeclarationError) { _ = try predicate.recordPredicate() } catch { return error }

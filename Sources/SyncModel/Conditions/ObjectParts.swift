@@ -85,34 +85,38 @@ extension ObjectParts {
             ObjectParts.Field<Root, [Next]>(path: self.path.appending(path))
         }
 
-        /// A relationship of any number of related objects, for `including`.
+        /// A relationship of each object in a list, for `including`.
         public subscript<Next: ObjectParts.RelatedValue>(dynamicMember path: KeyPath<Value.Object, Next>)
-            -> ObjectParts.Field<
-                Root, ObjectParts.Each<Next>
-            >
-        where Value: ObjectParts.RelatedList {
+            -> ObjectParts.Field<Root, ObjectParts.Each<Next>>
+        where Value: ObjectParts.IncludedList {
             ObjectParts.Field<Root, ObjectParts.Each<Next>>(path: self.path.appending(path))
         }
     }
 
-    /// A property that holds any number of related objects.
-    public protocol RelatedList: ObjectParts.RelatedValue {}
+    /// Related objects that `including` can load: those of a property, or of each object in a list.
+    public protocol IncludedValue: Sendable {
+        /// The type of the related objects.
+        associatedtype Object: SyncObject
+    }
 
-    /// A relationship of each object in a list; only key paths of `including` lead to it.
-    public enum Each<Value: ObjectParts.RelatedValue>: ObjectParts.RelatedList {
+    /// Any number of related objects, for `including`.
+    public protocol IncludedList: ObjectParts.IncludedValue {}
+
+    /// A property that holds any number of related objects.
+    public protocol RelatedList: ObjectParts.RelatedValue, ObjectParts.IncludedList {}
+
+    /// A relationship of each object in a list, such as `\.notes.tags`.
+    ///
+    /// Only `including` accepts it. A condition names the relationships one by one, because it has
+    /// to say of how many objects it holds: `.any(\.notes, where: .any(\.tags, where: …))`.
+    public enum Each<Value: ObjectParts.RelatedValue>: ObjectParts.IncludedList {
         /// The type of the related objects.
         public typealias Object = Value.Object
-        /// True: any number of objects.
-        public static var isToMany: Bool { true }
-        /// Nil: the type only occurs in key paths.
-        public init?(related objects: [Object]) { return nil }
-        /// Nil: the type only occurs in key paths.
-        public var relatedObjects: [Object]? { nil }
     }
 }
 
-extension Array: ObjectParts.RelatedList where Element: SyncObject {}
-extension Related: ObjectParts.RelatedList where Value: ObjectParts.RelatedList {}
+extension Array: ObjectParts.RelatedList, ObjectParts.IncludedList where Element: SyncObject {}
+extension Related: ObjectParts.RelatedList, ObjectParts.IncludedList where Value: ObjectParts.RelatedList {}
 
 extension ObjectParts.Field where Value: ObjectParts.RelatedList {
     /// The number of related objects.

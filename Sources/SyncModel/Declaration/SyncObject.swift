@@ -52,9 +52,7 @@ extension SyncObject {
 
 extension ObjectParts {
     /// The type of a property that holds related objects: an object, an optional one, or an array.
-    public protocol RelatedValue<Object>: Sendable {
-        /// The type of the related objects.
-        associatedtype Object: SyncObject
+    public protocol RelatedValue<Object>: ObjectParts.IncludedValue {
         /// Whether the property holds any number of objects instead of at most one.
         static var isToMany: Bool { get }
         /// Creates a value from objects; nil if there are none and it cannot be empty.
@@ -64,7 +62,7 @@ extension ObjectParts {
     }
 }
 
-extension Optional: ObjectParts.RelatedValue where Wrapped: SyncObject {
+extension Optional: ObjectParts.RelatedValue, ObjectParts.IncludedValue where Wrapped: SyncObject {
     /// The wrapped type.
     public typealias Object = Wrapped
     /// False: at most one object.
@@ -77,7 +75,7 @@ extension Optional: ObjectParts.RelatedValue where Wrapped: SyncObject {
     public var relatedObjects: [Wrapped]? { map { [$0] } ?? [] }
 }
 
-extension Array: ObjectParts.RelatedValue where Element: SyncObject {
+extension Array: ObjectParts.RelatedValue, ObjectParts.IncludedValue where Element: SyncObject {
     /// The type of the elements.
     public typealias Object = Element
     /// True: any number of objects.

@@ -176,7 +176,7 @@ extension Store {
     ///   - ordering: The order, such as `\.name` or `\.age.descending`.
     ///   - limit: The maximum number of objects; nil, the default, for all.
     ///   - includes: The relationships whose objects are loaded with the result.
-    public func values<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
+    public func values<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.IncludedValue>(
         of type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
         orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>, limit: Int? = nil,
         including includes: repeat ObjectParts.Path<Object, each Included>

@@ -30,7 +30,7 @@ public struct ObjectQuery<Object: SyncObject>: Sendable {
     ///   - offset: The number of objects skipped at the start; 0 by default.
     ///   - includes: The relationships whose objects are loaded with the result, such as
     ///     `\.company` or `\.notes.tags`. A path includes every relationship on its way.
-    public init<each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
+    public init<each Order: ObjectParts.Criterion, each Included: ObjectParts.IncludedValue>(
         _ type: Object.Type = Object.self, where predicate: ObjectPredicate<Object>? = nil,
         orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>, limit: Int? = nil, offset: Int = 0,
         including includes: repeat ObjectParts.Path<Object, each Included>

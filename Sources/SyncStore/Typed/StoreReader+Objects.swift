@@ -63,7 +63,7 @@ extension Store {
     ///   - offset: The number of objects skipped at the start; 0 by default.
     ///   - includes: The relationships whose objects are loaded with the result.
     /// - Throws: As ``StoreReader/all(_:)``.
-    public func all<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
+    public func all<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.IncludedValue>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
         orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>, limit: Int? = nil, offset: Int = 0,
         including includes: repeat ObjectParts.Path<Object, each Included>
@@ -77,7 +77,7 @@ extension Store {
     /// Returns the first object of a type that satisfies a condition; nil if there is none.
     ///
     /// - Throws: As ``StoreReader/all(_:)``.
-    public func first<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
+    public func first<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.IncludedValue>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
         orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>,
         including includes: repeat ObjectParts.Path<Object, each Included>
