@@ -11,7 +11,7 @@ import SyncBase
 public struct ExportedJSON: AsyncSequence, Sendable {
     /// Bytes of the JSON text, never empty.
     public typealias Element = [UInt8]
-    /// The errors of `Store.export(_:options:to:)`.
+    /// The errors of `Store.export(_:options:)`.
     public typealias Failure = any Error
 
     let write: @Sendable (_ sink: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
@@ -33,7 +33,7 @@ public struct ExportedJSON: AsyncSequence, Sendable {
 
         /// Waits for the next chunk; nil after the last.
         ///
-        /// - Throws: The errors of `Store.export(_:options:to:)`. The chunks so far are
+        /// - Throws: The errors of `Store.export(_:options:)`. The chunks so far are
         ///   then not valid JSON.
         public mutating func next() async throws -> [UInt8]? {
             try await reading.next()

@@ -69,29 +69,15 @@ extension JSONStore {
 }
 
 extension Store {
-    /// Writes the objects of a query and their related objects as a JSON array, in pieces of about
-    /// 64 KiB.
+    /// Returns the objects of a query and their related objects as a JSON array in memory.
     ///
     /// `RecordMapper.Exporter` documents the JSON. All objects come from one snapshot of the store.
-    /// They are read in groups of 200, with everything that they lead to. Memory depends on the
-    /// size of connected objects, not on the number of objects.
     ///
     /// - Parameters:
     ///   - query: The objects and their order.
     ///   - options: The format of the JSON.
-    ///   - sink: Receives the next piece. After an error, the pieces so far are not valid JSON.
     /// - Throws: `MappingError`, `JSONError`, `RecordPredicateError`, `CancellationError`, and
-    ///   errors of the sink and the store.
-    public func export(
-        _ query: StoreQuery, options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options(),
-        to sink: @Sendable ([UInt8]) async throws -> Void
-    ) async throws {
-        try await syncing.export(query, options: options, to: sink)
-    }
-
-    /// Returns the objects of a query and their related objects as a JSON array in memory.
-    ///
-    /// - Throws: The errors of `export(_:options:to:)`.
+    ///   errors of the store.
     public func export(
         _ query: StoreQuery, options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options()
     ) async throws -> [UInt8] {
@@ -108,7 +94,7 @@ extension Store {
     ///   - predicate: The condition for each object; nil, the default, for none.
     ///   - ordering: The order, such as `\.name` or `\.age.descending`.
     ///   - options: The format of the JSON, and the related objects.
-    /// - Throws: The errors of `export(_:options:to:)`; `SyncDeclarationError` for a key path that
+    /// - Throws: The errors of `export(_:options:)`; `SyncDeclarationError` for a key path that
     ///   leads to no coded property.
     public func export<Object: SyncObject, each Order: ObjectParts.Criterion>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
@@ -121,14 +107,19 @@ extension Store {
 
     /// Returns one object as JSON; nil if no object has the key.
     ///
-    /// - Throws: The errors of `export(_:options:to:)`.
+    /// - Throws: The errors of `export(_:options:)`.
     public func export(
         _ entity: String, key: Record.Key, options: RecordMapper.Exporter.Options = RecordMapper.Exporter.Options()
     ) async throws -> [UInt8]? {
         try await syncing.export(entity, key: key, options: options)
     }
 
-    /// Returns the objects of a query and their related objects as a JSON array, in chunks.
+    /// Returns the objects of a query and their related objects as a JSON array, in chunks of about
+    /// 64 KiB.
+    ///
+    /// All objects come from one snapshot of the store. They are read in groups of 200, with
+    /// everything that they lead to. Memory depends on the size of connected objects, not on the
+    /// number of objects.
     ///
     /// - Parameters:
     ///   - query: The objects and their order.
