@@ -239,7 +239,9 @@ let package = Package(
                 "OneWaySyncSQLite", "CoreDataModel", "HTTPSource", "HTTPTransfer", "JSONMapper", "ModelInference",
                 "OneWayLoopbackServer", "OneWaySynchronizer", "OneWayTestSupport", "StoreSync", "SyncFolder",
                 "SyncModel",
-                "SyncBase", "SyncProcessorTesting", "SyncStore", "SyncStorePostgres", "SyncStoreTesting",
+                "SyncBase", "SyncProcessorTesting", "SyncStore", "SyncStoreSQL", "SyncStorePostgres",
+                "SyncStoreTesting",
+                "SyncWorkQueuePostgres",
                 "OneWayTestLimits",
             ], swiftSettings: settings),
         .testTarget(

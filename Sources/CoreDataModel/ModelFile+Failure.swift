@@ -1,5 +1,6 @@
 public import Foundation
 public import SyncModel
+package import SyncBase
 
 extension ModelFile {
     /// A failure to read a model file, or to write a model as one.
@@ -81,4 +82,8 @@ extension ModelFile.Failure: LocalizedError {
     public var errorDescription: String? {
         description
     }
+}
+
+extension ModelFile.Failure: AreaError {
+    package var errorArea: ErrorArea { .program }
 }

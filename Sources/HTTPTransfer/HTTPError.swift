@@ -1,5 +1,6 @@
 public import Foundation
 public import OneWaySynchronizer
+package import SyncBase
 
 /// The failure of one request.
 ///
@@ -175,4 +176,23 @@ extension HTTPError.Problem {
 extension HTTPError: LocalizedError {
     /// The same sentence as ``description``.
     public var errorDescription: String? { description }
+}
+
+extension HTTPError: AreaError {
+    package var errorArea: ErrorArea { problem.errorArea }
+}
+
+extension HTTPError.Problem: AreaError {
+    package var errorArea: ErrorArea {
+        switch self {
+        case .unsuitableJSON: .data
+        case .cannotWrite: .storage
+        case .unsuitableSettings, .invalidRequest: .program
+        case .unreachable, .timedOut, .status, .emptyBody, .cutShort, .tooLarge, .notJSON, .tooManyRedirects,
+            .forbiddenAddress, .forbiddenDestination, .pageLoop, .repeatedPage, .unsuitablePointer, .refused,
+            .malformed,
+            .tooManyPages:
+            .server
+        }
+    }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+package import SyncBase
 
 extension InferredModel {
     /// A failure to infer a model from a sample.
@@ -45,4 +46,8 @@ extension InferredModel.Failure: LocalizedError {
     public var errorDescription: String? {
         description
     }
+}
+
+extension InferredModel.Failure: AreaError {
+    package var errorArea: ErrorArea { if case .reservedName = self { .program } else { .data } }
 }

@@ -1,6 +1,7 @@
 #if Postgres
 public import Foundation
 public import OneWaySynchronizer
+package import SyncBase
 
 /// An error from a PostgreSQL server or from the connection to it.
 ///
@@ -216,5 +217,9 @@ extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible, 
         if isRaised { return "a function or trigger of the database raised an error" }
         return code.rawValue.hasPrefix("22") ? "a value does not fit" : message
     }
+}
+
+extension PostgresError: AreaError {
+    package var errorArea: ErrorArea { .storage }
 }
 #endif

@@ -1,6 +1,7 @@
 public import Foundation
 public import JSONMapper
 public import OneWaySynchronizer
+package import SyncBase
 
 /// Why a sync was rolled back, apart from errors of the JSON, the mapping and the store.
 public enum StoreSyncError: Error, Hashable, Sendable {
@@ -78,4 +79,16 @@ extension StoreSyncError: CustomStringConvertible {
 extension StoreSyncError: LocalizedError {
     /// The same sentence as ``description``.
     public var errorDescription: String? { description }
+}
+
+extension StoreSyncError: AreaError {
+    package var errorArea: ErrorArea {
+        switch self {
+        case .repeatedPages: .server
+        case .removalLimitExceeded, .payloadDiffers, .noParent, .unidentifiedObjects, .unsuitableRelationship,
+            .unsuitableTombstones:
+            .data
+        case .differentModels, .noRelationship, .unsuitableKey, .unknownVersion: .program
+        }
+    }
 }

@@ -1,6 +1,7 @@
 public import Foundation
 import HTTPTransfer
 public import OneWaySynchronizer
+package import SyncBase
 
 /// An error of a mirrored folder.
 public enum FolderError: Error, Hashable, Sendable {
@@ -63,6 +64,16 @@ extension FolderError: RetryableError {
         switch self {
         case .inUse, .wrongSize, .wrongChecksum: true
         case .inTheWay, .damagedIndex, .collision, .unusableList, .system: false
+        }
+    }
+}
+
+extension FolderError: AreaError {
+    package var errorArea: ErrorArea {
+        switch self {
+        case .inUse: .lease
+        case .inTheWay, .damagedIndex, .system: .storage
+        case .collision, .unusableList, .wrongSize, .wrongChecksum: .data
         }
     }
 }

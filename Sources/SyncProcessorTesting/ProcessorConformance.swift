@@ -1,4 +1,5 @@
 public import OneWaySynchronizer
+package import SyncBase
 
 /// A conformance suite that runs a processor against scripted source lists.
 ///
@@ -118,4 +119,8 @@ extension ProcessorConformance {
         /// All violations, one per line.
         public var description: String { violations.joined(separator: "\n") }
     }
+}
+
+extension ProcessorConformance.Failure: AreaError {
+    package var errorArea: ErrorArea { .program }
 }

@@ -2,7 +2,7 @@
 public import Foundation
 import OneWayPostgresClient
 public import OneWaySynchronizer
-import SyncBase
+package import SyncBase
 
 extension PostgresWorkQueue {
     /// Why the workers of a ``PostgresWorkQueue`` did not download an item.
@@ -28,6 +28,8 @@ extension PostgresWorkQueue {
             public let kind: String
             /// Whether the error states that a retry can succeed.
             public let isRetryable: Bool
+            /// The area of the error.
+            public let area: SyncError.Area
             /// The time to wait before a retry, in milliseconds; nil if the error does not state
             /// it.
             let retryAfterMilliseconds: Int64?
@@ -43,7 +45,7 @@ extension PostgresWorkQueue.Failure.WorkerError {
         let retryable = error as? any RetryableError
         self.init(
             message: ErrorText.describing(error), kind: String(reflecting: type(of: error)),
-            isRetryable: retryable?.isRetryable ?? false,
+            isRetryable: retryable?.isRetryable ?? false, area: SyncError.Area(of: error),
             retryAfterMilliseconds: retryable?.retryAfter?.wholeMilliseconds, worker: worker)
     }
 }
@@ -79,5 +81,15 @@ extension PostgresWorkQueue.Failure: CustomStringConvertible, LocalizedError {
 
     /// The same sentence as ``description``.
     public var errorDescription: String? { description }
+}
+
+extension PostgresWorkQueue.Failure: AreaError {
+    package var errorArea: ErrorArea {
+        switch self {
+        case .failed(let failure): ErrorArea(rawValue: failure.area.rawValue) ?? .other
+        case .takenOver: .lease
+        case .setAside, .unreadableItems, .noPass: .program
+        }
+    }
 }
 #endif

@@ -89,6 +89,20 @@ import Testing
         #expect(missing == [])
     }
 
+    /// A reader of the reference finds a type among the others. A type that belongs to another one
+    /// is nested in it.
+    @Test func thereAreFewPublicTypes() throws {
+        let declaration = /(?m)^public (final |indirect )*(struct|enum|class|actor|protocol|typealias) (?<name>\w+)/
+        let files = Self.paths(below: ["Sources"]).filter { $0.hasSuffix(".swift") }
+        let types = Set(try files.flatMap { try Self.text($0).matches(of: declaration).map { String($0.name) } })
+        #expect((100...130).contains(types.count))
+
+        let map = try Self.text("Sources/README.md").split(separator: "\n## ")
+        let firstHour = try #require(map.first { $0.hasPrefix("The types of the first hour") })
+        let names = firstHour.matches(of: /`(?<name>\w+)`/).map { String($0.name) }
+        #expect((10...25).contains(names.count) && Set(names).isSubset(of: types))
+    }
+
     /// Whoever publishes the package elsewhere changes one line.
     @Test func theAddressOfThePackageIsWrittenOnce() throws {
         let documents =

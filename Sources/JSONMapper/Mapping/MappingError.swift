@@ -1,5 +1,6 @@
 public import Foundation
 public import SyncModel
+package import SyncBase
 
 extension MappingError {
     /// A misfit between a JSON object and the model, with its position.
@@ -146,5 +147,14 @@ extension MappingError: LocalizedError {
     /// The description of the error, the same as `description`.
     public var errorDescription: String? {
         description
+    }
+}
+
+extension MappingError: AreaError {
+    package var errorArea: ErrorArea {
+        switch self {
+        case .unfit, .irreversible, .nestedTooDeep: .data
+        case .unknownEntity, .unknownTransformer, .unrelatedEntity: .program
+        }
     }
 }

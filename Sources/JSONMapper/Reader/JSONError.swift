@@ -1,4 +1,5 @@
 public import Foundation
+package import SyncBase
 
 extension JSONError {
     /// A position in the input.
@@ -163,4 +164,8 @@ extension JSONError: LocalizedError {
     public var errorDescription: String? {
         description
     }
+}
+
+extension JSONError: AreaError {
+    package var errorArea: ErrorArea { .data }
 }

@@ -3,6 +3,7 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
+package import SyncBase
 
 /// A lease on a file of its own, held by one process of a machine at a time.
 ///
@@ -83,4 +84,8 @@ extension FileLease.Failure: CustomStringConvertible {
 extension FileLease.Failure: LocalizedError {
     /// The same as `description`.
     public var errorDescription: String? { description }
+}
+
+extension FileLease.Failure: AreaError {
+    package var errorArea: ErrorArea { .lease }
 }

@@ -3,7 +3,7 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
-import SyncBase
+package import SyncBase
 
 /// Why work under a lease was not started or not completed.
 public enum SyncLeaseError: Error {
@@ -71,4 +71,12 @@ extension SyncLeaseError.Reason: LocalizedError {
 extension SyncLeaseError: RetryableError {
     /// `true`: the lease can be requested again.
     public var isRetryable: Bool { true }
+}
+
+extension SyncLeaseError: AreaError {
+    package var errorArea: ErrorArea { .lease }
+}
+
+extension SyncLeaseError.Reason: AreaError {
+    package var errorArea: ErrorArea { .lease }
 }

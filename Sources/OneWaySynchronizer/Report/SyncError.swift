@@ -3,7 +3,7 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
-import SyncBase
+package import SyncBase
 
 /// An error of a pass, with its stage, its key and its cause.
 public struct SyncError: Error {
@@ -137,7 +137,7 @@ extension SyncError: Codable {
 }
 
 extension SyncError {
-    /// The decoded form of an arbitrary error: its type and its description, as in a
+    /// The decoded form of an arbitrary error: its type, its area and its description, as in a
     /// ``SyncError``'s description.
     ///
     /// A report can contain errors of any type. After decoding, a `SyncError.Recorded` represents
@@ -152,6 +152,9 @@ extension SyncError {
         /// Whether a retry may help.
         public var isRetryable: Bool
 
+        /// The area of the error.
+        public var area: SyncError.Area
+
         /// Creates the recorded form of an error. Recording a `Recorded` changes nothing.
         public init(_ error: any Error) {
             if let record = error as? SyncError.Recorded {
@@ -160,6 +163,7 @@ extension SyncError {
                 type = String(reflecting: Swift.type(of: error))
                 message = ErrorText.describing(error)
                 isRetryable = (error as? any RetryableError)?.isRetryable ?? false
+                area = SyncError.Area(of: error)
             }
         }
     }
@@ -171,4 +175,22 @@ extension SyncError.Recorded: RetryableError, LocalizedError, CustomStringConver
 
     /// The message.
     public var errorDescription: String? { message }
+}
+
+extension SyncError: AreaError {
+    package var errorArea: ErrorArea { ErrorArea(of: underlying) }
+}
+
+extension SyncError.Reason: AreaError {
+    package var errorArea: ErrorArea {
+        switch self {
+        case .timedOut: .server
+        case .duplicateKeys, .removalLimitExceeded: .data
+        case .collidingKeys, .syncInsidePass: .program
+        }
+    }
+}
+
+extension SyncError.Recorded: AreaError {
+    package var errorArea: ErrorArea { area.errorArea }
 }

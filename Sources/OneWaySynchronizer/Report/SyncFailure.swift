@@ -3,6 +3,7 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
+package import SyncBase
 
 /// The error of `sync()`: a cancelled pass, or the errors of a pass, with its report.
 public struct SyncFailure: Error, Codable {
@@ -60,4 +61,8 @@ extension SyncFailure: RetryableError {
 
     /// The longest wait that an error requests; `nil` if none does.
     public var retryAfter: Duration? { errors.compactMap(\.retryAfter).max() }
+}
+
+extension SyncFailure: AreaError {
+    package var errorArea: ErrorArea { isCancelled ? .cancelled : errors.first?.errorArea ?? .other }
 }

@@ -3,6 +3,7 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
+package import SyncBase
 
 /// Why a ``SyncService`` does not run.
 public enum SyncServiceError: Error, Hashable, Codable {
@@ -20,4 +21,8 @@ extension SyncServiceError: LocalizedError, CustomStringConvertible {
 
     /// The same as `description`.
     public var errorDescription: String? { description }
+}
+
+extension SyncServiceError: AreaError {
+    package var errorArea: ErrorArea { .program }
 }

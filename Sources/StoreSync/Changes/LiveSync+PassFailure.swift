@@ -1,6 +1,6 @@
 public import Foundation
 import OneWaySynchronizer
-import SyncBase
+package import SyncBase
 
 extension LiveSync {
     /// The failures of a pass of several lists. The other lists were synced.
@@ -26,4 +26,8 @@ extension LiveSync.PassFailure: CustomStringConvertible, LocalizedError {
 
     /// The same text as ``description``.
     public var errorDescription: String? { description }
+}
+
+extension LiveSync.PassFailure: AreaError {
+    package var errorArea: ErrorArea { failures.first.map { ErrorArea(of: $0.error) } ?? .other }
 }

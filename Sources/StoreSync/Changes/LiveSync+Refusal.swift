@@ -1,6 +1,7 @@
 public import Foundation
 public import JSONMapper
 public import OneWaySynchronizer
+package import SyncBase
 
 extension LiveSync {
     /// Why a ``LiveSync`` rejects a change.
@@ -40,6 +41,16 @@ extension LiveSync.Refusal: RetryableError {
         switch self {
         case .notActive, .tooManyWaiting: true
         case .rejected, .unknownEntity: false
+        }
+    }
+}
+
+extension LiveSync.Refusal: AreaError {
+    package var errorArea: ErrorArea {
+        switch self {
+        case .notActive: .lease
+        case .tooManyWaiting: .server
+        case .rejected, .unknownEntity: .data
         }
     }
 }

@@ -1,5 +1,6 @@
 public import Foundation
 public import OneWaySynchronizer
+package import SyncBase
 
 extension WebhookVerifier {
     /// Why a ``WebhookVerifier`` does not accept a request.
@@ -34,4 +35,8 @@ extension WebhookVerifier.Refusal: CustomStringConvertible, LocalizedError {
 extension WebhookVerifier.Refusal: RetryableError {
     /// Whether the sender should send the webhook again: only if it is being handled.
     public var isRetryable: Bool { self == .underWay }
+}
+
+extension WebhookVerifier.Refusal: AreaError {
+    package var errorArea: ErrorArea { .server }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+package import SyncBase
 
 /// A type that cannot describe an entity, or does not fit the entity of a model.
 public enum SyncDeclarationError: Error, Hashable, Sendable {
@@ -39,4 +40,8 @@ extension SyncDeclarationError: CustomStringConvertible {
 extension SyncDeclarationError: LocalizedError {
     /// The same text as `description`.
     public var errorDescription: String? { description }
+}
+
+extension SyncDeclarationError: AreaError {
+    package var errorArea: ErrorArea { .program }
 }

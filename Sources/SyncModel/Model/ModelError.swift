@@ -1,4 +1,5 @@
 public import Foundation
+package import SyncBase
 
 /// An invalid or contradictory declaration in a model, or a missing entity.
 public enum ModelError: Error, Hashable, Sendable {
@@ -100,4 +101,8 @@ extension ModelError: LocalizedError {
     public var errorDescription: String? {
         description
     }
+}
+
+extension ModelError: AreaError {
+    package var errorArea: ErrorArea { .program }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+package import SyncBase
 
 /// A syntax error in a predicate's text, or a predicate or ordering that does not fit an entity.
 public enum RecordPredicateError: Error, Hashable, Sendable {
@@ -35,4 +36,8 @@ extension RecordPredicateError: LocalizedError {
     public var errorDescription: String? {
         description
     }
+}
+
+extension RecordPredicateError: AreaError {
+    package var errorArea: ErrorArea { .program }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+package import SyncBase
 
 extension Record {
     /// A mismatch between an entity and a `Codable` type that a record is converted to or from.
@@ -33,5 +34,14 @@ extension Record.CodingError: LocalizedError {
     /// The same text as `description`.
     public var errorDescription: String? {
         description
+    }
+}
+
+extension Record.CodingError: AreaError {
+    package var errorArea: ErrorArea {
+        switch self {
+        case .missingValue, .wrongType: .data
+        case .unknownProperty, .unsupportedShape: .program
+        }
     }
 }

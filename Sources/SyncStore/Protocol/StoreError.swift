@@ -1,4 +1,5 @@
 public import Foundation
+package import SyncBase
 
 /// An error that any store can throw. Each store has further errors for its database.
 public enum StoreError: Error, Hashable, Sendable {
@@ -62,4 +63,16 @@ extension StoreError: CustomStringConvertible, CustomDebugStringConvertible, Loc
 
     /// The same sentence as ``description``.
     public var errorDescription: String? { description }
+}
+
+extension StoreError: AreaError {
+    package var errorArea: ErrorArea {
+        switch self {
+        case .identityTaken, .deletionDenied, .refused, .sumOverflow: .data
+        case .missingObject: .storage
+        case .nestedTransaction, .transactionEnded, .abstractEntity, .unsuitableValue, .foreignBatch, .repeatedObject,
+            .unsuitableMatches, .foreignRelationship:
+            .program
+        }
+    }
 }

@@ -1,5 +1,6 @@
 public import Foundation
 import SyncModel
+package import SyncBase
 
 /// Why objects of a type cannot be read as requested.
 public enum ObjectReadingError: Error, Hashable, Sendable {
@@ -34,4 +35,13 @@ extension ObjectReadingError: CustomStringConvertible, LocalizedError {
 
     /// The same text as `description`.
     public var errorDescription: String? { description }
+}
+
+extension ObjectReadingError: AreaError {
+    package var errorArea: ErrorArea {
+        switch self {
+        case .unreadable: .data
+        case .notIncluded, .unknownInclude, .foreignPageKey, .notObservable: .program
+        }
+    }
 }

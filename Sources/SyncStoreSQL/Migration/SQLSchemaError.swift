@@ -1,5 +1,6 @@
 public import Foundation
 public import SyncModel
+package import SyncBase
 
 /// Why the tables of a database cannot match a model. The database is unchanged.
 public enum SQLSchemaError: Error, Hashable, Sendable {
@@ -97,4 +98,8 @@ extension SQLSchemaError: CustomStringConvertible, CustomDebugStringConvertible,
 
     /// The same sentence as ``description``.
     public var errorDescription: String? { description }
+}
+
+extension SQLSchemaError: AreaError {
+    package var errorArea: ErrorArea { if case .unknownConversion = self { .program } else { .storage } }
 }

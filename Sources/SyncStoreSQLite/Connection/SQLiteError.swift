@@ -1,5 +1,6 @@
 public import Foundation
 public import OneWaySynchronizer
+package import SyncBase
 
 /// An error that SQLite reported.
 public struct SQLiteError: Error, Hashable, Sendable {
@@ -121,4 +122,8 @@ extension SQLiteError: RetryableError {
     public var isRetryable: Bool {
         primaryCode == Code.busy || primaryCode == Code.locked
     }
+}
+
+extension SQLiteError: AreaError {
+    package var errorArea: ErrorArea { .storage }
 }
