@@ -57,25 +57,36 @@ final class RawConnection: Sendable {
     /// - Parameters:
     ///   - trickle: What to send after each tenth of a second without bytes.
     ///   - pause: Milliseconds before each read.
-    func untilEnd(sending trickle: String? = nil, pause: Int32 = 0) -> String {
-        var received: [UInt8] = []
-        while true {
-            wait(pause)
-            guard let bytes = receive() else {
-                if let trickle { send(trickle) }
-                continue
+    func untilEnd(sending trickle: String? = nil, pause: Int32 = 0) async -> String {
+        await onItsOwnThread { [self] in
+            var received: [UInt8] = []
+            while true {
+                wait(pause)
+                guard let bytes = receive() else {
+                    if let trickle { send(trickle) }
+                    continue
+                }
+                if bytes.isEmpty { return String(decoding: received, as: UTF8.self) }
+                received += bytes
             }
-            if bytes.isEmpty { return String(decoding: received, as: UTF8.self) }
-            received += bytes
         }
     }
 
     /// Ten times a second, reads at most a number of bytes and sends one more, until the server has
     /// closed the connection.
-    func untilRefused(reading byteCount: Int) {
-        while send("a") {
-            if byteCount > 0 { _ = receive(atMost: byteCount) }
-            wait(100)
+    func untilRefused(reading byteCount: Int) async {
+        await onItsOwnThread { [self] in
+            while send("a") {
+                if byteCount > 0 { _ = receive(atMost: byteCount) }
+                wait(100)
+            }
+        }
+    }
+
+    /// Runs calls that block for seconds, without keeping a thread of other tests.
+    private func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: body()) }
         }
     }
 

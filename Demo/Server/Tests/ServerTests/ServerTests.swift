@@ -106,7 +106,7 @@ struct ServerTests {
             ] {
                 let connection = try RawConnection(port: port)
                 connection.send("GET /users?limit=1 HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
-                #expect(connection.untilEnd().hasPrefix("HTTP/1.1 \(status) "), "\(host)")
+                #expect(await connection.untilEnd().hasPrefix("HTTP/1.1 \(status) "), "\(host)")
             }
         }
     }
@@ -160,7 +160,7 @@ struct ServerTests {
         try await withServer("--idle-limit", "1", environment: ["WEBHOOK_SECRET": "secret"]) { server, _ in
             let connection = try RawConnection(port: try #require(server.page.port))
             connection.send(request)
-            let answer = connection.untilEnd(sending: trickle)
+            let answer = await connection.untilEnd(sending: trickle)
             #expect(answer.hasPrefix("HTTP/1.1 200") == request.contains("limit=1"))
         }
     }
@@ -176,7 +176,7 @@ struct ServerTests {
             try await server.status { $0.counts["users", default: 0] > 4000 }
             let connection = try RawConnection(port: try #require(server.page.port), window: 4_096)
             connection.send(Self.exports)
-            connection.untilRefused(reading: byteCount)
+            await connection.untilRefused(reading: byteCount)
         }
     }
 
@@ -185,7 +185,7 @@ struct ServerTests {
             try await server.status { $0.counts["users", default: 0] > 4000 }
             let connection = try RawConnection(port: try #require(server.page.port), window: 65_536)
             connection.send(Self.exports + "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            let answers = connection.untilEnd(pause: 10)
+            let answers = await connection.untilEnd(pause: 10)
             #expect(answers.split(separator: "HTTP/1.1 200 OK").count == 21)
             #expect(answers.hasSuffix("</html>\n"))
         }
