@@ -21,6 +21,12 @@ import Testing
         /// Nil for an object that is gone.
         let name: String?
 
+        init(_ number: Int, id: Int, name: String?) {
+            self.number = number
+            self.id = id
+            self.name = name
+        }
+
         init(_ number: Int, using random: inout SeededRandom) {
             self.number = number
             id = Int.random(in: 1...4, using: &random)
@@ -109,6 +115,111 @@ import Testing
             }
             #expect(try await world.users() == expected, "seed \(seed)")
             #expect(log.events == [], "seed \(seed)")
+        }
+    }
+
+    // MARK: With a list
+
+    /// A list that changes while it is watched. The watch breaks off and loses its history.
+    private final class WatchedList: HTTPClient.Transport {
+        private struct State: Sendable {
+            var random: SeededRandom
+            var users: [Int: String] = [:]
+            var lines: [Line] = []
+            /// The number of the last line that the server forgot.
+            var forgotten = 0
+            var watchCount = 0
+            /// Whether a watch began without a cursor, and no list was requested since then.
+            var isListDue = true
+        }
+
+        private let state: Locked<State>
+        /// The number of watches that are told that the feed has ended.
+        let endCount = Watched(0)
+
+        init(seed: UInt64) {
+            state = Locked(State(random: SeededRandom(seed: seed)))
+        }
+
+        /// The users after all changes.
+        var users: [Int64: String] {
+            state.withLock { $0.users.reduce(into: [:]) { $0[Int64($1.key)] = $1.value } }
+        }
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            let isList = request.url.path == "/users"
+            let response = state.withLock { state in
+                isList ? Self.list(&state) : Self.watch(after: request.query("resourceVersion"), &state)
+            }
+            if response.status == 204 { endCount.update { $0 += 1 } }
+            return response
+        }
+
+        private static func list(_ state: inout State) -> HTTPResponse {
+            state.isListDue = false
+            let users = state.users.sorted { $0.key < $1.key }.map { #"{"id":\#($0.key),"name":"\#($0.value)"}"# }
+            return .json("[\(users.joined(separator: ","))]")
+        }
+
+        private static func change(_ state: inout State) {
+            let line = Line(state.lines.count + 1, using: &state.random)
+            state.lines.append(line)
+            state.users[line.id] = line.name
+        }
+
+        private static func watch(after cursor: String?, _ state: inout State) -> HTTPResponse {
+            state.watchCount += 1
+            let isCalm = state.watchCount > 40
+            // A watch without a cursor begins now.
+            let first = cursor.flatMap { Int($0) } ?? state.lines.count
+            if cursor == nil { state.isListDue = true }
+            if isCalm, let last = state.lines.last, last.number == first, last.id == 9 {
+                return HTTPResponse(status: 204)
+            }
+            if !isCalm {
+                for _ in 0..<Int.random(in: 0...3, using: &state.random) { change(&state) }
+                if Int.random(in: 0..<8, using: &state.random) == 0 { state.forgotten = state.lines.count }
+            }
+            guard first >= state.forgotten else {
+                guard Bool.random(using: &state.random) else { return HTTPResponse(status: 410) }
+                return HTTPResponse(
+                    status: 200, bytes: Array((#"{"type":"ERROR","object":{"code":410}}"# + "\n").utf8))
+            }
+            if isCalm, !state.isListDue {
+                // The last line comes after the list that includes what the watch missed.
+                if state.lines.last?.id != 9 { state.lines.append(Line(state.lines.count + 1, id: 9, name: "end")) }
+                state.users[9] = "end"
+            }
+            var text = cursor == nil ? bookmark(first) : ""
+            text += state.lines.dropFirst(first).map { $0.text(.kubernetes) + "\n" }.joined()
+            var bytes = Array(text.utf8)
+            if !isCalm { bytes = Array(bytes.prefix(Int.random(in: 0...(bytes.count + 50), using: &state.random))) }
+            return HTTPResponse(status: 200, bytes: bytes)
+        }
+
+        private static func bookmark(_ number: Int) -> String {
+            #"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"\#(number)"}}}"# + "\n"
+        }
+    }
+
+    @Test func aListAndItsWatchEndAsTheServer() async throws {
+        for seed in seeds(5, thorough: 100) {
+            let server = WatchedList(seed: seed)
+            let client = HTTPClient(transport: server, retry: RetryPolicy(baseDelay: .zero))
+            let url = try #require(URL(string: "https://api.test/watch"))
+            var feed = HTTPLineStream.kubernetes(url, client: client)
+            feed.pause = .zero
+            let list = try #require(URL(string: "https://api.test/users"))
+            let world = try await SourceWorld()
+            let live = LiveSync(
+                world.json.store, "User", from: HTTPJSONSource(list, client: client), feed: feed,
+                schedule: SyncSchedule(interval: .seconds(3600), jitter: 0, failureDelay: .milliseconds(1)))
+            let run = Task { try await live.service.run() }
+            try await server.endCount.wait { $0 > 0 }
+            live.service.requestStop()
+            try await run.value
+            #expect(try await world.users() == server.users, "seed \(seed)")
+            #expect(live.health.failureCount == 0, "seed \(seed)")
         }
     }
 }

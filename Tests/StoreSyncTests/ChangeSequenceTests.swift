@@ -1,3 +1,4 @@
+import Foundation
 import JSONMapper
 import OneWayStoreKinds
 import OneWaySynchronizer
@@ -47,6 +48,169 @@ import Testing
             }
         }
     }
+
+    // MARK: Versions
+
+    /// Objects and removals in random versions, or without one.
+    @Test(arguments: StoreKind.all) func versionsInOneCallEqualSingleCalls(kind: StoreKind) async throws {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncAttribute("version", .int64)
+            }
+        }
+        let mapper = try RecordMapper(model)
+        try await kind.use { make in
+            let json = try JSONStore(try await make(mapper.model), mapper: mapper)
+            for seed in seeds(4, thorough: 40) {
+                var random = SeededRandom(seed: seed)
+                var changes: [RemoteChange] = []
+                var users: [Int: (name: String, version: Int?)] = [:]
+                for number in 0..<30 {
+                    let id = Int.random(in: 1...3, using: &random)
+                    let version = Int.random(in: 0..<8, using: &random)
+                    let isVersioned = version > 1
+                    let text = #"{"id":\#(id),"name":"n\#(number)"\#(isVersioned ? ",\"version\":\(version)" : "")}"#
+                    let isRemoval = Int.random(in: 0..<4, using: &random) == 0
+                    changes.append(isRemoval ? .removals(.text(text)) : .objects(.text(text)))
+                    let known = users[id]?.version
+                    if isVersioned, let known, version < known { continue }
+                    users[id] = isRemoval ? nil : ("n\(number)", isVersioned ? version : known)
+                }
+                let expected = users.map { "User \($0) \($1.name)" }.sorted()
+                for limit in [1, 7, changes.count] {
+                    try await json.store.erase()
+                    for start in stride(from: 0, to: changes.count, by: limit) {
+                        try await json.apply(
+                            Array(changes[start...].prefix(limit)), into: "User",
+                            options: StoreSyncOptions(newerBy: "version"))
+                    }
+                    let found = try await json.store.records(StoreQuery("User")).map { stored in
+                        "User \(Self.text(stored.record["id"])) \(Self.text(stored.record["name"]))"
+                    }
+                    #expect(found.sorted() == expected, "seed \(seed), \(limit)")
+                }
+            }
+        }
+    }
+
+    // MARK: Forms of payloads
+
+    /// A file or a stream is as good as JSON in memory.
+    @Test(arguments: StoreKind.all) func changesOfAllFormsAreAlike(kind: StoreKind) async throws {
+        let folder = try TemporaryDirectory()
+        try await Self.with(kind, .nullify) { json in
+            for seed in seeds(3, thorough: 30) {
+                var random = SeededRandom(seed: seed)
+                let changes = (0..<12).map { _ in Change(using: &random) }
+                var reference = Reference(cascades: false)
+                for change in changes { reference.apply(change) }
+                try await json.store.erase()
+                for call in Self.cut(changes, using: &random) {
+                    let remotes = try call.map { change in
+                        change.remote(try Self.source(of: change.text, in: folder.url, using: &random))
+                    }
+                    _ = try await json.apply(remotes, into: "User")
+                }
+                #expect(try await Self.state(of: json.store) == reference.lines, "seed \(seed): \(changes)")
+            }
+        }
+    }
+
+    /// JSON in memory, in a file, or in a stream of pieces.
+    private static func source(
+        of text: String, in folder: URL, using random: inout SeededRandom
+    ) throws -> JSONSource {
+        let bytes = Array(text.utf8)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: return .bytes(bytes)
+        case 1: return .value(try JSONValue(parsing: bytes))
+        case 2:
+            let file = folder.appending(path: UUID().uuidString)
+            try Data(bytes).write(to: file)
+            return .file(file)
+        default:
+            let byteCount = Int.random(in: 1...9, using: &random)
+            return .chunks(
+                AsyncStream { continuation in
+                    for start in stride(from: 0, to: bytes.count, by: byteCount) {
+                        continuation.yield(Array(bytes[start...].prefix(byteCount)))
+                    }
+                    continuation.finish()
+                })
+        }
+    }
+
+    @Test(arguments: StoreKind.all) func aStreamThatBreaksOffChangesNothing(kind: StoreKind) async throws {
+        try await Self.with(kind, .nullify) { json in
+            _ = try await json.apply([Change.objects([Element(id: 1, notes: [Note(id: 5)])]).remote], into: "User")
+            let pieces = AsyncThrowingStream<[UInt8], any Error> { continuation in
+                continuation.yield(Array(#"[{"id":3},{"id":1,"notes":[]},"#.utf8))
+                continuation.finish(throwing: TestError("away"))
+            }
+            let changes = [
+                Change.objects([Element(id: 2)]).remote, .objects(.chunks(pieces)), Change.removals([1]).remote,
+            ]
+            await #expect(throws: TestError.self) { try await json.apply(changes, into: "User") }
+            #expect(try await Self.state(of: json.store) == ["Note 5 - 1", "User 1 -"])
+        }
+    }
+
+    // MARK: Two hosts
+
+    /// Changes that state all of their objects, so that those of the slower host change nothing for
+    /// good.
+    @Test(arguments: UniqueDatabase.sql, [false, true])
+    func twoHostsThatReceiveTheSameChangesEndAlike(kind: UniqueDatabase.Kind, areConcurrent: Bool) async throws {
+        try await kind.use { database in
+            let mapper = try RecordMapper(try Self.model(.cascade))
+            let hosts = [
+                try JSONStore(try await database.open(mapper.model), mapper: mapper),
+                try JSONStore(try await database.open(mapper.model), mapper: mapper),
+            ]
+            for seed in seeds(4, thorough: 60) {
+                var random = SeededRandom(seed: seed)
+                let changes = (0..<12).map { _ in Change(using: &random, isWhole: true) }
+                var reference = Reference(cascades: true)
+                for change in changes { reference.apply(change) }
+                try await hosts[0].store.erase()
+                // The changes of each call, by host.
+                let calls = hosts.map { _ in Self.cut(changes, using: &random) }
+                if areConcurrent {
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for (host, calls) in zip(hosts, calls) {
+                            group.addTask {
+                                for call in calls { _ = try await host.apply(call.map(\.remote), into: "User") }
+                            }
+                        }
+                        try await group.waitForAll()
+                    }
+                } else {
+                    var rests = calls.map { $0[...] }
+                    while let host = rests.indices.filter({ !rests[$0].isEmpty }).randomElement(using: &random) {
+                        let call = rests[host].removeFirst()
+                        _ = try await hosts[host].apply(call.map(\.remote), into: "User")
+                    }
+                }
+                for host in hosts {
+                    #expect(try await Self.state(of: host.store) == reference.lines, "seed \(seed): \(changes)")
+                }
+            }
+        }
+    }
+
+    private static func cut(_ changes: [Change], using random: inout SeededRandom) -> [[Change]] {
+        var calls: [[Change]] = []
+        var rest = changes[...]
+        while !rest.isEmpty {
+            calls.append(Array(rest.prefix(Int.random(in: 1...4, using: &random))))
+            rest = rest.dropFirst(calls[calls.count - 1].count)
+        }
+        return calls
+    }
+
+    // MARK: Single cases
 
     @Test(arguments: StoreKind.all)
     func aChildThatOneCallGainsAndLosesIsGone(kind: StoreKind) async throws {
@@ -149,7 +313,8 @@ private enum Change: CustomStringConvertible {
     case objects([Element])
     case removals([Int])
 
-    init(using random: inout SeededRandom) {
+    /// - Parameter isWhole: Whether objects state all of their properties.
+    init(using random: inout SeededRandom, isWhole: Bool = false) {
         func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
         func some(_ limit: Int) -> Int { Int.random(in: 1...limit, using: &random) }
         guard !chance(25) else {
@@ -158,26 +323,31 @@ private enum Change: CustomStringConvertible {
         }
         self = .objects(
             [1, 2, 3].shuffled(using: &random).prefix(chance(75) ? 1 : some(3)).map { id in
-                let ids = chance(70) ? Array([1, 2, 3, 4].shuffled(using: &random).prefix(some(4) - 1)) : nil
+                let ids =
+                    chance(70) || isWhole ? Array([1, 2, 3, 4].shuffled(using: &random).prefix(some(4) - 1)) : nil
                 return Element(
-                    id: id, name: chance(50) ? "n\(some(3))" : nil,
-                    notes: ids?.map { Note(id: $0, text: chance(50) ? "t\(some(3))" : nil) })
+                    id: id, name: chance(50) || isWhole ? "n\(some(3))" : nil,
+                    notes: ids?.map { Note(id: $0, text: chance(50) || isWhole ? "t\(some(3))" : nil) })
             })
     }
 
-    var remote: RemoteChange {
+    var remote: RemoteChange { remote(.text(text)) }
+
+    func remote(_ source: JSONSource) -> RemoteChange {
+        if case .removals = self { .removals(source) } else { .objects(source) }
+    }
+
+    var text: String {
         switch self {
-        case .objects(let elements):
-            .objects(.bytes(Array("[\(elements.map(\.json).joined(separator: ","))]".utf8)))
-        case .removals(let ids): .removals(.bytes(Array("\(ids)".utf8)))
+        // A single object needs no array.
+        case .objects(let elements) where elements.count == 1 && elements[0].id < 3: elements[0].json
+        case .objects(let elements): "[\(elements.map(\.json).joined(separator: ","))]"
+        case .removals(let ids): "\(ids)"
         }
     }
 
     var description: String {
-        switch self {
-        case .objects(let elements): "[\(elements.map(\.json).joined(separator: ","))]"
-        case .removals(let ids): "-\(ids)"
-        }
+        if case .removals = self { "-\(text)" } else { text }
     }
 }
 

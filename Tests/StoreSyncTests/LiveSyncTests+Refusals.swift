@@ -37,10 +37,25 @@ extension LiveSyncTests {
             descriptions.append("\(event)")
             if descriptions.count == 4 { break }
         }
-        #expect(descriptions[0].hasPrefix("applied 2 changes: User: 1 inserted"))
+        #expect(descriptions[0].hasPrefix("applied 1 change: User: 1 inserted"))
         #expect(descriptions[1].hasPrefix("1 change failed: an object of the changes was rejected: User.id"))
-        #expect(descriptions[2].hasPrefix("applied 1 change: User: nothing"))
+        #expect(descriptions[2].hasPrefix("applied 0 changes: User: nothing"))
         #expect(descriptions[3].hasPrefix("1 change failed: "))
+    }
+
+    /// A change with several rejected objects is one failure.
+    @Test func failedChangesAreCountedNotTheirObjects() async throws {
+        let world = try SyncWorld.users()
+        let feed = ScriptedFeed()
+        let live = try live(world, ScriptedList { _ in usersJSON([1]) }, feed)
+        try await running(live) {
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            let bad = RemoteChange.objects(.text(#"[{"id":"none"},{"id":7,"name":"g"},{"name":"no key"}]"#))
+            feed.send(.changes([bad, change(2, "b"), .removals(.text(#"[{"id":"none"}]"#)), change(3, "c")]))
+            try await feed.receivedCount.wait { $0 == 1 }
+            #expect(try await world.names() == [1: "user 1", 2: "b", 3: "c", 7: "g"])
+            #expect(live.health.changeCount == 2 && live.health.failureCount == 2)
+        }
     }
 
     @Test func connectionsAndGapsAreEvents() async throws {

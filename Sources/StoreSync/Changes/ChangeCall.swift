@@ -14,6 +14,11 @@ final class ChangeCall: Sendable {
         /// The objects that earlier runs inserted, by the index of their root entity.
         var inserted: [Int: [ObjectSet]] = [:]
         var remainingRunCount: Int
+        /// The number of changes so far of which objects were rejected.
+        var failedCount = 0
+        /// The number of objects of the current run that were rejected and are counted in
+        /// `failedCount`.
+        var countedObjectCount = 0
     }
 
     private let state: Locked<State>
@@ -24,6 +29,21 @@ final class ChangeCall: Sendable {
 
     /// Whether no other run follows. Values that are refused wait until then.
     var isLastRun: Bool { state.withLock { $0.remainingRunCount == 1 } }
+
+    /// The number of changes of which objects were rejected.
+    ///
+    /// An object that the store refuses at the end counts as a change of its own.
+    var failedCount: Int { state.withLock { $0.failedCount } }
+
+    /// Notes the end of a page of changes.
+    ///
+    /// - Parameter objectCount: The number of its objects that were rejected.
+    func end(_ page: RemotePage, rejecting objectCount: Int) {
+        state.withLock { state in
+            state.failedCount += min(objectCount, page.changeCount)
+            state.countedObjectCount += objectCount
+        }
+    }
 
     /// The number of objects that removals of an entity are limited by; nil before its first run.
     func localCount(of entity: String) -> Int? {
@@ -48,6 +68,8 @@ final class ChangeCall: Sendable {
         state.withLock { state in
             state.removalCounts[entity] = pass.sweptCount
             state.remainingRunCount -= 1
+            state.failedCount += pass.tally.rejectedCount - state.countedObjectCount
+            state.countedObjectCount = 0
             for layout in pass.model.layouts where layout.parent == nil {
                 let inserted = pass.tally.inserted(layout)
                 if inserted.count > 0 { state.inserted[layout.root, default: []].append(inserted) }

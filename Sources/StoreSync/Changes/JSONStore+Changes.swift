@@ -39,7 +39,7 @@ extension JSONStore {
     package func apply(
         _ changes: [RemoteChange], into entity: String, options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
-        try await apply(changes) { ChangeRules(entity: $0 ?? entity, options: options) }
+        try await apply(changes) { ChangeRules(entity: $0 ?? entity, options: options) }.result
     }
 
     /// Applies changes of several entities, in order and in one transaction.
@@ -47,7 +47,7 @@ extension JSONStore {
     /// - Parameter rules: Returns the rules of the changes that name an entity, or none.
     func apply(
         _ changes: [RemoteChange], by rules: (_ entity: String?) throws -> ChangeRules
-    ) async throws -> StoreSyncResult {
+    ) async throws -> ChangesResult {
         var runs: [ChangeRun] = []
         for change in changes {
             let rules = try rules(change.entity)
@@ -60,33 +60,54 @@ extension JSONStore {
         guard let first = runs.first else {
             var result = StoreSyncResult()
             result.coverage = .changes
-            return result
+            return ChangesResult(result: result)
         }
-        let results = try await recorded(into: first.rules.entity, from: "push") { [runs] recorder in
+        let changed = try await recorded(into: first.rules.entity, from: "push") { [runs] recorder in
             try await changeUnlessUndone { transaction in
                 let call = ChangeCall(runCount: runs.count)
-                var effect = SyncEffect<[EntityChanges]>(value: [], isUndone: true)
+                var effect = SyncEffect(value: CallChanges(), isUndone: true)
                 for run in runs {
                     recorder?.begin(run.rules.entity)
                     let step = try await run.apply(in: transaction, of: store, call)
                     effect.isUndone = effect.isUndone && step.isUndone
-                    if let index = effect.value.firstIndex(where: { $0.request.entity == run.rules.entity }) {
-                        effect.value[index].result.add(step.value)
+                    if let index = effect.value.entities.firstIndex(where: {
+                        $0.request.entity == run.rules.entity
+                    }) {
+                        effect.value.entities[index].result.add(step.value)
                     } else {
-                        effect.value.append(EntityChanges(request: run.request, result: step.value))
+                        effect.value.entities.append(EntityChanges(request: run.request, result: step.value))
                     }
                 }
+                effect.value.failedCount = call.failedCount
                 return effect
             } noting: { changes, transaction in
-                for (request, result) in changes.map({ ($0.request, $0.result) }) {
+                for (request, result) in changes.entities.map({ ($0.request, $0.result) }) {
                     try await BookmarkPlace.noteChanges(in: result, by: request, asList: false, transaction)
                     let transfer = PassRecorder.Transfer(pageCount: result.pageCount, byteCount: result.byteCount)
                     try await recorder?.succeed(result, transfer: transfer, of: request.entity, in: transaction)
                 }
             }
         }
-        return results.dropFirst().reduce(into: results[0].result) { $0.add($1.result, ofOtherEntity: true) }
+        var result = ChangesResult(result: changed.entities[0].result)
+        result.failedCount = min(changed.failedCount, changes.count)
+        for other in changed.entities.dropFirst() { result.result.add(other.result, ofOtherEntity: true) }
+        return result
     }
+}
+
+/// The result of applied changes.
+struct ChangesResult: Sendable {
+    var result: StoreSyncResult
+    /// The number of changes of which objects were rejected.
+    var failedCount = 0
+}
+
+/// The results of the changes of a call.
+private struct CallChanges: Sendable {
+    /// The results of each entity, in the order of its first change.
+    var entities: [EntityChanges] = []
+    /// The number of changes of which objects were rejected.
+    var failedCount = 0
 }
 
 /// The result of the changes of an entity.
@@ -121,23 +142,18 @@ private struct ChangeRun: Sendable {
     ) async throws -> SyncEffect<StoreSyncResult> {
         var request = request
         request.call = call
-        var warnings: [String] = []
-        var current = changes
-        if let attribute = rules.options.newerBy {
-            let filter = try StaleChanges(attribute, request, transaction)
-            current = try await filter.removed(from: changes)
-            if filter.count > 0 {
-                warnings.append("\(filter.count) of the objects were older than the stored ones, and ignored")
-            }
-            if filter.uncomparedCount > 0 {
-                warnings.append(
-                    "\(filter.uncomparedCount) of the changes are not in memory, and were applied whatever their "
-                        + "versions")
-            }
-        }
-        let pages = ChangePages(try current.map { try $0.page() })
+        let stale = try rules.options.newerBy.map { try StaleChanges($0, request, transaction) }
+        let inspector = try ChangeInspector(request, transaction, versionAttribute: rules.options.newerBy)
+        let pages = ChangePages(try await inspector.pages(of: changes, without: stale))
         var effect = try await request.run(pages, in: transaction, of: store).map(\.summary)
-        effect.value.warnings += warnings
+        if let stale, stale.count > 0 {
+            effect.value.warnings.append(
+                "\(stale.count) of the objects were older than the stored ones, and ignored")
+        }
+        if let stale, stale.uncomparedCount > 0 {
+            effect.value.warnings.append(
+                "\(stale.uncomparedCount) of the changes are not in memory, and were applied whatever their versions")
+        }
         return effect
     }
 }

@@ -68,7 +68,7 @@ final class LiveInbox: Sendable {
     private let date: @Sendable () -> Date
     /// The turns of the passes and changes of all live syncs of the store.
     private let turns: TransactionQueue
-    private let applyChanges: @Sendable ([RemoteChange]) async throws -> StoreSyncResult
+    private let applyChanges: @Sendable ([RemoteChange]) async throws -> ChangesResult
     private let broadcaster = Broadcaster<LiveSync.Event>.ofEvents()
     private let state = Locked(State())
 
@@ -81,7 +81,7 @@ final class LiveInbox: Sendable {
     init(
         feed: (any RemoteFeed)?, passSchedule: SyncSchedule, clock: SyncClock,
         date: @escaping @Sendable () -> Date, turns: TransactionQueue,
-        change: @escaping @Sendable ([RemoteChange]) async throws -> StoreSyncResult
+        change: @escaping @Sendable ([RemoteChange]) async throws -> ChangesResult
     ) {
         self.feed = feed
         self.passSchedule = passSchedule
@@ -233,7 +233,7 @@ final class LiveInbox: Sendable {
                     do {
                         let result = try await applyChanges(delivery.changes)
                         note(result, of: delivery.changes.count)
-                        return result
+                        return result.result
                     } catch {
                         if delivery.notesFailure, !Task.isCancelled {
                             noteFailure(error, count: delivery.changes.count)
@@ -306,17 +306,17 @@ final class LiveInbox: Sendable {
     }
 
     /// Notes changes that were applied, apart from objects that were rejected.
-    private func note(_ result: StoreSyncResult, of count: Int) {
-        let date = date()
-        let failedCount = min(result.rejectedCount, count)
+    private func note(_ changes: ChangesResult, of count: Int) {
+        let (date, result) = (date(), changes.result)
         state.withLock { state in
-            state.health.changeCount += count - failedCount
+            state.health.changeCount += count - changes.failedCount
             state.health.lastChange = date
         }
-        broadcaster.send(.applied(result, changeCount: count))
-        guard failedCount > 0 else { return }
+        broadcaster.send(.applied(result, changeCount: count - changes.failedCount))
+        guard changes.failedCount > 0 else { return }
         noteFailure(
-            LiveSync.Refusal.rejected(count: result.rejectedCount, first: result.rejected.first), count: failedCount)
+            LiveSync.Refusal.rejected(count: result.rejectedCount, first: result.rejected.first),
+            count: changes.failedCount)
     }
 
     private func noteFailure(_ error: any Error, count: Int) {

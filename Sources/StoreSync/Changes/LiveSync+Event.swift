@@ -15,7 +15,8 @@ extension LiveSync {
         case gap((any Error)?)
         /// The source ended the feed permanently.
         case ended
-        /// Changes were applied, from the feed or a webhook.
+        /// Changes were applied, from the feed or a webhook. `changeCount` is the number of those
+        /// that were applied as a whole; the result also has the parts of the others.
         case applied(StoreSyncResult, changeCount: Int)
         /// Changes could not be applied, in whole or in part; the next pass begins early. For
         /// objects that were rejected, the error is ``LiveSync/Refusal/rejected(count:first:)``.

@@ -28,10 +28,10 @@ public final class LiveSync: Sendable {
         public internal(set) var hasEnded = false
         /// When changes were last applied; nil if none were.
         public internal(set) var lastChange: Date?
-        /// The number of changes that were applied.
+        /// The number of changes that were applied as a whole.
         public internal(set) var changeCount = 0
-        /// The number of changes that could not be applied, in whole or in part. One call counts at
-        /// most one for each rejected object.
+        /// The number of changes that could not be applied, in whole or in part. An object that the
+        /// store refuses because of a unique value counts as a change.
         public internal(set) var failureCount = 0
         /// The number of webhooks and events whose changes wait for their turn, such as during a
         /// pass.

@@ -48,7 +48,7 @@ public struct RemoteChange: Sendable {
     ///
     /// - Parameters:
     ///   - json: An array of objects or identifiers, or a single one. An object needs only its
-    ///     identity.
+    ///     identity. A single identifier must be in memory.
     ///   - entity: The entity of the objects; nil, the default, for the one that the change is
     ///     applied to.
     ///   - keyPath: The keys that lead to it, separated by dots; empty by default.
@@ -100,16 +100,41 @@ public struct RemoteChange: Sendable {
         if case .removals = kind { true } else { false }
     }
 
+    /// Whether some of the objects may be marked as gone.
+    var hasTombstones: Bool {
+        if case .objects(.some) = kind { true } else { false }
+    }
+
     /// Whether the JSON has a separate list of objects that are gone.
     var hasListBeside: Bool {
         if case .objects(.list) = kind { true } else { false }
     }
 
-    /// The same change with other objects in its document.
-    func listing(_ elements: [JSONValue], in document: JSONValue) -> RemoteChange {
+    /// Whether the JSON is in memory, so that it can be read more than once.
+    var isInMemory: Bool {
+        switch json {
+        case .bytes, .value: true
+        case .file, .stream: false
+        }
+    }
+
+    /// The elements of the list, or the single one; nil if there is none at the key path, or if the
+    /// JSON is not in memory.
+    func elements() throws -> [JSONValue]? {
+        guard let value = try document()?.value(at: JSONKeyPath.list(at: keyPath).list) else { return nil }
+        if case .array(let elements) = value { return elements }
+        return [value]
+    }
+
+    /// The same change with some of its elements.
+    ///
+    /// - Parameter isKept: Whether the element at an index is kept.
+    func keeping(_ isKept: (Int) -> Bool) throws -> RemoteChange {
+        guard let document = try document(), let elements = try elements() else { return self }
         let keys = JSONKeyPath.list(at: keyPath).list
+        let kept = elements.indices.filter(isKept).map { elements[$0] }
         return RemoteChange(
-            kind: kind, json: .value(document.replacing(at: keys[...], by: .array(elements))), keyPath: keyPath,
+            kind: kind, json: .value(document.replacing(at: keys[...], by: .array(kept))), keyPath: keyPath,
             entity: entity)
     }
 

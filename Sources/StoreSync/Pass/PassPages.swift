@@ -118,6 +118,7 @@ final class PassPages {
             note(read, since: before)
             noteLeftOut(of: page, read, since: before)
             try await finish(page, read)
+            request.call?.end(page, rejecting: pass.tally.rejectedCount - before.problems.rejectedCount)
             // The problems of an object were reported in the first reading.
             if readingCount > 1 { pass.tally.restore(before.problems, areDoubtful: true) }
             try await endChange?([])
@@ -206,7 +207,7 @@ final class PassPages {
         }
         digests.append(digest)
         try checkForRepetition()
-        progress.pageCount += 1
+        progress.pageCount += page.changeCount
         progress.totalElementCount = page.totalElementCount ?? progress.totalElementCount
         report(progress)
     }

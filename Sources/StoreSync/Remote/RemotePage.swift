@@ -14,6 +14,8 @@ public struct RemotePage: Sendable {
     /// Whether the page has no closing syntax, like JSON lines; false by default. A server can then
     /// report an error only as the last element.
     package var isOpenEnded = false
+    /// The number of changes that the page joins, each with one object; 1 by default, for any page.
+    var changeCount = 1
 
     /// Creates a page.
     public init(_ json: JSONSource, tombstones: RemotePage.Tombstones? = nil, totalElementCount: Int? = nil) {

@@ -114,7 +114,7 @@ public struct Payload: Sendable {
     }
 
     /// The records in what a generator made, one per line, without the commas between them.
-    private static func records(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+    package static func records(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         bytes.split(separator: UInt8(ascii: "\n")).filter { $0.first == UInt8(ascii: "{") }
             .map { $0.last == UInt8(ascii: ",") ? $0.dropLast() : $0 }
     }
