@@ -4,6 +4,7 @@ import OneWaySynchronizer
 import OneWayStoreTestSupport
 import OneWayTestSupport
 import StoreSync
+import SyncModel
 import Testing
 
 // What cannot be applied is a failure, an event, and a part of the health.
@@ -55,6 +56,21 @@ extension LiveSyncTests {
             try await feed.receivedCount.wait { $0 == 1 }
             #expect(try await world.names() == [1: "user 1", 2: "b", 3: "c", 7: "g"])
             #expect(live.health.changeCount == 2 && live.health.failureCount == 2)
+        }
+    }
+
+    /// Changes of different objects are merged together, and counted each.
+    @Test func failedChangesAmongOthersAreCounted() async throws {
+        let world = try SyncWorld.users(version: SyncAttribute("level", .int64, optional: false))
+        let feed = ScriptedFeed()
+        let live = try live(world, ScriptedList { _ in "[]" }, feed)
+        try await running(live) {
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            let leveled = [2, 4, 6].map { RemoteChange.objects(.text(#"{"id":\#($0),"name":"x","level":1}"#)) }
+            feed.send(.changes([leveled[0], change(3, "c"), leveled[1], change(5, "e"), leveled[2]]))
+            try await feed.receivedCount.wait { $0 == 1 }
+            #expect(try await world.names() == [2: "x", 4: "x", 6: "x"])
+            #expect(live.health.changeCount == 3 && live.health.failureCount == 2)
         }
     }
 
