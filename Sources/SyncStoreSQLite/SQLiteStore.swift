@@ -13,7 +13,7 @@ public import SyncStoreSQL
 /// wait for each other up to the busy timeout. If the file is moved, replaced, overwritten or
 /// removed while the store is open, the next transaction throws ``SQLiteError/Code/fileMoved``. If
 /// another program changes tables so that they no longer fit the model, it throws
-/// ``SQLiteError/Code/schemaChanged``.
+/// ``SQLiteError/Code/schemaChanged``, or `SQLSchemaError.damaged` if it dropped some.
 ///
 /// **Changes of the model.** The store migrates its own tables when it opens:
 /// - New entities, attributes and relationships are added.
@@ -62,6 +62,11 @@ public final class SQLiteStore: CommitSignals.Source {
         /// The names of tables and columns; by default, those of the model. Must not change for a
         /// file.
         public var naming = SQLNaming()
+        /// Values for columns that the model does not have, by table and column; none by default.
+        ///
+        /// They are written when a row is inserted. Use them for columns of adopted tables that are
+        /// `NOT NULL` without a default.
+        public var suppliedValues: [String: [String: SQLSuppliedValue]] = [:]
         /// The stored form of dates; ISO 8601 text by default. Must not change for a file.
         public var dates = SQLNaming.DateStorage.iso8601
         /// The time that a transaction waits for other processes before it fails with
@@ -178,7 +183,9 @@ public final class SQLiteStore: CommitSignals.Source {
         self.model = model
         let settings = SQLiteSettings(path: path, isReadOnly: isReadOnly, folder: folder, options)
         self.settings = settings
-        let schema = SQLSchema(model, naming: options.naming, dates: options.dates, dialect: .sqlite)
+        let schema = SQLSchema(
+            model, naming: options.naming, dates: options.dates, suppliedValues: options.suppliedValues,
+            dialect: .sqlite)
         self.schema = schema
         let files = SQLiteFiles(of: settings.absolutePath)
         let writer = SQLiteWorker(settings, schema: schema, files: files, label: "SQLiteStore writer")

@@ -17,6 +17,8 @@ import Testing
         let value: String
         let reason: StoreError.Refusal.Reason
         var attributes = ["name"]
+        /// The name of the constraint if it is given.
+        var constraint: String?
         /// Whether SQLite has the constraint too.
         var isOfBoth = true
     }
@@ -25,6 +27,14 @@ import Testing
         Case(
             testDescription: "check", columns: "name text CHECK (length(name) < 5), age bigint", value: #""too long""#,
             reason: .check),
+        Case(
+            testDescription: "named check",
+            columns: "name text CONSTRAINT \"of four\" CHECK ((length(\"name\")) < 5), age bigint CHECK (age = 1)",
+            value: #""too long""#, reason: .check, constraint: "of four"),
+        Case(
+            testDescription: "check of a table",
+            columns: "name text, age bigint, CONSTRAINT sum CHECK (length(name) < 4 + coalesce(age, 0))",
+            value: #""too long""#, reason: .check, attributes: ["name", "age"], constraint: "sum"),
         Case(
             testDescription: "length", columns: "name varchar(5), age bigint", value: #""too long""#, reason: .tooLong,
             isOfBoth: false),
@@ -94,7 +104,8 @@ import Testing
                         } catch StoreError.refused(let refusal) {
                             #expect(refusal.key == .identity(Int64(place + 1)), "\(what)")
                             #expect(refusal.reason == item.reason, "\(what)")
-                            #expect(refusal.attributes == item.attributes || database.isSQLite, "\(what)")
+                            #expect(refusal.attributes == item.attributes, "\(what)")
+                            if let name = item.constraint { #expect(refusal.constraint == name, "\(what)") }
                             #expect(refusal.index == place, "\(what)")
                             let error = StoreError.refused(refusal)
                             #expect("\(error)".contains("User \(place + 1), element \(place)"), "\(error)")
@@ -215,6 +226,6 @@ import Testing
 }
 
 /// Asks for batches of a number of rows, and inserts children with their parent.
-private struct LinkedBatches: StoreHook {
+struct LinkedBatches: StoreHook {
     let batchRowCount: Int?
 }

@@ -18,7 +18,21 @@ struct UniqueDatabase: Sendable {
     let isMemory: Bool
     let isSQLite: Bool
     let run: @Sendable (_ statement: String) async throws -> Void
-    let open: @Sendable (DataModel) async throws -> any Store
+    /// The rows of a selection; nil for null.
+    let rows: @Sendable (_ selection: String) async throws -> [[String?]]
+    /// Opens a store with names and supplied values.
+    let adopt: @Sendable (DataModel, Adoption) async throws -> any Store
+
+    /// How a store uses tables of others.
+    struct Adoption: Sendable {
+        var naming = SQLNaming(rowColumn: "n")
+        var suppliedValues: [String: [String: SQLSuppliedValue]] = [:]
+    }
+
+    /// Opens a store whose tables have the names of the model; rows are numbered by `n`.
+    func open(_ model: DataModel) async throws -> any Store {
+        try await adopt(model, Adoption())
+    }
 
     struct Kind: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -27,13 +41,12 @@ struct UniqueDatabase: Sendable {
 
     static let sql = [Kind(testDescription: "SQLite", use: withSQLite)] + postgres
     static let all = [Kind(testDescription: "memory", use: withMemory)] + sql
-    /// The names that the tables of tests have; rows are numbered by `n`.
-    private static let naming = SQLNaming(rowColumn: "n")
 
     private static func withMemory(_ body: @Sendable (UniqueDatabase) async throws -> Void) async throws {
         try await body(
             UniqueDatabase(
-                isMemory: true, isSQLite: false, run: { _ in }, open: { MemoryStore(exactly: $0) }))
+                isMemory: true, isSQLite: false, run: { _ in }, rows: { _ in [] },
+                adopt: { model, _ in MemoryStore(exactly: model) }))
     }
 
     private static func withSQLite(_ body: @Sendable (UniqueDatabase) async throws -> Void) async throws {
@@ -48,9 +61,20 @@ struct UniqueDatabase: Sendable {
                     let connection = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 1000)
                     try connection.execute(text)
                 },
-                open: { model in
+                rows: { text in
+                    let connection = try SQLiteConnection(path: path, isReadOnly: true, busyTimeout: 1000)
+                    let statement = try connection.prepare(text)
+                    var rows: [[String?]] = []
+                    while try statement.step() {
+                        rows.append(
+                            (0..<statement.columnCount).map { statement.isNull(at: $0) ? nil : statement.text(at: $0) })
+                    }
+                    return rows
+                },
+                adopt: { model, adoption in
                     var options = SQLiteStore.Options()
-                    options.naming = naming
+                    options.naming = adoption.naming
+                    options.suppliedValues = adoption.suppliedValues
                     return try await SQLiteStore(exactly: model, at: .file(path), options: options)
                 }))
     }
@@ -64,9 +88,11 @@ struct UniqueDatabase: Sendable {
             try await body(
                 UniqueDatabase(
                     isMemory: false, isSQLite: false, run: { _ = try await database.run($0) },
-                    open: { model in
+                    rows: { try await database.run($0) },
+                    adopt: { model, adoption in
                         var options = PostgresStore.Options()
-                        options.naming = naming
+                        options.naming = adoption.naming
+                        options.suppliedValues = adoption.suppliedValues
                         return try await PostgresStore(exactly: model, at: database.url, options: options)
                     }))
         }

@@ -48,7 +48,7 @@ extension AdoptedTableTests {
         (
             "id INTEGER PRIMARY KEY, name TEXT, b INT NOT NULL, a INT NOT NULL",
             "its column a is NOT NULL without a default, and new objects have no value for it; "
-                + "allow NULL or give it a default"
+                + "supply one by Options.suppliedValues, allow NULL or give it a default"
         ),
         ("id INTEGER PRIMARY KEY, name INTEGER", "name has a type that changes or refuses values of name (string)"),
         ("id INTEGER PRIMARY KEY, name TEXT AS ('x' || id)", "name is a generated column"),
@@ -121,7 +121,7 @@ extension AdoptedTableTests {
         }
         #expect(
             "\(try #require(error))"
-                == "Person 1, element 0: a constraint or trigger of the table refuses the values (length(name) < 6)")
+                == "Person 1, element 0: a constraint or trigger of the table refuses name (length(name) < 6)")
         #expect(try await dump("people") == ["1|anon", "2|b"])
     }
 

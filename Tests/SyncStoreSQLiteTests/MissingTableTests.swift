@@ -32,17 +32,20 @@ import Testing
     @Test(arguments: [
         ("DROP TABLE Person", "the table Person"), ("ALTER TABLE Person RENAME TO People", "the table Person"),
         ("DROP TABLE Person_friends", "the table Person_friends"),
-        ("ALTER TABLE Person DROP COLUMN name", "Person.name"),
-        ("ALTER TABLE Person RENAME COLUMN name TO title", "Person.name"),
+        ("ALTER TABLE Person DROP COLUMN name", "the column Person.name"),
+        ("ALTER TABLE Person RENAME COLUMN name TO title", "the column Person.name"),
     ])
     func whatIsMissingIsNamedWithAWayToGoOn(change: String, subject: String) async throws {
         let store = try await world.open(Self.model())
         try await world.sync(#"[{"id":1,"name":"a","friends":[{"id":2}]}]"#, into: store)
         try run(change)
         func expectNamed(_ body: () async throws -> Void) async {
-            let error = await #expect(throws: SQLiteError.self) { try await body() }
-            #expect(error?.code == SQLiteError.Code.schemaChanged)
-            #expect(error?.message.contains(subject) == true && error?.message.contains("SQLiteStore.rebuild") == true)
+            let error = await #expect(throws: SQLSchemaError.self) { try await body() }
+            guard case .damaged(let defects)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(defects.map(\.description) == [subject] && error?.description.contains("repair(at:") == true)
         }
         await expectNamed { try await world.sync(#"[{"id":1}]"#, into: store) }
         await expectNamed { _ = try await store.store.count(StoreQuery("Person")) }

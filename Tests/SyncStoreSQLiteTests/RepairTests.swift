@@ -59,8 +59,7 @@ import Testing
         try run(drop)
         let missing = try await SQLiteStore.verify(at: world.path)
         #expect(missing.map(\.description) == [subject])
-        let error = await #expect(throws: SQLiteError.self) { try await world.open(Self.model()) }
-        #expect(error?.code == SQLiteError.Code.schemaChanged && error?.message.contains("SQLiteStore.repair") == true)
+        await #expect(throws: SQLSchemaError.damaged(missing)) { try await world.open(Self.model()) }
         #expect(try await SQLiteStore.repair(at: world.path) == missing)
         #expect(try await SQLiteStore.verify(at: world.path) == [])
         #expect(try SQLiteConnection.texts("PRAGMA foreign_key_check", at: world.path) == [])

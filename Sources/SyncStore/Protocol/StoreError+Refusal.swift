@@ -19,6 +19,9 @@ extension StoreError {
             case null
             /// A foreign key. The payload is the table that refers to rows which do not exist.
             case missingReference(from: String)
+            /// A foreign key that keeps the object from being deleted. The payload is the table that
+            /// refers to the object.
+            case referred(by: String)
         }
 
         /// The entity of the object.
@@ -80,6 +83,7 @@ extension StoreError.Refusal: CustomStringConvertible, CustomDebugStringConverti
         case .tooLong: return "\(names.isEmpty ? "a value" : names) is too long or too large for its column"
         case .null: return "\(names.isEmpty ? "a column" : names) has no value, and its column does not accept null"
         case .missingReference(let table): return "\(table) refers to a row that does not exist"
+        case .referred(let table): return "it cannot be deleted, because \(table) refers to it"
         }
     }
 

@@ -226,6 +226,8 @@ package struct PostgresDialect: SQLDialect {
             + "AND get_bit(p.bits, \(expression) & \(1 << ObjectSet.pageShift - 1)::bigint) = 1)"
     }
 
+    package var transactionDate: String { "pg_catalog.now()" }
+
     // MARK: Removal
 
     package var doomedTable: String { "pg_temp._sync_doomed" }

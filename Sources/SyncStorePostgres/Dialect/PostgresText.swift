@@ -1,3 +1,4 @@
+import SyncBase
 import SyncModel
 import SyncStoreSQL
 
@@ -62,7 +63,10 @@ package enum PostgresText {
         case .text(let content), .typed(let content, _): text = content
         case .blob(let data): text = "\\x\(SQLText.hexadecimal(data))"
         }
-        return "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        // By bytes: a combining character makes one `Character` of a quote and itself.
+        let escaped = text.replacing(byte: UInt8(ascii: "\\"), with: "\\\\")
+            .replacing(byte: UInt8(ascii: "\""), with: "\\\"")
+        return "\"\(escaped)\""
     }
 
     // MARK: JSON

@@ -136,17 +136,19 @@ struct PostgresAdoptedTable {
             try checkNumberColumns([link.column] + (link.position.map { [$0] } ?? []))
         }
         try checkMandatoryColumns(besides: schema.filledColumns(family: family))
+        try checkSuppliedColumns(schema)
     }
 
     /// Verifies that a relationship's pairs can be written to the table, and that it has each pair
     /// once.
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable`, with the reason.
-    func check(_ join: SQLSchema.JoinLink) throws {
+    func check(_ join: SQLSchema.JoinLink, of schema: SQLSchema) throws {
         let pair = [join.source, join.target]
         let names = pair + [join.position, join.inversePosition].compactMap { $0 }
         try checkNumberColumns(names)
-        try checkMandatoryColumns(besides: Set(names))
+        try checkMandatoryColumns(besides: Set(names + (schema.suppliedValues[name] ?? [:]).keys))
+        try checkSuppliedColumns(schema)
         for column in pair where columns[column]?.isMandatory == false {
             let isFound = try connection.run(
                 SQLStatementText(
@@ -228,7 +230,17 @@ struct PostgresAdoptedTable {
         where column.isMandatory && !column.hasDefault && !filled.contains(name) {
             throw unsuitable(
                 "its column \(name) is NOT NULL without a default, and new objects have no value for it; "
-                    + "allow NULL or give it a default")
+                    + "supply one by Options.suppliedValues, allow NULL or give it a default")
+        }
+    }
+
+    /// Verifies that the columns of supplied values can be written.
+    private func checkSuppliedColumns(_ schema: SQLSchema) throws(SQLSchemaError) {
+        for column in (schema.suppliedValues[name] ?? [:]).keys.sorted() {
+            guard let found = columns[column] else { throw .missingColumn(table: name, column: column) }
+            guard !found.isGenerated, !found.isAlwaysIdentity else {
+                throw unsuitable("\(column) is generated, so no value can be supplied for it")
+            }
         }
     }
 

@@ -60,11 +60,23 @@ extension PostgresConnection {
     ) throws -> [StoreError.Refusal] {
         let linked = try links(relationship, of: objects, queries).map(\.source)
         guard !linked.isEmpty else { return [] }
-        let query = StoreQuery(schema.model.layouts[relationship.source].name, objects: .only(linked))
+        return try records(linked, of: schema.model.layouts[relationship.source].name, queries)
+            .map { $0.refusal(by: relationship) }
+    }
+
+    /// Reads an object; nil if it does not exist.
+    func record(_ object: ObjectID, of entity: String, _ queries: SQLQueries) throws -> StoredRecord? {
+        try records([object], of: entity, queries).first
+    }
+
+    private func records(
+        _ objects: [ObjectID], of entity: String, _ queries: SQLQueries
+    ) throws -> [StoredRecord] {
+        let query = StoreQuery(entity, objects: .only(objects))
         let cursor = try PostgresCursor(query, number: 0, queries: queries, connection: self)
-        let refusals = try cursor.next(linked.count, connection: self).map { $0.refusal(by: relationship) }
+        let records = try cursor.next(objects.count, connection: self)
         try cursor.close(connection: self)
-        return refusals
+        return records
     }
 
     /// Returns the links of a relationship from the given objects.

@@ -7,18 +7,21 @@ import SyncStoreSQL
 /// Links the objects of a batch: reads the stored links and writes the differences with a fixed
 /// number of statements.
 struct PostgresLinking: SQLLinkWriter {
-    private let schema: SQLSchema
+    private let queries: SQLQueries
     private let batch: LinkBatch
     private let connection: PostgresConnection
     var plan: SQLLinkPlan
+
+    private var schema: SQLSchema { queries.schema }
 
     /// - Parameter kept: The links in the database that the transaction has removed.
     init(
         _ batch: LinkBatch, without kept: SQLKeptLinks, queries: SQLQueries, connection: PostgresConnection
     ) throws {
-        schema = queries.schema
+        self.queries = queries
         self.batch = batch
         self.connection = connection
+        let schema = queries.schema
         let relationship = batch.relationship
         plan = SQLLinkPlan(
             batch, schema: schema,
@@ -38,12 +41,12 @@ struct PostgresLinking: SQLLinkWriter {
         let result: LinkBatch.Result
         do { result = try write(batch, schema: schema) } catch let error as PostgresError where error.isRefusal {
             guard let link, error.code == .notNullViolation, error.column == link.column else {
-                throw StoreError.refused(refusal(error))
+                throw StoreError.refused(try refusal(error))
             }
             try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt")
             let cleared = plan.takeCleared()
             do { result = try write(batch, schema: schema) } catch let next as PostgresError where next.isRefusal {
-                throw StoreError.refused(refusal(next))
+                throw StoreError.refused(try refusal(next))
             }
             kept.add(cleared, link)
         }
@@ -51,8 +54,8 @@ struct PostgresLinking: SQLLinkWriter {
         return result
     }
 
-    private func refusal(_ error: PostgresError) -> StoreError.Refusal {
-        let relationship = batch.relationship
+    private func refusal(_ error: PostgresError) throws -> StoreError.Refusal {
+        let relationship = plan.columnRelationship(schema)
         let link = schema.relationships[relationship.source][relationship.index]
         var refusal = StoreError.Refusal(
             entity: schema.model.layouts[relationship.source].name, attributes: [relationship.name], reason: .check,
@@ -62,6 +65,19 @@ struct PostgresLinking: SQLLinkWriter {
         case .uniqueViolation: refusal.reason = .taken(by: nil)
         case .notNullViolation: refusal.reason = .null
         default: break
+        }
+        try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt")
+        let object = try refusedObject(in: batch, schema: schema) { write in
+            let isRefused: Bool
+            do {
+                try write()
+                isRefused = false
+            } catch let error as PostgresError where error.isRefusal { isRefused = true }
+            try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt")
+            return isRefused
+        }
+        if let object, let stored = try connection.record(object, of: refusal.entity, queries) {
+            (refusal.entity, refusal.key, refusal.object) = (stored.record.entityName, stored.key, object)
         }
         return refusal
     }
@@ -150,6 +166,10 @@ struct PostgresLinking: SQLLinkWriter {
         if let position = link.inversePosition.map(SQLText.name) {
             names.append(position)
             values.append(Self.place(after: position, in: table, where: target, is: "p.target"))
+        }
+        for (column, expression) in schema.suppliedTerms(of: link.table) {
+            names.append(SQLText.name(column))
+            values.append(expression)
         }
         let text =
             "INSERT INTO \(table) AS t (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "

@@ -213,6 +213,10 @@ struct PostgresMergeStatements {
             names.append(SQLText.name(link.column))
             terms.append("b.\(PostgresBatch.target)")
         }
+        for (column, expression) in schema.suppliedTerms(of: schema.table(of: layout.index)) {
+            names.append(SQLText.name(column))
+            terms.append(expression)
+        }
         // The number column of an adopted table may be `GENERATED ALWAYS`.
         return "INSERT INTO \(table) (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE "
             + "SELECT \(terms.joined(separator: ", ")) FROM fresh b RETURNING \(schema.rowColumn)::bigint AS row"

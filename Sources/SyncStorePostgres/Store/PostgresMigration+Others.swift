@@ -49,7 +49,7 @@ extension PostgresMigration {
         for join in schema.joins where adopted.contains(join.table) {
             let found = try PostgresAdoptedTable(join.table, in: schema, on: connection)
             if let table = tables[join.table] { try found.checkColumns(of: table, schema) }
-            try found.check(join)
+            try found.check(join, of: schema)
         }
     }
 

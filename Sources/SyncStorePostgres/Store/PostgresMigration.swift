@@ -44,6 +44,7 @@ struct PostgresMigration {
     /// - Returns: The expression for the number of a new row, by family; and the additions of other
     ///   tools.
     func run() throws -> (numbering: [String], others: Others) {
+        try schema.checkSuppliedValues()
         var others = Others()
         var plan = try plan()
         if try plan.isDone && (settings.isReadOnly || plan.isComplete && !lacksNote()) {

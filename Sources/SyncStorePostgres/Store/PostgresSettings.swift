@@ -100,10 +100,10 @@ struct PostgresSettings: Sendable {
 
     /// Begins a reading transaction, whose snapshot is the last commit.
     static let readingBeginning = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-    /// Selects the current model version of the tables, and the mark of the session.
-    var tableVersion: String {
+    /// Selects the current model version of the tables, an expression, and the mark of the session.
+    func tableVersion(and expression: String) -> String {
         let table = PostgresDialect(schemaName: schemaName).relation(SQLSchemaRecord.table)
-        return "SELECT (SELECT model_version FROM \(table)), \(PostgresConnection.sessionMark)"
+        return "SELECT (SELECT model_version FROM \(table)), \(expression), \(PostgresConnection.sessionMark)"
     }
 }
 

@@ -55,6 +55,11 @@ public final class PostgresStore: CommitSignals.Source {
         /// The names of tables and columns; by default, those of the model. Must not change for a
         /// schema.
         public var naming = SQLNaming()
+        /// Values for columns that the model does not have, by table and column; none by default.
+        ///
+        /// They are written when a row is inserted. Use them for columns of adopted tables that are
+        /// `NOT NULL` without a default.
+        public var suppliedValues: [String: [String: SQLSuppliedValue]] = [:]
         /// The version of the model; 0 by default. Raise it with each change that does more than
         /// add something.
         ///
@@ -177,7 +182,9 @@ public final class PostgresStore: CommitSignals.Source {
         self.settings = settings
         watch = PostgresCommitWatch(settings, model: model)
         readBudget = ReadBudget(options.maximumReaderCount)
-        let schema = SQLSchema(model, naming: options.naming, dialect: .postgres(schema: options.schema))
+        let schema = SQLSchema(
+            model, naming: options.naming, suppliedValues: options.suppliedValues,
+            dialect: .postgres(schema: options.schema))
         let writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer", writes: true)
         self.writer = writer
         sessions = SQLSessions(model, batchRowCount: Self.batchRowCount, writer: writer) {

@@ -31,6 +31,11 @@ actor PostgresWorker: SQLWorker {
     /// Sends signs of life to the server while a transaction is open.
     private var signs: Task<Void, any Error>?
     private let writes: Bool
+    /// The number of deleted rows that the transaction has reported, from which the server counts;
+    /// nil if no trigger of others can delete further ones.
+    private var reportedDeletions: Int?
+    /// Selects ``reportedDeletions`` when a transaction begins.
+    private let watchedRowCount: String
     /// The process identifier of the connection's server process; 0 before the first connection.
     nonisolated let process = Locked<Int32>(0)
 
@@ -45,6 +50,7 @@ actor PostgresWorker: SQLWorker {
         self.settings = settings
         self.schema = schema
         queries = SQLQueries(schema)
+        watchedRowCount = writes ? schema.watchedRowCount : "NULL::bigint"
         filling = PostgresFilling(schema, rowMinimum: settings.fillMinimum, adopted: [])
     }
 
@@ -127,9 +133,11 @@ actor PostgresWorker: SQLWorker {
     private func tryToBegin(_ text: String) async throws {
         let connection = try await opened()
         do {
-            let version = try await connection.interruptible {
-                try connection.executeInSession("\(text); \(settings.tableVersion)").integer(0, 0)
+            let found = try await connection.interruptible {
+                try connection.executeInSession("\(text); \(settings.tableVersion(and: watchedRowCount))")
             }
+            reportedDeletions = found.integer(0, 1).map(Int.init)
+            let version = found.integer(0, 0)
             guard let version, version > settings.modelVersion else { return }
             throw SQLSchemaError.newer(found: Int(version), known: settings.modelVersion)
         } catch {
@@ -153,6 +161,7 @@ actor PostgresWorker: SQLWorker {
     func commit(changing roots: Set<Int>) async throws {
         endTransaction()
         let connection = try current()
+        try checkDeletions(connection)
         if !roots.isEmpty {
             let names = roots.sorted().map { schema.model.layouts[$0].name }
             try connection.query(
@@ -166,8 +175,19 @@ actor PostgresWorker: SQLWorker {
             try await PostgresSettlement(number, of: connection, settings: settings).settle(after: error)
         } catch {
             rollback()
+            if let error = error as? PostgresError, let refusal = try? connection.refusal(atCommit: error, schema) {
+                throw StoreError.refused(refusal)
+            }
             throw error
         }
+    }
+
+    /// Fails if a trigger has deleted objects that no change of the transaction reports.
+    private func checkDeletions(_ connection: PostgresConnection) throws {
+        guard let reportedDeletions else { return }
+        let count = try connection.deletedRowCount(schema) - reportedDeletions
+        guard count > 0 else { return }
+        throw SQLTrigger.error(furtherDeletedCount: count, triggers: try connection.triggers(of: schema))
     }
 
     /// Rolls the transaction back.
@@ -309,11 +329,17 @@ actor PostgresWorker: SQLWorker {
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         let entity = try schema.model.layout(of: query.entity).index
         return try await perform { connection in
-            try connection.retrying {
+            // A failed attempt counts too.
+            let before = try reportedDeletions.map { _ in try connection.deletedRowCount(schema) }
+            let result = try connection.retrying {
                 others = try PostgresMigration(connection, schema: schema, settings: settings)
                     .checkForeignKeys(since: others, deleting: entity)
                 return try connection.remove(query, reportsKeys: reportsKeys, others: others, queries)
             }
+            if let before, let reported = reportedDeletions {
+                reportedDeletions = try reported + connection.deletedRowCount(schema) - before
+            }
+            return result
         }
     }
 }

@@ -90,6 +90,9 @@ package protocol SQLDialect: Sendable {
         _ expression: String, in set: ObjectSet, number: Int64?, _ parameters: inout SQLParameters
     ) -> String
 
+    /// The date at which the transaction began, as a value of a column of dates.
+    var transactionDate: String { get }
+
     // MARK: Removal
 
     /// The temporary table of objects to delete.

@@ -88,6 +88,28 @@ package struct SQLLinkPlan: Sendable {
         return cleared
     }
 
+    // MARK: Parts
+
+    /// The number of columns or pairs to write.
+    var writeCount: Int { assignments.count + added.count }
+
+    /// Leaves out all columns and pairs to write but the first ones.
+    mutating func keepWrites(_ count: Int) {
+        added.removeLast(max(0, min(added.count, writeCount - count)))
+        assignments.removeLast(max(0, writeCount - count))
+    }
+
+    /// The object that has the column, or the source of the pair.
+    func object(ofWrite index: Int) -> ObjectID {
+        index < assignments.count ? assignments[index].object : added[index - assignments.count].link.source
+    }
+
+    /// The side of the relationship whose objects have the columns or are the sources of the pairs.
+    package func columnRelationship(_ schema: SQLSchema) -> EntityLayout.Relationship {
+        let inverse = shape == .targetColumn ? schema.model.inverse(of: batch.relationship) : nil
+        return inverse ?? batch.relationship
+    }
+
     // MARK: One source after another
 
     /// The changes so far. A later change of the same column or pair replaces an earlier one.

@@ -1,4 +1,4 @@
-import SyncModel
+package import SyncModel
 package import SyncStore
 
 /// Carries out a link plan with a few statements for each kind of storage.
@@ -44,5 +44,28 @@ extension SQLLinkWriter {
             try add(link)
         }
         return plan.result
+    }
+
+    /// Finds the object whose column or pair is the first that the database refuses, by halving the
+    /// plan.
+    ///
+    /// - Parameter isRefused: Runs a function and undoes its effects. Returns whether the database
+    ///   refused them.
+    /// - Returns: Nil if no single link is refused.
+    package func refusedObject(
+        in batch: LinkBatch, schema: SQLSchema, _ isRefused: (() throws -> Void) throws -> Bool
+    ) throws -> ObjectID? {
+        func fails(_ count: Int) throws -> Bool {
+            var part = self
+            part.plan.keepWrites(count)
+            return try isRefused { _ = try part.write(batch, schema: schema) }
+        }
+        var (accepted, refused) = (0, plan.writeCount)
+        guard refused > 0, try !fails(0) else { return nil }
+        while refused - accepted > 1 {
+            let middle = (accepted + refused) / 2
+            if try fails(middle) { refused = middle } else { accepted = middle }
+        }
+        return plan.object(ofWrite: refused - 1)
     }
 }

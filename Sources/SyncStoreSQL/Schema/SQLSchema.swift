@@ -82,6 +82,8 @@ package struct SQLSchema: Sendable {
     package let naming: SQLNaming
     package let dates: SQLNaming.DateStorage
     package let dialect: any SQLDialect
+    /// The values of new rows in columns that the model does not have, by table and column.
+    package let suppliedValues: [String: [String: SQLSuppliedValue]]
     /// The families, in the order of their topmost entities.
     package let families: [Family]
     /// The index of each entity's family.
@@ -110,7 +112,7 @@ package struct SQLSchema: Sendable {
     /// Creates the schema of a model.
     package init(
         _ model: DataModel, naming: SQLNaming = SQLNaming(), dates: SQLNaming.DateStorage = .iso8601,
-        dialect: any SQLDialect
+        suppliedValues: [String: [String: SQLSuppliedValue]] = [:], dialect: any SQLDialect
     ) {
         var planner = SQLSchemaPlanner(model, naming: naming, dialect: dialect)
         planner.planFamilies()
@@ -119,6 +121,7 @@ package struct SQLSchema: Sendable {
         self.naming = naming
         self.dates = dates
         self.dialect = dialect
+        self.suppliedValues = suppliedValues
         families = planner.families
         familyIndex = planner.familyIndex
         attributeColumns = planner.attributeColumns
@@ -204,6 +207,7 @@ package struct SQLSchema: Sendable {
     /// The columns of a family's table in which a new object can have values.
     package func filledColumns(family: Int) -> Set<String> {
         var filled: Set<String> = [naming.rowColumn]
+        filled.formUnion((suppliedValues[families[family].table] ?? [:]).keys)
         if families[family].namesEntity { filled.insert(naming.entityColumn) }
         for column in attributeColumns[family] { filled.insert(column.name) }
         for layout in model.layouts[families[family].root].family.map({ model.layouts[$0] }) {

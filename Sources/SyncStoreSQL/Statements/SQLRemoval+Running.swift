@@ -55,9 +55,15 @@ extension SQLRemoval {
     ///   - layout: The requested entity.
     ///   - deletedCount: The number of rows that were deleted from entity tables during the
     ///     removal.
+    ///   - triggers: Finds the triggers that can have deleted them.
     /// - Throws: `SQLSchemaError.unsuitableTable`.
-    package func check(_ result: RemovalResult, of layout: EntityLayout, deletedCount: Int) throws(SQLSchemaError) {
-        try schema.check(furtherDeletedCount: deletedCount - result.counts.values.reduce(0, +), changing: layout)
+    package func check(
+        _ result: RemovalResult, of layout: EntityLayout, deletedCount: Int, triggers: () throws -> [SQLTrigger]
+    ) throws {
+        let count = deletedCount - result.counts.values.reduce(0, +)
+        guard count > 0 else { return }
+        throw SQLTrigger.error(
+            furtherDeletedCount: count, changing: schema.table(of: layout.index), triggers: try triggers())
     }
 
     /// Fails if a trigger of another tool kept rows from being deleted.
@@ -75,20 +81,51 @@ extension SQLRemoval {
     private func gatherKeys(
         family: Int, _ connection: some SQLRemovalConnection, _ result: inout RemovalResult
     ) throws {
-        let model = schema.model
         let columns = SQLQueries(schema).keyColumns(family: family)
-        let root = model.layouts[schema.families[family].root]
         try connection.forEachRow(of: keys(family: family)) { found in
-            guard let layout = columns.namesEntity ? found.text(at: 1).flatMap({ model[$0] }) : root,
-                let places = columns.places[layout.index], let row = found.integer(at: 0)
-            else { return true }
-            let identity = zip(layout.identitySlots, places).map { slot, place in
-                found.value(at: place, as: layout.attributes[slot].type)
+            if let (entity, key) = self.key(in: found, columns, family: family) {
+                result.keys[entity, default: []].append(key)
             }
-            let key = Record.Key(identity) ?? .object(row)
-            result.keys[layout.name, default: []].append(StoredRecord.Key(object: row, key: key))
             return true
         }
+    }
+
+    /// Reads a row of ``keys(family:where:)``; nil for an object of an unknown entity.
+    private func key(
+        in found: some SQLRow, _ columns: SQLQueries.Columns, family: Int
+    ) -> (entity: String, key: StoredRecord.Key)? {
+        let model = schema.model
+        let root = model.layouts[schema.families[family].root]
+        guard let layout = columns.namesEntity ? found.text(at: 1).flatMap({ model[$0] }) : root,
+            let places = columns.places[layout.index], let row = found.integer(at: 0)
+        else { return nil }
+        let identity = zip(layout.identitySlots, places).map { slot, place in
+            found.value(at: place, as: layout.attributes[slot].type)
+        }
+        return (layout.name, StoredRecord.Key(object: row, key: Record.Key(identity) ?? .object(row)))
+    }
+
+    /// Describes an object to delete to which a foreign key refers.
+    ///
+    /// - Returns: Nil if none of the key's rows refers to one of the objects.
+    package func refusal(
+        by reference: Reference, on connection: some SQLRemovalConnection
+    ) throws -> StoreError.Refusal? {
+        let columns = SQLQueries(schema).keyColumns(family: reference.family)
+        var refusal: StoreError.Refusal?
+        try connection.forEachRow(of: keys(family: reference.family, where: reference.condition)) { found in
+            guard let (entity, key) = self.key(in: found, columns, family: reference.family) else { return true }
+            refusal = StoreError.Refusal(
+                entity: entity, key: key.key, reason: .referred(by: reference.table), object: key.object)
+            return false
+        }
+        return refusal
+    }
+
+    /// Collects the objects of a removal again, after the database has undone everything.
+    package func collect(on connection: some SQLRemovalConnection, selecting: () throws -> Int) throws {
+        try connection.perform(preparation)
+        if try selecting() > 0 { try gatherCascades(connection) }
     }
 
     private func gatherCascades(_ connection: some SQLRemovalConnection) throws {
@@ -110,20 +147,5 @@ extension SQLRemoval {
                     entity: row.text(at: 0) ?? rule.entity, relationship: rule.relationship)
             }
         }
-    }
-}
-
-extension SQLSchema {
-    /// Fails if a change deleted more objects than it reports.
-    ///
-    /// - Parameters:
-    ///   - count: How many more.
-    ///   - layout: The entity whose objects were changed.
-    /// - Throws: `SQLSchemaError.unsuitableTable`.
-    package func check(furtherDeletedCount count: Int, changing layout: EntityLayout) throws(SQLSchemaError) {
-        guard count > 0 else { return }
-        throw .unsuitableTable(
-            table: table(of: layout.index),
-            reason: "a trigger or an external foreign key deleted further rows of the model's tables: \(count)")
     }
 }

@@ -20,7 +20,7 @@ package struct SQLRemoval: Sendable {
         package let statement: String
     }
 
-    let schema: SQLSchema
+    package let schema: SQLSchema
     /// The tables whose foreign keys may be missing or differ from the model's delete rules.
     private let adopted: Set<String>
     /// The columns outside of relationships whose foreign keys would delete rows.
@@ -145,14 +145,38 @@ package struct SQLRemoval: Sendable {
 
     /// Selects the keys of a family's objects to delete, in the order of their rows; see
     /// ``SQLQueries/keyColumns(family:)``.
-    package func keys(family: Int) -> String {
+    ///
+    /// - Parameter condition: A further condition for the row `o`; nil for none.
+    package func keys(family: Int, where condition: String? = nil) -> String {
         let columns = SQLQueries(schema).keyColumns(family: family)
         var terms = ["o.\(schema.rowColumn)"]
         if columns.namesEntity { terms.append("o.\(schema.entityColumn)") }
         terms += columns.terms(of: "o", schema.dialect)
         return "SELECT \(terms.joined(separator: ", ")) FROM \(doomed) d "
             + "JOIN \(schema.relation(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
-            + "WHERE d.family = \(family) ORDER BY d.row"
+            + "WHERE d.family = \(family)\(condition.map { " AND \($0)" } ?? "") ORDER BY d.row"
+    }
+
+    /// A foreign key to an entity's table.
+    package struct Reference: Sendable {
+        /// The table that has the foreign key.
+        package let table: String
+        /// The family whose table it refers to.
+        package let family: Int
+        /// The condition that a row of the foreign key refers to the row `o`.
+        let condition: String
+
+        /// - Parameters:
+        ///   - relation: The name of the table in statements.
+        ///   - columns: The columns of the foreign key, each with the one that it refers to.
+        package init(
+            _ table: String, relation: String, family: Int, columns: [(column: String, target: String)]
+        ) {
+            self.table = table
+            self.family = family
+            let equalities = columns.map { "r.\(SQLText.name($0)) = o.\(SQLText.name($1))" }
+            condition = "EXISTS (SELECT 1 FROM \(relation) r WHERE \(equalities.joined(separator: " AND ")))"
+        }
     }
 
     /// A possible reference to objects to delete, by a foreign key of another tool.

@@ -23,14 +23,29 @@ extension SQLiteConnection {
     /// The function that looks up an object in one of the connection's numbered sets.
     static let objectSetFunction = "sync_contains"
 
+    /// The function that returns the date at which the transaction began.
+    static let transactionDateFunction = "sync_transaction_date"
+
     /// Registers the functions and collations of the store on a connection.
     ///
     /// - Parameters:
     ///   - handle: The connection's handle.
     ///   - objectSets: The sets that statements can use.
-    static func addFunctions(to handle: OpaquePointer, _ objectSets: ObjectSets) {
-        // The connection owns the sets, and outlives its functions, which are removed when the
-        // handle is closed.
+    ///   - date: The date that statements can use.
+    static func addFunctions(to handle: OpaquePointer, _ objectSets: ObjectSets, _ date: SQLiteTransactionDate) {
+        // The connection owns the sets and the date, and outlives its functions, which are removed
+        // when the handle is closed.
+        let dateContext = Unmanaged.passUnretained(date).toOpaque()
+        sqlite3_create_function_v2(
+            handle, transactionDateFunction, 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, dateContext,
+            { call, _, _ in
+                guard let context = sqlite3_user_data(call) else { return }
+                switch Unmanaged<SQLiteTransactionDate>.fromOpaque(context).takeUnretainedValue().value {
+                case .text(let text): sqlite3_result_text(call, text, -1, transientContent)
+                case .real(let number): sqlite3_result_double(call, number)
+                default: sqlite3_result_null(call)
+                }
+            }, nil, nil, nil)
         let context = Unmanaged.passUnretained(objectSets).toOpaque()
         sqlite3_create_function_v2(
             handle, objectSetFunction, 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, context,
@@ -177,4 +192,10 @@ final class ObjectSets {
     func contains(_ row: Int64, set: Int64) -> Bool {
         sets[set]?.contains(row) ?? false
     }
+}
+
+/// The date that running statements use.
+final class SQLiteTransactionDate {
+    /// The date in the form of the store's dates.
+    var value = SQLBinding.null
 }

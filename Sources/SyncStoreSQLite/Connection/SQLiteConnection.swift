@@ -11,6 +11,8 @@ final class SQLiteConnection {
     private let handle: OpaquePointer
     private var statements: [String: SQLiteStatement] = [:]
     private let objectSets = ObjectSets()
+    /// The date at which the transaction began; null before a store has set it.
+    let transactionDate = SQLiteTransactionDate()
     /// Interrupts statements and waits when the transaction is cancelled.
     let interruption: SQLiteInterruption
     private var batchTables: [Int: SQLiteBatchTable] = [:]
@@ -49,7 +51,7 @@ final class SQLiteConnection {
         self.dates = SQLiteDateCount(dates)
         interruption = SQLiteInterruption(busyTimeout: busyTimeout)
         interruption.install(on: opened)
-        Self.addFunctions(to: handle, objectSets)
+        Self.addFunctions(to: handle, objectSets, transactionDate)
         // The file may come from elsewhere; see https://www.sqlite.org/security.html.
         oneway_sqlite3_set_defensive(handle, 1)
         oneway_sqlite3_set_trusted_schema(handle, 0)

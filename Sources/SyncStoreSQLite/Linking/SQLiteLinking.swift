@@ -8,7 +8,7 @@ import SyncStoreSQL
 /// As in a merge, a failed statement does not undo its own changes (OR FAIL), because the whole
 /// transaction is rolled back.
 struct SQLiteLinking: SQLLinkWriter {
-    private let schema: SQLSchema
+    private let queries: SQLQueries
     private let batch: LinkBatch
     private let connection: SQLiteConnection
     var plan: SQLLinkPlan
@@ -17,16 +17,19 @@ struct SQLiteLinking: SQLLinkWriter {
     private static let columnCount = 3
     private static let tableName = SQLiteBatchTable.name(columnCount: columnCount)
 
+    private var schema: SQLSchema { queries.schema }
+
     /// Plans the changes.
     ///
     /// - Parameter links: The links of the batch's ``SQLLinkPlan/origins(of:schema:)``.
     init(
         _ batch: LinkBatch, links: [LinkBatch.Link], queries: SQLQueries, connection: SQLiteConnection
     ) throws(SQLiteError) {
-        schema = queries.schema
+        self.queries = queries
         self.batch = batch
         self.connection = connection
         table = try connection.batchTable(columnCount: Self.columnCount)
+        let schema = queries.schema
         let relationship = batch.relationship
         // Objects with stored links exist.
         var sources = Set(links.map(\.source))
@@ -50,11 +53,11 @@ struct SQLiteLinking: SQLLinkWriter {
         do { result = try write(batch, schema: schema) } catch let error as SQLiteError where error.isRefusal {
             let column = error.subject(after: "NOT NULL constraint failed: ")
             guard let link, column?.lowercased() == "\(link.table).\(link.column)".lowercased() else {
-                throw StoreError.refused(refusal(error))
+                throw StoreError.refused(try refusal(error))
             }
             let cleared = plan.takeCleared()
             do { result = try write(batch, schema: schema) } catch let next as SQLiteError where next.isRefusal {
-                throw StoreError.refused(refusal(next))
+                throw StoreError.refused(try refusal(next))
             }
             kept.add(cleared, link)
         }
@@ -62,8 +65,8 @@ struct SQLiteLinking: SQLLinkWriter {
         return result
     }
 
-    private func refusal(_ error: SQLiteError) -> StoreError.Refusal {
-        let relationship = batch.relationship
+    private func refusal(_ error: SQLiteError) throws -> StoreError.Refusal {
+        let relationship = plan.columnRelationship(schema)
         let link = schema.relationships[relationship.source][relationship.index]
         var refusal = StoreError.Refusal(
             entity: schema.model.layouts[relationship.source].name, attributes: [relationship.name], reason: .check,
@@ -75,6 +78,17 @@ struct SQLiteLinking: SQLLinkWriter {
             refusal.reason = .taken(by: nil)
         } else if error.subject(after: "NOT NULL constraint failed: ") != nil {
             refusal.reason = .null
+        }
+        // A trigger can have rolled the transaction back.
+        guard connection.isInTransaction else { return refusal }
+        let object = try refusedObject(in: batch, schema: schema) { write in
+            try connection.execute("SAVEPOINT sync_attempt")
+            defer { try? connection.execute("ROLLBACK TO sync_attempt; RELEASE sync_attempt") }
+            do { try write() } catch let error as SQLiteError where error.isRefusal { return true }
+            return false
+        }
+        if let object, let stored = try connection.record(object, of: refusal.entity, queries) {
+            (refusal.entity, refusal.key, refusal.object) = (stored.record.entityName, stored.key, object)
         }
         return refusal
     }
@@ -160,6 +174,10 @@ struct SQLiteLinking: SQLLinkWriter {
             batch += Self.lastPlaces(of: position, in: table, by: names[1], cell: "c1")
             names.append(position)
             values.append(Self.placeAtEnd)
+        }
+        for (column, expression) in schema.suppliedTerms(of: link.table) {
+            names.append(SQLText.name(column))
+            values.append(expression)
         }
         // Without the condition, SQLite would parse the conflict clause as that of a join.
         try run(

@@ -118,6 +118,7 @@ extension SQLiteMerge {
             if refusal.attributes.isEmpty { refusal.constraint = list }
         } else if let name = error.subject(after: "CHECK constraint failed: ") {
             refusal.constraint = name
+            refusal.attributes = try attributes(inCheck: name, connection)
         } else if error.isForeignKey {
             let keys = try connection.prepare("SELECT \"from\" FROM pragma_foreign_key_list(?)")
             keys.bind([.text(statements.tableName)])
@@ -138,6 +139,18 @@ extension SQLiteMerge {
 
     private func attributes(of columns: [String]) -> [String] {
         slots(of: columns).map { layout.attributes[$0].name }
+    }
+
+    /// The attributes whose columns a check names.
+    private func attributes(inCheck constraint: String, _ connection: SQLiteConnection) throws(SQLiteError) -> [String]
+    {
+        let creation = try connection.prepare(
+            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE")
+        creation.bind([.text(statements.tableName)])
+        guard try creation.step() else { return [] }
+        let names = SQLiteDeclarations.names(inCheck: constraint, of: creation.text(at: 0))
+        return attributes(
+            of: schema.columns[layout.index].filter { names.contains(schema.dialect.folded($0)) })
     }
 
     /// The identity of the object that has the values of a unique index.

@@ -136,6 +136,10 @@ struct SQLiteMergeStatements: Sendable {
             names.append(column)
             terms.append(SQLiteBatchColumns.target(index))
         }
+        for (column, expression) in schema.suppliedTerms(of: tableName) {
+            names.append(SQLText.name(column))
+            terms.append(expression)
+        }
         return "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) "
             + "SELECT \(terms.joined(separator: ", ")) FROM \(batch)"
     }

@@ -149,6 +149,7 @@ struct SQLiteAdoptedTable: Sendable {
             try checkNumberColumns([link.column, link.position])
         }
         try checkMandatoryColumns(besides: Set(schema.filledColumns(family: family).map { $0.lowercased() }))
+        try checkSuppliedColumns(schema)
         try checkIdentities(family, schema, connection)
         try checkStatements(connection)
     }
@@ -157,13 +158,15 @@ struct SQLiteAdoptedTable: Sendable {
     /// once.
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable`, with the reason.
-    func check(_ join: SQLSchema.JoinLink, _ connection: SQLiteConnection) throws {
+    func check(_ join: SQLSchema.JoinLink, of schema: SQLSchema, _ connection: SQLiteConnection) throws {
         let pair = [join.source, join.target]
         let names = pair + [join.position, join.inversePosition].compactMap { $0 }
         try checkNumberColumns(names)
         if try !isUnique(pair, connection) { try checkPairs(of: join, connection) }
         try checkIntegers(pair, connection)
-        try checkMandatoryColumns(besides: Set(names.map { $0.lowercased() }))
+        let supplied = Array((schema.suppliedValues[join.table] ?? [:]).keys)
+        try checkMandatoryColumns(besides: Set((names + supplied).map { $0.lowercased() }))
+        try checkSuppliedColumns(schema)
         try checkStatements(connection)
     }
 
@@ -331,7 +334,20 @@ struct SQLiteAdoptedTable: Sendable {
             guard filled.contains(key) else {
                 throw unsuitable(
                     "its column \(column.name) is NOT NULL without a default, and new objects have no value for it; "
-                        + "allow NULL or give it a default")
+                        + "supply one by Options.suppliedValues, allow NULL or give it a default")
+            }
+        }
+    }
+
+    /// Verifies that the columns of supplied values can be written.
+    private func checkSuppliedColumns(_ schema: SQLSchema) throws(SQLSchemaError) {
+        let values = schema.suppliedValues.first { schema.dialect.folded($0.key) == schema.dialect.folded(name) }
+        for column in (values?.value ?? [:]).keys.sorted() {
+            guard let found = columns[column.lowercased()] else {
+                throw .missingColumn(table: name, column: column)
+            }
+            guard !found.isGenerated else {
+                throw unsuitable("\(column) is generated, so no value can be supplied for it")
             }
         }
     }

@@ -104,4 +104,52 @@ struct SQLiteDeclarations {
         }
         return (name, String(decoding: rest.drop(while: isSpace), as: UTF8.self))
     }
+
+    // MARK: Checks
+
+    /// The names in a check, as SQLite compares them.
+    ///
+    /// - Parameters:
+    ///   - constraint: The name of the check or, if it has none, its expression.
+    ///   - creation: The `CREATE TABLE` statement.
+    static func names(inCheck constraint: String, of creation: String) -> Set<[UInt8]> {
+        let dialect = SQLiteDialect()
+        let words = words(creation)
+        let place = words.indices.dropLast(2).first { index in
+            words[index].lowercased() == "constraint"
+                && dialect.folded(words[index + 1]) == dialect.folded(constraint)
+                && words[index + 2].lowercased() == "check"
+        }
+        guard let place else { return Set(self.words(constraint).map(dialect.folded)) }
+        var depth = 0
+        let expression = words[(place + 3)...].prefix { word in
+            if word == "(" { depth += 1 }
+            if word == ")" { depth -= 1 }
+            return depth > 0
+        }
+        return Set(expression.map(dialect.folded))
+    }
+
+    /// The names, keywords and other signs of a statement, without quotes, texts and comments.
+    private static func words(_ text: String) -> [String] {
+        var rest = Array(text.utf8)[...]
+        var words: [String] = []
+        while let first = rest.first {
+            let start = rest
+            if isNamePart(first) {
+                rest = rest.drop(while: isNamePart)
+                words.append(String(decoding: start[..<rest.startIndex], as: UTF8.self))
+                continue
+            }
+            skip(&rest)
+            let word = String(decoding: start[..<rest.startIndex], as: UTF8.self)
+            switch first {
+            case UInt8(ascii: "'"): continue
+            case UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "["):
+                words.append(String(word.dropFirst().dropLast()))
+            default: if word.utf8.count == 1, !isSpace(first) { words.append(word) }
+            }
+        }
+        return words
+    }
 }

@@ -163,6 +163,8 @@ package struct SQLiteDialect: SQLDialect {
         "\(SQLiteConnection.objectSetFunction)(\(parameters.add(.integer(number ?? 0))), \(expression))"
     }
 
+    package var transactionDate: String { "\(SQLiteConnection.transactionDateFunction)()" }
+
     // MARK: Removal
 
     package var doomedTable: String { "temp._sync_doomed" }

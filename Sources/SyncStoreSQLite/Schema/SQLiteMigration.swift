@@ -35,8 +35,8 @@ struct SQLiteMigration {
         /// The columns outside of relationships whose foreign keys would delete rows of the model's
         /// tables.
         var cascades: [SQLSchema.ColumnLink] = []
-        /// Whether there are triggers that may delete rows.
-        var hasDeletingTriggers = false
+        /// The triggers that may delete rows.
+        var deletingTriggers: [SQLTrigger] = []
     }
 
     /// Creates or migrates the tables.
@@ -47,6 +47,7 @@ struct SQLiteMigration {
         }
         encoding.reset()
         try checkColumnCounts()
+        try schema.checkSuppliedValues()
         var plan = try self.plan()
         var cascades: [SQLSchema.ColumnLink] = []
         if plan.isDone, try !lacksNote() {
@@ -74,18 +75,21 @@ struct SQLiteMigration {
     }
 
     private func others(_ plan: Plan, _ cascades: [SQLSchema.ColumnLink]) throws -> Others {
-        let count = try connection.integer(
+        let found = try connection.prepare(
             """
-            SELECT count(*) FROM sqlite_master \
-            WHERE type = 'trigger' AND (sql LIKE '%DELETE%FROM%' OR sql LIKE '%REPLACE%')
+            SELECT name, tbl_name FROM sqlite_master \
+            WHERE type = 'trigger' AND (sql LIKE '%DELETE%FROM%' OR sql LIKE '%REPLACE%') ORDER BY 1
             """)
-        return Others(tables: plan.adopted, cascades: cascades, hasDeletingTriggers: count != 0)
+        var triggers: [SQLTrigger] = []
+        while try found.step() { triggers.append(SQLTrigger(found.text(at: 0), on: found.text(at: 1))) }
+        return Others(tables: plan.adopted, cascades: cascades, deletingTriggers: triggers)
     }
 
     /// Verifies that the store can go on after another program changed tables.
     ///
     /// - Parameter isWriting: Whether the store is about to write.
-    /// - Throws: `SQLiteError` with the code `schemaChanged` if the tables have to be adapted.
+    /// - Throws: `SQLiteError` with the code `schemaChanged` if the tables have to be adapted;
+    ///   `SQLSchemaError.damaged` if parts of them are missing.
     func verify(isWriting: Bool) throws -> Others {
         let plan = try self.plan()
         guard plan.isDone else {
@@ -105,7 +109,7 @@ struct SQLiteMigration {
             try SQLiteAdoptedTable(found.table, on: connection).check(family: family, of: schema, on: connection)
         }
         for join in plan.schema.joins where plan.adopted[join.table] != nil {
-            try SQLiteAdoptedTable(join.table, on: connection).check(join, connection)
+            try SQLiteAdoptedTable(join.table, on: connection).check(join, of: plan.schema, connection)
         }
         let foreignKeys = try SQLForeignKeys(plan.schema, stored: plan.stored?.description, on: connection)
         try foreignKeys.checkLinks(of: plan.adopted.keys)
@@ -147,35 +151,28 @@ struct SQLiteMigration {
             // Tables and columns that the model no longer has matter only to a migration.
             let needed = isSuitable ? schema.tables : stored.description.tables
             let names = Set(schema.tables.map(\.name))
+            var lost: [SQLSchemaError.Defect] = []
             for table in needed where own.contains(table.name.lowercased()) && adopted[table.name] == nil {
                 guard !known.contains(table.name) || names.contains(table.name) else { continue }
-                try checkPresence(of: table)
+                lost += try missingParts(of: table)
             }
+            guard lost.isEmpty else { throw SQLSchemaError.damaged(lost) }
         }
         return Plan(
             schema: schema, stored: stored, wanted: wanted, isDone: try isSuitable && isComplete(schema, adopted),
             adopted: adopted)
     }
 
-    /// Verifies that a table of the store still has its columns.
-    ///
-    /// - Throws: `SQLiteError` with the code `schemaChanged`.
-    private func checkPresence(of table: SQLSchema.Table) throws(SQLiteError) {
+    /// A table of the store if it is missing, or the columns that it no longer has.
+    private func missingParts(of table: SQLSchema.Table) throws(SQLiteError) -> [SQLSchemaError.Defect] {
         let info = try connection.prepare("SELECT name FROM pragma_table_xinfo(?)")
         info.bind([.text(table.name)])
         var found: Set<[UInt8]> = []
         while try info.step() { found.insert(schema.dialect.folded(info.text(at: 0))) }
-        let missing = table.columns.filter { !found.contains(schema.dialect.folded($0)) }
-        guard !missing.isEmpty else { return }
-        let subject =
-            found.isEmpty
-            ? "the table \(table.name) of the store"
-            : "\(missing.map { "\(table.name).\($0)" }.joined(separator: ", ")) of the store"
-        throw SQLiteError(
-            code: SQLiteError.Code.schemaChanged,
-            message:
-                "another program dropped or renamed \(subject); undo that, create it again without its values with "
-                + "SQLiteStore.repair, or fill the store's tables again with SQLiteStore.rebuild")
+        guard !found.isEmpty else { return [SQLSchemaError.Defect(table: table.name, part: .table)] }
+        return table.columns.filter { !found.contains(schema.dialect.folded($0)) }.map {
+            SQLSchemaError.Defect(table: table.name, part: .column($0))
+        }
     }
 
     /// Whether the tables still have the schema's columns and indices. Other programs may have made

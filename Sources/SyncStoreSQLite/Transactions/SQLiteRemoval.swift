@@ -22,52 +22,78 @@ extension SQLiteConnection: SQLRemovalConnection {
                                 removal.start(try queries.rows(query, objectSet: objectSet), entity: layout.index))
                         }
                     }
-                } catch let error as SQLiteError where error.isForeignKey {
-                    throw naming(try referringTable(queries.schema), in: error)
+                } catch let error as SQLiteError where error.isRefusal {
+                    throw StoreError.refused(try refusal(error, of: layout, removal))
                 }
             })
     }
 
-    /// The table and column of another tool that refer to an object to delete, and the object's
-    /// table; nil if there is none.
-    private func referringTable(_ schema: SQLSchema) throws(SQLiteError) -> (table: String, target: String)? {
+    /// Describes the object that a foreign key or a trigger keeps from being deleted.
+    private func refusal(_ error: SQLiteError, of layout: EntityLayout, _ removal: SQLRemoval) throws -> StoreError.Refusal {
+        var refusal = StoreError.Refusal(entity: layout.name, reason: .check, databaseError: error.debugDescription)
+        guard error.isForeignKey else {
+            refusal.constraint = error.messageWithoutValues
+            return refusal
+        }
+        for reference in try references(to: removal.schema) {
+            guard let found = try removal.refusal(by: reference, on: self) else { continue }
+            refusal = found
+            refusal.databaseError = error.debugDescription
+            break
+        }
+        return refusal
+    }
+
+    /// The foreign keys to the entities' tables that keep rows from being deleted.
+    private func references(to schema: SQLSchema) throws(SQLiteError) -> [SQLRemoval.Reference] {
         let keys = try prepare(
             """
-            SELECT m.name, f."from", f."table", \
+            SELECT m.name, f.id, f."from", f."table", \
             ifnull(f."to", (SELECT c.name FROM pragma_table_info(f."table") c WHERE c.pk = f.seq + 1)) \
             FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f \
-            WHERE m.type = 'table' AND f.on_delete IN ('NO ACTION', 'RESTRICT')
+            WHERE m.type = 'table' AND f.on_delete IN ('NO ACTION', 'RESTRICT') ORDER BY m.name, f.id, f.seq
             """)
-        while try keys.step() {
-            let (table, column, target) = (keys.text(at: 0), keys.text(at: 1), keys.text(at: 2))
-            guard !keys.isNull(at: 3),
-                let family = schema.families.firstIndex(where: { $0.table.lowercased() == target.lowercased() })
-            else { continue }
-            let found = try integer(
-                """
-                SELECT 1 FROM \(SQLText.name(table)) c JOIN \(SQLText.name(target)) p \
-                ON p.\(SQLText.name(keys.text(at: 3))) = c.\(SQLText.name(column)) \
-                JOIN \(schema.dialect.doomedTable) d ON d.family = \(family) AND d.row = p.\(schema.rowColumn) LIMIT 1
-                """)
-            if found != nil { return (table: "\(table).\(column)", target: target) }
+        struct Key: Hashable {
+            let table: String
+            let number: Int64
         }
-        return nil
+        var order: [Key] = []
+        var parts: [Key: (target: String, columns: [(column: String, target: String)])] = [:]
+        while try keys.step() {
+            guard !keys.isNull(at: 4) else { continue }
+            let key = Key(table: keys.text(at: 0), number: keys.integer(at: 1))
+            if parts[key] == nil { order.append(key) }
+            parts[key, default: (keys.text(at: 3), [])].columns.append((keys.text(at: 2), keys.text(at: 4)))
+        }
+        return order.compactMap { key in
+            guard let part = parts[key],
+                let family = schema.families.firstIndex(where: {
+                    schema.dialect.folded($0.table) == schema.dialect.folded(part.target)
+                })
+            else { return nil }
+            return SQLRemoval.Reference(
+                key.table, relation: schema.relation(key.table), family: family, columns: part.columns)
+        }
     }
 
-    /// The error of a commit, with the table whose foreign key has no referenced row.
-    func explainedCommit(_ error: SQLiteError) -> SQLiteError {
-        guard error.isForeignKey, isInTransaction,
-            let check = try? prepare("PRAGMA foreign_key_check"), (try? check.step()) == true
-        else { return error }
-        return naming((table: check.text(at: 0), target: check.text(at: 2)), in: error)
-    }
-
-    private func naming(_ reference: (table: String, target: String)?, in error: SQLiteError) -> SQLiteError {
-        guard let reference else { return error }
-        return SQLiteError(
-            code: error.code,
-            message: "\(error.message): \(reference.table) refers to deleted rows of \(reference.target)",
-            statement: error.statement)
+    /// Describes what a deferred foreign key refuses when a transaction ends; the error itself if
+    /// no table of the model is concerned.
+    func explainedCommit(_ error: SQLiteError, _ schema: SQLSchema) -> any Error {
+        guard error.isForeignKey, isInTransaction, let check = try? prepare("PRAGMA foreign_key_check") else {
+            return error
+        }
+        while (try? check.step()) == true {
+            let tables = [check.text(at: 2), check.text(at: 0)]
+            let family = tables.lazy.compactMap { table in
+                schema.families.first { schema.dialect.folded($0.table) == schema.dialect.folded(table) }
+            }.first
+            guard let family else { continue }
+            return StoreError.refused(
+                StoreError.Refusal(
+                    entity: schema.model.layouts[family.root].name, reason: .missingReference(from: tables[1]),
+                    databaseError: error.debugDescription))
+        }
+        return error
     }
 
     /// Runs a change, and fails if a trigger that the store did not create deletes further objects,
@@ -83,11 +109,16 @@ extension SQLiteConnection: SQLRemovalConnection {
         _ change: () throws -> Result
     ) throws -> Result {
         // Counting reads whole tables.
-        guard others.hasDeletingTriggers else { return try change() }
+        guard !others.deletingTriggers.isEmpty else { return try change() }
         let before = try rowCount(schema)
         let result = try change()
         let after = try rowCount(schema)
-        try schema.check(furtherDeletedCount: before + gain(result) - after, changing: layout)
+        let count = before + gain(result) - after
+        guard count <= 0 else {
+            throw SQLTrigger.error(
+                furtherDeletedCount: count, changing: schema.table(of: layout.index),
+                triggers: others.deletingTriggers)
+        }
         return result
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import SyncBase
 import SyncModel
 import SyncStore
@@ -99,6 +100,7 @@ actor SQLiteWorker: SQLWorker {
         connection.interruption.cancellation = cancellation
         do {
             try interruptible { try connection.execute("BEGIN IMMEDIATE") }
+            connection.transactionDate.value = schema.binding(.date(Timestamp(Date())))
             try files.check(connection)
             try interruptible { try verifyTables(try schemaVersion(connection), isWriting: true, connection) }
         } catch {
@@ -158,7 +160,7 @@ actor SQLiteWorker: SQLWorker {
             try files.check(connection)
             try connection.execute("COMMIT")
         } catch {
-            let explained = connection.explainedCommit(error)
+            let explained = connection.explainedCommit(error, schema)
             rollback()
             throw explained
         }
@@ -314,7 +316,9 @@ actor SQLiteWorker: SQLWorker {
             for request in waiting.takeRequests(in: schema.model, rowCount: 1000) {
                 let layout = try schema.model.layout(of: request)
                 var none: SQLWaitingValues?
-                let result = try merge(into: layout).run(request, [], &none, connection: connection)
+                let result = try connection.watchingDeletions(others, of: layout, schema, gain: { _ in 0 }) {
+                    try merge(into: layout).run(request, [], &none, connection: connection)
+                }
                 refused += result.refused
             }
             try connection.checkEmptied(refused, schema)
@@ -389,8 +393,19 @@ extension SQLiteConnection {
     ) throws -> [StoreError.Refusal] {
         let linked = try links(relationship, of: objects, queries).map(\.source)
         guard !linked.isEmpty else { return [] }
-        let query = StoreQuery(schema.model.layouts[relationship.source].name, objects: .only(linked))
-        let cursor = try SQLiteCursor(query, queries: queries, connection: self)
-        return try cursor.next(linked.count).map { $0.refusal(by: relationship) }
+        return try records(linked, of: schema.model.layouts[relationship.source].name, queries)
+            .map { $0.refusal(by: relationship) }
+    }
+
+    /// Reads an object; nil if it does not exist.
+    func record(_ object: ObjectID, of entity: String, _ queries: SQLQueries) throws -> StoredRecord? {
+        try records([object], of: entity, queries).first
+    }
+
+    private func records(
+        _ objects: [ObjectID], of entity: String, _ queries: SQLQueries
+    ) throws -> [StoredRecord] {
+        let query = StoreQuery(entity, objects: .only(objects))
+        return try SQLiteCursor(query, queries: queries, connection: self).next(objects.count)
     }
 }
