@@ -97,6 +97,10 @@ extension PostgresError.Code {
     public static let stringTooLong: Self = "22001"
     /// `22003`: a number is out of range for its column.
     public static let numberOutOfRange: Self = "22003"
+    /// `22008`: a date is out of range for its column.
+    public static let dateOutOfRange: Self = "22008"
+    /// `22P02`: a text is not a value of its column's type, such as a label of an enumeration.
+    public static let invalidText: Self = "22P02"
     /// `23502`: a column does not accept null.
     public static let notNullViolation: Self = "23502"
     /// `23503`: a foreign key refers to a row that does not exist, or a row is still referred to.
@@ -177,9 +181,13 @@ extension PostgresError: RetryableError {
             || (code == .readOnlyTransaction && statement != nil)
     }
 
-    /// Whether a constraint, an index, a trigger or the size of a column refused a row.
+    private static let refusals: Set<Code> = [
+        .stringTooLong, .numberOutOfRange, .dateOutOfRange, .invalidText, .raisedException,
+    ]
+
+    /// Whether a constraint, an index, a trigger or the type of a column refused a row.
     package var isRefusal: Bool {
-        code.rawValue.hasPrefix("23") || [.stringTooLong, .numberOutOfRange, .raisedException].contains(code)
+        code.rawValue.hasPrefix("23") || Self.refusals.contains(code)
     }
 
     /// Whether a statement failed because of a concurrent transaction: a serialization failure or a

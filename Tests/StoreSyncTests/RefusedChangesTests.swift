@@ -13,7 +13,9 @@ import Testing
     }
 
     /// The refusal that a sync throws.
-    private static func refusal(_ json: String, _ entity: String, _ store: any Store) async throws -> StoreError.Refusal? {
+    private static func refusal(_ json: String, _ entity: String, _ store: any Store) async throws -> StoreError
+        .Refusal?
+    {
         do {
             try await sync(json, entity, store)
             Issue.record("nothing was refused")
@@ -122,7 +124,7 @@ import Testing
             // Links of different parents have no order.
             let keys = (constraint.hasPrefix("UNIQUE") ? [12, 13] : [13, 19]).map { Record.Key.identity($0) }
             #expect(
-                other?.entity == "Child" && other?.key == .identity(13) && other?.attributes == ["parent"],
+                other?.entity == "Child" && other?.key.map(keys.contains) == true && other?.attributes == ["parent"],
                 "\(String(describing: other))")
             #expect(try await store.count(StoreQuery("Child", where: PropertyPath("parent.id") == 1)) == 0)
         }

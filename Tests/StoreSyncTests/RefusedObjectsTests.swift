@@ -36,7 +36,7 @@ import Testing
             columns: "name text, age bigint, CONSTRAINT sum CHECK (length(name) < 4 + coalesce(age, 0))",
             value: #""too long""#, reason: .check, attributes: ["name", "age"], constraint: "sum"),
         Case(
-            testDescription: "length", columns: "name varchar(5), age bigint", value: #""too long""#, reason: .tooLong,
+            testDescription: "length", columns: "name varchar(5), age bigint", value: #""too long""#, reason: .unfit,
             isOfBoth: false),
         Case(
             testDescription: "not null", columns: "name text NOT NULL, age bigint", value: "null", reason: .null),

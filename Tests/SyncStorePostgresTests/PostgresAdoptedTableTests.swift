@@ -40,9 +40,12 @@ struct PostgresAdoptedTableTests {
         ("CREATE TABLE people (\(Self.row), id bigint, name char(5), boss bigint)", "character(5)"),
         ("CREATE TABLE people (\(Self.row), id bigint, name text[], boss bigint)", "text[]"),
         ("CREATE TABLE people (\(Self.row), id bigint, name json, boss bigint)", "json"),
+        ("CREATE TABLE people (\(Self.row), id bigint, name name, boss bigint)", "has the type name"),
         (
-            "CREATE TYPE mood AS ENUM ('a'); CREATE TABLE people (\(Self.row), id bigint, name mood, boss bigint)",
-            "mood"
+            """
+            CREATE TABLE people (row_number bigint NOT NULL, id bigint NOT NULL, name text, boss bigint, \
+            PRIMARY KEY (id, row_number)) PARTITION BY HASH (id)
+            """, "a unique index of a partitioned table has to contain its partition key"
         ),
         ("CREATE DOMAIN code AS char(2); CREATE TABLE people (\(Self.row), id bigint, name code, boss bigint)", "code"),
         ("CREATE TABLE people (\(Self.row), id numeric, name text, boss bigint)", "numeric"),
@@ -107,8 +110,8 @@ struct PostgresAdoptedTableTests {
     }
 
     static let lossyColumns: [(type: AttributeType, column: String)] = [
-        (.double, "real"), (.double, "numeric"), (.double, "integer"), (.decimal, "numeric(10,2)"),
-        (.decimal, "double precision"), (.date, "date"), (.date, "timestamptz(3)"), (.date, "text"),
+        (.double, "real"), (.double, "numeric"), (.double, "integer"),
+        (.decimal, "double precision"), (.date, "time"), (.date, "text"),
         (.bool, "integer"), (.uuid, "text"), (.json, "json"), (.binary, "text"), (.string, "bytea"),
         (.int32, "oid"), (.float, "numeric"), (.uri, "\"char\""),
     ]
@@ -160,6 +163,30 @@ struct PostgresAdoptedTableTests {
                 let result = try await store.transaction { try await $0.merge(MergeRequest(records)) }
                 #expect(result.rows.map { $0?.change } == [change])
             }
+        }
+    }
+
+    /// The store needs no index beside one that does the same.
+    @Test(arguments: ["UNIQUE (id)", "UNIQUE NULLS NOT DISTINCT (id)", "UNIQUE (id) DEFERRABLE"])
+    func aUniqueIndexOfOthersIsUsedForTheIdentity(constraint: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(
+                "CREATE TABLE people (\(Self.row), id bigint, name text, boss bigint, CONSTRAINT mine \(constraint))"
+            )
+            let indexes = "SELECT indexname FROM pg_indexes WHERE tablename = 'people' AND indexdef LIKE '%(id)%'"
+            for _ in 0..<2 {
+                let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+                try await AdoptedPeople.put([1, 2], into: store)
+                #expect(try await store.count(StoreQuery("Person")) == 2)
+                let isEqual = constraint == "UNIQUE (id)"
+                #expect(
+                    Set(try await database.run(indexes).map { $0[0] })
+                        == (isEqual ? ["mine"] : ["mine", "Person_identity"]))
+                #expect(try await PostgresStore.verify(at: database.url) == [])
+            }
+            try await database.run("ALTER TABLE people DROP CONSTRAINT mine")
+            _ = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+            #expect(try await database.run(indexes) == [["Person_identity"]])
         }
     }
 

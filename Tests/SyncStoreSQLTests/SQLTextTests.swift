@@ -186,12 +186,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"name = "O'Neill""#, #"t."full name" COLLATE "C" = $1::text"#, [SQLBinding.text("O'Neill")]),
+        (#"name = "O'Neill""#, #"t."full name"::text COLLATE "C" = $1::text"#, [SQLBinding.text("O'Neill")]),
         ("id in (1, 2)", #"t."id" IN ($1::bigint, $2::bigint)"#, [.integer(1), .integer(2)]),
         (
             "name beginswith 'é'",
-            #"(t."full name" COLLATE "C" >= $1::text AND t."full name" COLLATE "C" < $2::text "#
-                + #"AND starts_with(t."full name" COLLATE "C", $3::text))"#, [.text("é"), .text("ê"), .text("é")]
+            #"(t."full name"::text COLLATE "C" >= $1::text AND t."full name"::text COLLATE "C" < $2::text "#
+                + #"AND starts_with(t."full name"::text COLLATE "C", $3::text))"#, [.text("é"), .text("ê"), .text("é")]
         ),
         (
             "boss.boss.id = 1",
@@ -241,7 +241,7 @@ import Testing
                     #"SELECT t."_id", t."_entity", t."id"::bigint, t."full name"::text, t."born"::timestamptz, "#
                         + #"t."salary"::numeric::text FROM "Person" t WHERE t."_entity" IN ('Employee') "#
                         + #"AND t."_id" = ANY($1::bigint[]) ORDER BY t."salary" DESC NULLS LAST, "#
-                        + #"(SELECT r1."full name" FROM "Person" r1 WHERE r1."_id" = t."boss" "#
+                        + #"(SELECT r1."full name"::text FROM "Person" r1 WHERE r1."_id" = t."boss" "#
                         + #"AND r1."_entity" IN ('Person', 'Employee')) COLLATE "C" ASC NULLS FIRST, "#
                         + #"t."_id" LIMIT $2::bigint OFFSET $3::bigint"#,
                     [.objects([1, 2]), .integer(5), .integer(2)]))

@@ -13,8 +13,9 @@ extension StoreError {
             case taken(by: Record.Key?)
             /// A check, a trigger or another rule for values.
             case check
-            /// A column that accepts only shorter texts or smaller numbers.
-            case tooLong
+            /// A column that does not hold a value exactly, such as a text that is too long, or a
+            /// number with more digits.
+            case unfit
             /// A column that does not accept null.
             case null
             /// A foreign key. The payload is the table that refers to rows which do not exist.
@@ -80,7 +81,7 @@ extension StoreError.Refusal: CustomStringConvertible, CustomDebugStringConverti
             let holder = other.map { Self.name(entity, $0) } ?? "another \(entity)"
             return "\(holder) already has these values\(names.isEmpty ? "" : " of \(names)")"
         case .check: return "a constraint or trigger of the table refuses \(names.isEmpty ? "the values" : names)"
-        case .tooLong: return "\(names.isEmpty ? "a value" : names) is too long or too large for its column"
+        case .unfit: return "\(names.isEmpty ? "a value" : names) does not fit its column exactly"
         case .null: return "\(names.isEmpty ? "a column" : names) has no value, and its column does not accept null"
         case .missingReference(let table): return "\(table) refers to a row that does not exist"
         case .referred(let table): return "it cannot be deleted, because \(table) refers to it"

@@ -175,6 +175,12 @@ package struct PostgresDialect: SQLDialect {
         }
     }
 
+    /// A text can be in a column of an enumeration. The cast of a text to itself is not executed, and
+    /// an index is used as without it.
+    package func operand(_ column: String, as type: AttributeType) -> String {
+        type == .string ? "\(column)::text" : column
+    }
+
     /// Required because adopted tables may have other collations.
     package func collation(_ type: AttributeType) -> String {
         type == .string || type == .uri ? " COLLATE \"C\"" : ""

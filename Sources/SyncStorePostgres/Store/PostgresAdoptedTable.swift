@@ -12,6 +12,8 @@ struct PostgresAdoptedTable {
         let type: String
         /// The type that the table declares.
         let declaredType: String
+        /// Whether the type is an enumeration.
+        let isEnumeration: Bool
         let isMandatory: Bool
         /// Whether the column has a value if an insertion does not supply one.
         let hasDefault: Bool
@@ -24,6 +26,7 @@ struct PostgresAdoptedTable {
     let name: String
     /// The name in statements.
     private let relation: String
+    private let isPartitioned: Bool
     private let connection: PostgresConnection
     private let columns: [String: Column]
 
@@ -54,6 +57,7 @@ struct PostgresAdoptedTable {
             throw SQLSchemaError.unsuitableTable(
                 table: name, reason: "tables inherit from it, and its unique indices do not cover their rows")
         }
+        self.isPartitioned = isPartitioned
         // A domain has the values of its base type, which may be another domain.
         let found = try connection.run(
             SQLStatementText(
@@ -72,7 +76,8 @@ struct PostgresAdoptedTable {
                 JOIN pg_catalog.pg_type d ON d.oid = t.type WHERE t.attnum = a.attnum AND d.typdefault IS NOT NULL), \
                 a.attgenerated::text <> ''::text, a.attidentity::text = 'a'::text, \
                 (SELECT c.collname::text FROM pg_catalog.pg_collation c \
-                WHERE c.oid = a.attcollation AND NOT c.collisdeterministic) \
+                WHERE c.oid = a.attcollation AND NOT c.collisdeterministic), \
+                (SELECT y.typtype::text = 'e'::text FROM pg_catalog.pg_type y WHERE y.oid = b.type) \
                 FROM pg_catalog.pg_attribute a JOIN base b ON b.attnum = a.attnum \
                 WHERE a.attrelid = to_regclass($1::text)
                 """, [table]))
@@ -81,11 +86,27 @@ struct PostgresAdoptedTable {
             guard let column = found.text(row, 0) else { continue }
             columns[column] = Column(
                 type: found.text(row, 1) ?? "", declaredType: found.text(row, 2) ?? "",
+                isEnumeration: found.boolean(row, 8) == true,
                 isMandatory: found.boolean(row, 3) == true, hasDefault: found.boolean(row, 4) == true,
                 isGenerated: found.boolean(row, 5) == true, isAlwaysIdentity: found.boolean(row, 6) == true,
                 looseCollation: found.text(row, 7))
         }
         self.columns = columns
+    }
+
+    // MARK: Forms
+
+    /// The forms of an attribute's columns that hold only some values, by the name of the column.
+    func forms(family: Int, of schema: SQLSchema) -> [String: PostgresColumnForm] {
+        var forms: [String: PostgresColumnForm] = [:]
+        for column in schema.attributeColumns[family] {
+            forms[column.name] = columns[column.name].flatMap { form($0, of: column.attribute.type) }
+        }
+        return forms
+    }
+
+    private func form(_ column: Column, of type: AttributeType) -> PostgresColumnForm? {
+        PostgresColumnForm(column.type, isEnumeration: column.isEnumeration, of: type)
     }
 
     // MARK: Checks
@@ -120,7 +141,9 @@ struct PostgresAdoptedTable {
             else {
                 throw unsuitable(
                     "\(numbers), which numbers its rows, has to be an integer column that is NOT NULL and has a "
-                        + "unique index of its own")
+                        + "unique index of its own"
+                        + (isPartitioned
+                            ? "; a unique index of a partitioned table has to contain its partition key" : ""))
             }
         }
         if schema.families[family].namesEntity {
@@ -199,15 +222,14 @@ struct PostgresAdoptedTable {
             throw unsuitable("\(column) is GENERATED ALWAYS AS IDENTITY, and \(attribute) an attribute")
         }
         let types = Self.types(for: type)
-        // The column rejects a text that is too long.
-        guard
-            types.contains(found.type)
-                || types.contains(String(found.type.prefix { $0 != "(" }))
-                    && found.type.hasPrefix("character varying")
-        else {
+        let form = form(found, of: type)
+        guard types.contains(found.type) || form != nil else {
             throw unsuitable(
                 "\(column) has the type \(found.declaredType), which changes or refuses values of \(attribute) "
                     + "(\(type.rawValue)); it has to be \(types.sorted().joined(separator: " or "))")
+        }
+        if isCompared, let form, !form.identifies {
+            throw unsuitable("\(column) identifies objects, and its type \(found.declaredType) cannot do that")
         }
         if isCompared, let collation = found.looseCollation {
             throw unsuitable(

@@ -21,12 +21,14 @@ struct PostgresMerge {
 
     /// Creates a merge for an entity.
     ///
-    /// - Parameter nextRow: The expression for the number of a new row of the table.
-    init(_ entity: Int, schema: SQLSchema, nextRow: String) {
+    /// - Parameters:
+    ///   - nextRow: The expression for the number of a new row of the table.
+    ///   - forms: The columns of the table that hold only some values, by name.
+    init(_ entity: Int, schema: SQLSchema, nextRow: String, forms: [String: PostgresColumnForm]) {
         self.schema = schema
         layout = schema.model.layouts[entity]
         batch = PostgresBatch(layout)
-        statements = PostgresMergeStatements(schema: schema, batch: batch, nextRow: nextRow)
+        statements = PostgresMergeStatements(schema: schema, batch: batch, nextRow: nextRow, forms: forms)
     }
 
     func find(

@@ -39,12 +39,15 @@ struct PostgresMergeStatements {
     private let batch: PostgresBatch
     private let nextRow: String
     private let namesEntity: Bool
+    /// The forms of columns, by slot.
+    private let forms: [PostgresColumnForm?]
 
-    init(schema: SQLSchema, batch: PostgresBatch, nextRow: String) {
+    init(schema: SQLSchema, batch: PostgresBatch, nextRow: String, forms: [String: PostgresColumnForm]) {
         self.schema = schema
         self.batch = batch
         self.nextRow = nextRow
         layout = batch.layout
+        self.forms = schema.columns[batch.layout.index].map { forms[$0] }
         namesEntity = schema.families[schema.familyIndex[layout.index]].namesEntity
     }
 
@@ -54,6 +57,20 @@ struct PostgresMergeStatements {
 
     private func column(_ slot: Int) -> String {
         SQLText.name(schema.columns[layout.index][slot])
+    }
+
+    /// The value to write for a cell.
+    private func written(_ slot: Int) -> String {
+        let cell = "b.\(PostgresBatch.cell(slot))"
+        return forms[slot]?.written(cell) ?? cell
+    }
+
+    /// The condition that a stored value differs from a cell.
+    private func isOther(_ slot: Int) -> String {
+        let stored = "t.\(column(slot))"
+        // Adopted tables may have other collations, which may consider different texts equal.
+        return "\(forms[slot]?.compared(stored) ?? stored)\(schema.dialect.collation(layout.attributes[slot].type)) "
+            + "IS DISTINCT FROM b.\(PostgresBatch.cell(slot))"
     }
 
     /// Selects the name of an object's entity; the parameter is its number. Nil if the table has
@@ -69,11 +86,13 @@ struct PostgresMergeStatements {
     }
 
     /// The statement that copies new rows into the table. Nil if the unique index of the identities
-    /// does not cover everything that a merge finds.
+    /// does not cover everything that a merge finds, or if the rows get values that are expressions.
     ///
     /// - Parameter linked: The relationship whose targets the rows have; nil for none.
     func copying(linked: EntityLayout.Relationship?) -> String? {
-        guard layout.hasIdentity, !namesEntity else { return nil }
+        guard layout.hasIdentity, !namesEntity, schema.suppliedTerms(of: schema.table(of: layout.index)).isEmpty else {
+            return nil
+        }
         var names = [schema.rowColumn]
         if let linked {
             guard case .column(let link) = schema.relationships[linked.source][linked.index] else { return nil }
@@ -135,10 +154,7 @@ struct PostgresMergeStatements {
         let differs =
             task.updates && !slots.isEmpty
             ? slots.map { slot in
-                // Adopted tables may have other collations, which may consider different texts
-                // equal.
-                let collation = schema.dialect.collation(layout.attributes[slot].type)
-                var isOther = "t.\(column(slot))\(collation) IS DISTINCT FROM b.\(PostgresBatch.cell(slot))"
+                var isOther = isOther(slot)
                 if task.waiting.slots.contains(slot) {
                     let objects = task.waiting.objects.map(String.init).joined(separator: ",")
                     isOther = "(\(isOther) AND t.\(schema.rowColumn) <> ALL ('{\(objects)}'::bigint[]))"
@@ -207,7 +223,7 @@ struct PostgresMergeStatements {
         }
         for slot in layout.attributes.indices {
             names.append(column(slot))
-            terms.append(task.emptied[slot].map { empty($0, slot, object: "b.new") } ?? "b.\(PostgresBatch.cell(slot))")
+            terms.append(task.emptied[slot].map { empty($0, slot, object: "b.new") } ?? written(slot))
         }
         if let linked = task.linked, case .column(let link) = schema.relationships[linked.source][linked.index] {
             names.append(SQLText.name(link.column))
@@ -224,10 +240,9 @@ struct PostgresMergeStatements {
 
     private func update(_ task: Task, _ slots: [Int]) -> String {
         let assignments = slots.map { slot in
-            var cell = "b.\(PostgresBatch.cell(slot))"
+            var cell = written(slot)
             if let content = task.emptied[slot] {
-                let isOther = "t.\(column(slot)) IS DISTINCT FROM \(cell)"
-                cell = "CASE WHEN \(isOther) THEN \(empty(content, slot, object: "b.row")) ELSE \(cell) END"
+                cell = "CASE WHEN \(isOther(slot)) THEN \(empty(content, slot, object: "b.row")) ELSE \(cell) END"
             }
             let value =
                 task.presence[slot] == .sometimes

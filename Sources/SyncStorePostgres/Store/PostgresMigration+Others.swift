@@ -12,6 +12,8 @@ extension PostgresMigration {
         /// The columns outside of relationships whose foreign keys would delete rows of the model's
         /// tables.
         var cascades: [SQLSchema.ColumnLink] = []
+        /// The columns of adopted tables that hold only some values, by table and name.
+        var forms: [String: [String: PostgresColumnForm]] = [:]
         /// A fingerprint of all foreign keys of the database, to notice changes.
         var fingerprint = ""
     }
@@ -41,22 +43,29 @@ extension PostgresMigration {
     // MARK: Tables
 
     /// Verifies that the store can write to adopted tables.
-    func checkTables(_ adopted: Set<String>) throws {
+    ///
+    /// - Returns: The columns that hold only some values, by table and name.
+    func checkTables(_ adopted: Set<String>) throws -> [String: [String: PostgresColumnForm]] {
+        var forms: [String: [String: PostgresColumnForm]] = [:]
         let tables = Dictionary(schema.tables.map { ($0.name, $0) }) { first, _ in first }
         for (family, found) in schema.families.enumerated() where adopted.contains(found.table) {
-            try PostgresAdoptedTable(found.table, in: schema, on: connection).check(family: family, of: schema)
+            let table = try PostgresAdoptedTable(found.table, in: schema, on: connection)
+            try table.check(family: family, of: schema)
+            forms[found.table] = table.forms(family: family, of: schema)
         }
         for join in schema.joins where adopted.contains(join.table) {
             let found = try PostgresAdoptedTable(join.table, in: schema, on: connection)
             if let table = tables[join.table] { try found.checkColumns(of: table, schema) }
             try found.check(join, of: schema)
         }
+        return forms
     }
 
     /// Adopts an existing table: creates its missing indices.
     func index(_ table: SQLSchema.Table) throws {
         try PostgresAdoptedTable(table.name, in: schema, on: connection).checkColumns(of: table, schema)
-        for index in table.indices {
+        let found = try found(of: [table])
+        for index in table.indices where !found.hasEqual(of: index, of: table.name) {
             guard try !exists(index.name) else {
                 guard try isIndex(index, of: table.name) else {
                     throw SQLSchemaError.unfitForeignObject(
@@ -163,7 +172,10 @@ extension PostgresMigration {
         let found = try connection.execute(
             "LOCK TABLE \(tables.map(schema.relation).joined(separator: ", ")) IN ROW EXCLUSIVE MODE; \(Self.fingerprint)"
         )
-        return found.text(0, 0) ?? "" == others.fingerprint ? others : try checkForeignKeys(others.adopted)
+        guard found.text(0, 0) ?? "" != others.fingerprint else { return others }
+        var changed = try checkForeignKeys(others.adopted)
+        changed.forms = others.forms
+        return changed
     }
 
     /// Verifies the foreign keys of other tools.

@@ -20,12 +20,20 @@ extension PostgresMigration {
                 t.name, o.relname::text FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid \
                 JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid \
                 UNION ALL \
+                SELECT 'unique'::text, t.name, '("'::text || (\
+                SELECT pg_catalog.string_agg(pg_catalog.replace(a.attname::text, '"'::text, '""'::text), '", "'::text ORDER BY k.place) \
+                FROM pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(number, place) \
+                JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number) || '")'::text \
+                FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid WHERE i.indisunique AND i.indisvalid AND i.indimmediate \
+                AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts \
+                AND coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct'::text, ''::text) <> 'true'::text \
+                UNION ALL \
                 SELECT CASE WHEN k.convalidated THEN 'reference'::text ELSE 'unsure'::text END, t.name, k.conname::text FROM t \
                 JOIN pg_catalog.pg_constraint k ON k.conrelid = t.oid WHERE k.contype::text = 'f'::text
                 """, [.text(settings.schemaName), .typed(names, as: "text[]")]))
         let parts: [String: SQLFoundTables.Part] = [
             "column": .column, "key": .primaryKey, "index": .index, "invalid": .invalidIndex, "reference": .foreignKey,
-            "unsure": .unsureKey,
+            "unsure": .unsureKey, "unique": .uniqueColumns,
         ]
         var found = SQLFoundTables(schema.dialect, hasSeparateKeys: true)
         for row in 0..<result.rowCount {

@@ -46,10 +46,11 @@ struct PostgresMigration {
     func run() throws -> (numbering: [String], others: Others) {
         try schema.checkSuppliedValues()
         var others = Others()
+        var forms: [String: [String: PostgresColumnForm]] = [:]
         var plan = try plan()
         if try plan.isDone && (settings.isReadOnly || plan.isComplete && !lacksNote()) {
             if !settings.isReadOnly {
-                try checkTables(plan.adopted)
+                forms = try checkTables(plan.adopted)
                 others = try checkForeignKeys(plan.adopted)
             }
         } else {
@@ -57,7 +58,7 @@ struct PostgresMigration {
             others = try transaction {
                 // Another host may have migrated the database in the meantime.
                 plan = try self.plan()
-                try checkTables(plan.adopted)
+                forms = try checkTables(plan.adopted)
                 if !plan.isDone { try migrate(plan) }
                 let others = try checkForeignKeys(plan.adopted)
                 try writeNote()
@@ -74,6 +75,7 @@ struct PostgresMigration {
                 }
             }
         }
+        others.forms = forms
         return (try schema.families.map { try numbering(of: $0.table) ?? "NULL::bigint" }, others)
     }
 

@@ -141,17 +141,9 @@ extension PostgresMerge {
             refusal.attributes = attributes(of: [error.column].compactMap(\.self))
             refusal.reason = .null
             if refusal.attributes.isEmpty { refusal.constraint = error.column }
-        case .stringTooLong, .numberOutOfRange:
-            let limits = try connection.run(SQLStatementText(Self.lengthLimits, [table]))
-            for limit in 0..<limits.rowCount {
-                guard let column = limits.text(limit, 0),
-                    let slot = schema.columns[layout.index].firstIndex(of: column),
-                    case .string(let text) = reader.value(row: row, slot: slot) ?? .null,
-                    text.unicodeScalars.count > limits.integer(limit, 1) ?? .max
-                else { continue }
-                refusal.attributes.append(layout.attributes[slot].name)
-            }
-            refusal.reason = .tooLong
+        case .stringTooLong, .numberOutOfRange, .dateOutOfRange, .invalidText:
+            refusal.attributes = try unheld(row: row, connection)
+            refusal.reason = .unfit
         default:
             let columns = try connection.run(SQLStatementText(Self.constraintColumns, [table, name])).texts(0)
             refusal.attributes = attributes(of: columns)
@@ -179,11 +171,22 @@ extension PostgresMerge {
         ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey) \
         WHERE c.conrelid = to_regclass($1::text) AND c.conname::text = $2::text
         """
-    /// Selects the columns of limited texts, and the number of characters that each accepts.
-    private static let lengthLimits = """
-        SELECT attname::text, (atttypmod - 4)::bigint FROM pg_catalog.pg_attribute \
-        WHERE attrelid = to_regclass($1::text) AND atttypid = 'pg_catalog.varchar'::regtype AND atttypmod > 4
-        """
+
+    /// The attributes whose columns do not hold the values of a row.
+    private func unheld(row: Int, _ connection: PostgresConnection) throws -> [String] {
+        let family = schema.familyIndex[layout.index]
+        let table = try PostgresAdoptedTable(schema.families[family].table, in: schema, on: connection)
+        let forms = table.forms(family: family, of: schema)
+        let limited = layout.attributes.indices.compactMap { slot in
+            forms[schema.columns[layout.index][slot]].map { (slot: slot, form: $0) }
+        }
+        guard !limited.isEmpty else { return [] }
+        let terms = limited.map { "(\($0.form.holds(PostgresBatch.cell($0.slot)))) IS FALSE" }
+        let found = try connection.execute(
+            "SELECT \(terms.joined(separator: ", ")) FROM \(batch.name) WHERE \(PostgresBatch.place) = \(row)")
+        guard found.rowCount > 0 else { return [] }
+        return limited.indices.filter { found.boolean(0, $0) == true }.map { layout.attributes[limited[$0].slot].name }
+    }
 
     /// The identity of the object that has the values of a unique index.
     private func holder(

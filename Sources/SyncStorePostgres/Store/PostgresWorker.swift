@@ -310,7 +310,9 @@ actor PostgresWorker: SQLWorker {
     private func merge(into layout: EntityLayout) -> PostgresMerge {
         let merge =
             merges[layout.index]
-            ?? PostgresMerge(layout.index, schema: schema, nextRow: numbering[schema.familyIndex[layout.index]])
+            ?? PostgresMerge(
+                layout.index, schema: schema, nextRow: numbering[schema.familyIndex[layout.index]],
+                forms: others.forms[schema.table(of: layout.index)] ?? [:])
         merges[layout.index] = merge
         return merge
     }

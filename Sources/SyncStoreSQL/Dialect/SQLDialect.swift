@@ -70,6 +70,8 @@ package protocol SQLDialect: Sendable {
     func condition(_ holds: Bool) -> String
     /// The expression that reads an attribute's column in the same form for every column type.
     func selected(_ column: String, as type: AttributeType) -> String
+    /// An attribute's column as a term of conditions and orderings.
+    func operand(_ column: String, as type: AttributeType) -> String
     /// The `COLLATE` clause for comparisons of an attribute; empty for none.
     func collation(_ type: AttributeType) -> String
     /// An aggregate of an expression, converted to the type that a selection states.
@@ -125,6 +127,8 @@ extension SQLDialect {
     package var longKeys: SQLLongKeys? { nil }
 
     package func relation(_ name: String) -> String { SQLText.name(name) }
+
+    package func operand(_ column: String, as type: AttributeType) -> String { column }
 
     package func findingTables(_ statement: String) -> String { statement }
 

@@ -16,6 +16,8 @@ package struct SQLFoundTables {
     private var columns: Set<Name> = []
     private var indices: Set<Name> = []
     private var invalidIndices: Set<Name> = []
+    /// The columns of unique indices, as in ``SQLSchema/Index/columns``.
+    private var uniqueColumns: Set<Name> = []
     /// Nil if foreign keys are part of the tables' definitions.
     private var foreignKeys: Set<Name>?
     /// Foreign keys that are not validated.
@@ -35,6 +37,8 @@ package struct SQLFoundTables {
     /// A part of a table that was found.
     package enum Part {
         case column, index, invalidIndex, foreignKey, unsureKey, primaryKey
+        /// The columns of a unique index instead of its name, as in ``SQLSchema/Index/columns``.
+        case uniqueColumns
     }
 
     /// Adds a part of a table.
@@ -48,8 +52,15 @@ package struct SQLFoundTables {
         case .invalidIndex: invalidIndices.insert(name)
         case .foreignKey: foreignKeys?.insert(name)
         case .unsureKey: unsureKeys.insert(name)
+        case .uniqueColumns: uniqueColumns.insert(name)
         case .primaryKey: primaryKeys?.insert(name.table)
         }
+    }
+
+    /// Whether a unique index of others does the work of an index of identities.
+    package func hasEqual(of index: SQLSchema.Index, of table: String) -> Bool {
+        index.isUnique && index.attributes == nil
+            && uniqueColumns.contains(Name(index.columns, of: table, dialect))
     }
 
     /// Whether an index exists but cannot be used, because its creation failed.
@@ -77,8 +88,11 @@ package struct SQLFoundTables {
             func name(_ name: String) -> Name { Name(name, of: table.name, dialect) }
             let folded = dialect.folded(table.name)
             guard self.tables.contains(folded) else { return [missing(.table)] }
-            let lostIndices = table.indices.filter { !indices.contains(name($0.name)) }.map { missing(.index($0.name)) }
-            guard !adopted.contains(table.name) else { return lostIndices }
+            let isAdopted = adopted.contains(table.name)
+            let lostIndices = table.indices.filter { index in
+                !indices.contains(name(index.name)) && !(isAdopted && hasEqual(of: index, of: table.name))
+            }.map { missing(.index($0.name)) }
+            guard !isAdopted else { return lostIndices }
             let lostColumns = table.columns.filter { !columns.contains(name($0)) }.map { missing(.column($0)) }
             let lostKey = primaryKeys?.contains(folded) == false ? [missing(.primaryKey)] : []
             let lostReferences = (table.foreignKeys ?? []).filter { foreignKeys?.contains(name($0.name)) == false }

@@ -326,7 +326,9 @@ package struct SQLPredicate {
     private mutating func leaf(_ key: PropertyPath.Bound, alias: String) -> String {
         switch key.leaf {
         case .attribute(let slot, _):
-            return "\(alias).\(SQLText.name(schema.columns[key.entity][slot]))"
+            return schema.dialect.operand(
+                "\(alias).\(SQLText.name(schema.columns[key.entity][slot]))",
+                as: schema.model.layouts[key.entity].attributes[slot].type)
         case .target(let index):
             let relationship = schema.model.layouts[key.entity].relationships[index]
             switch schema.relationships[key.entity][index] {

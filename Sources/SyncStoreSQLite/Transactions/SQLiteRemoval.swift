@@ -29,7 +29,9 @@ extension SQLiteConnection: SQLRemovalConnection {
     }
 
     /// Describes the object that a foreign key or a trigger keeps from being deleted.
-    private func refusal(_ error: SQLiteError, of layout: EntityLayout, _ removal: SQLRemoval) throws -> StoreError.Refusal {
+    private func refusal(_ error: SQLiteError, of layout: EntityLayout, _ removal: SQLRemoval) throws
+        -> StoreError.Refusal
+    {
         var refusal = StoreError.Refusal(entity: layout.name, reason: .check, databaseError: error.debugDescription)
         guard error.isForeignKey else {
             refusal.constraint = error.messageWithoutValues

@@ -70,10 +70,11 @@ import Testing
         let lines = [try world.text(of: some, for: \.postgres)]
         #expect(
             lines == [
-                #"SELECT (t."title" COLLATE "C")::text, t."owner", count(*), sum(t."count")::bigint, "#
-                    + #"avg(t."size")::double precision, min(t."title" COLLATE "C")::text, "#
+                #"SELECT (t."title"::text COLLATE "C")::text, t."owner", count(*), sum(t."count")::bigint, "#
+                    + #"avg(t."size")::double precision, min(t."title"::text COLLATE "C")::text, "#
                     + #"max(t."price")::numeric::text FROM "Item" t WHERE t."_id" = ANY($1::bigint[]) GROUP BY "#
-                    + #"(t."title" COLLATE "C"), t."owner" ORDER BY (t."title" COLLATE "C") ASC NULLS FIRST, "#
+                    + #"(t."title"::text COLLATE "C"), t."owner" ORDER BY (t."title"::text COLLATE "C") "#
+                    + #"ASC NULLS FIRST, "#
                     + #"t."owner" ASC NULLS FIRST <- [3]"#
             ])
     }
