@@ -261,8 +261,8 @@ final class CurlTransfer: Sendable {
         let detail = PrintableText.line(
             buffers.error.pointee == 0 ? String(cString: owc_error_text(code)) : String(cString: buffers.error),
             limit: 160)
-        // How a server refuses the client's certificate, or reports that one is missing; with TLS 1.3
-        // after the handshake (RFC 8446, section 6.2).
+        // How a server refuses the client's certificate, or reports that one is missing; with TLS
+        // 1.3 after the handshake (RFC 8446, section 6.2).
         let isAlert = detail.contains(" alert ") && !detail.contains("internal error")
         switch code {
         case OWC_URL_MALFORMAT.code:

@@ -163,8 +163,8 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         return inspector?.finish()
     }
 
-    /// Requests the rest of a body that broke off. The connection stays taken meanwhile: a page that
-    /// is read ahead must not take it and then wait for the reader, who waits for this body.
+    /// Requests the rest of a body that broke off. The connection stays taken meanwhile: a page
+    /// that is read ahead must not take it and then wait for the reader, who waits for this body.
     ///
     /// - Throws: The problem, if the server does not have the rest of this body; the error of the
     ///   last attempt.

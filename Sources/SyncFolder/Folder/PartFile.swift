@@ -76,7 +76,8 @@ final class PartFile: DownloadSink {
         try state.withLock { state in
             if resumption.byteCount == 0, state.hash != nil { state.hash = SHA256() }
             let end = off_t(resumption.byteCount)
-            // Some file systems write a file that was truncated to the disk as soon as it is closed.
+            // Some file systems write a file that was truncated to the disk as soon as it is
+            // closed.
             let isLonger = state.byteCount > resumption.byteCount
             state.byteCount = resumption.byteCount
             if isLonger { guard ftruncate(descriptor, end) == 0 else { throw failure } }

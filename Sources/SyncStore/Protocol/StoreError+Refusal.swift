@@ -20,8 +20,8 @@ extension StoreError {
             case null
             /// A foreign key. The payload is the table that refers to rows which do not exist.
             case missingReference(from: String)
-            /// A foreign key that keeps the object from being deleted. The payload is the table that
-            /// refers to the object.
+            /// A foreign key that keeps the object from being deleted. The payload is the table
+            /// that refers to the object.
             case referred(by: String)
         }
 

@@ -175,8 +175,8 @@ package struct PostgresDialect: SQLDialect {
         }
     }
 
-    /// A text can be in a column of an enumeration. The cast of a text to itself is not executed, and
-    /// an index is used as without it.
+    /// A text can be in a column of an enumeration. The cast of a text to itself is not executed,
+    /// and an index is used as without it.
     package func operand(_ column: String, as type: AttributeType) -> String {
         type == .string ? "\(column)::text" : column
     }

@@ -86,7 +86,8 @@ struct PostgresMergeStatements {
     }
 
     /// The statement that copies new rows into the table. Nil if the unique index of the identities
-    /// does not cover everything that a merge finds, or if the rows get values that are expressions.
+    /// does not cover everything that a merge finds, or if the rows get values that are
+    /// expressions.
     ///
     /// - Parameter linked: The relationship whose targets the rows have; nil for none.
     func copying(linked: EntityLayout.Relationship?) -> String? {
