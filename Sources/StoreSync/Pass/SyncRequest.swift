@@ -114,7 +114,7 @@ struct SyncRequest: Sendable {
         try await pass.finish()
         let named = sweeps ? try await pass.namedIdentities() : [:]
         let newerCount = sweeps && children == nil ? try await pass.countNewer(in: scope, absent.objects) : 0
-        pass.tally.countWithheld(newerCount, of: layout)
+        if newerCount > 0 { pass.tally.countWithheld(newerCount, of: layout) }
         if let children {
             try await children.relate(pages.objects, sweeping: sweeps ? scope : nil, limit: limit, in: pass)
         } else if sweeps, proof != nil || end.coverage == .changes || pass.tally.mayLackObjects {
