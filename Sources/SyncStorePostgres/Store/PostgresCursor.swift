@@ -1,8 +1,8 @@
 #if Postgres
-import OneWayPostgresClient
-import SyncModel
-import SyncStore
-import SyncStoreSQL
+package import OneWayPostgresClient
+package import SyncModel
+package import SyncStore
+package import SyncStoreSQL
 
 /// A server-side cursor that reads a query in batches.
 struct PostgresCursor {
@@ -47,31 +47,14 @@ struct PostgresCursor {
     }
 }
 
-extension PostgresConnection {
+extension PostgresConnection: SQLReadingConnection {
     /// Runs a statement with its parameters.
     @discardableResult
     func run(_ statement: SQLStatementText) throws -> PostgresResult {
         try query(statement.text, statement.bindings.map(PostgresParameter.init), binaryResult: true)
     }
 
-    /// The objects that still have a removed link, because their column does not accept null.
-    func refusals(
-        of objects: [ObjectID], by relationship: EntityLayout.Relationship, _ schema: SQLSchema, _ queries: SQLQueries
-    ) throws -> [StoreError.Refusal] {
-        let linked = try links(relationship, of: objects, queries).map(\.source)
-        guard !linked.isEmpty else { return [] }
-        return try records(linked, of: schema.model.layouts[relationship.source].name, queries)
-            .map { $0.refusal(by: relationship) }
-    }
-
-    /// Reads an object; nil if it does not exist.
-    func record(_ object: ObjectID, of entity: String, _ queries: SQLQueries) throws -> StoredRecord? {
-        try records([object], of: entity, queries).first
-    }
-
-    private func records(
-        _ objects: [ObjectID], of entity: String, _ queries: SQLQueries
-    ) throws -> [StoredRecord] {
+    package func records(_ objects: [ObjectID], of entity: String, _ queries: SQLQueries) throws -> [StoredRecord] {
         let query = StoreQuery(entity, objects: .only(objects))
         let cursor = try PostgresCursor(query, number: 0, queries: queries, connection: self)
         let records = try cursor.next(objects.count, connection: self)
@@ -79,10 +62,8 @@ extension PostgresConnection {
         return records
     }
 
-    /// Returns the links of a relationship from the given objects.
-    func links(
-        _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries,
-        isReading: Bool = false
+    package func links(
+        _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries, isReading: Bool
     ) throws -> [LinkBatch.Link] {
         let text = queries.links(relationship, isReading: isReading)
         let result = try run(SQLStatementText(text, [.objects(sources)]))

@@ -28,7 +28,8 @@ struct PostgresLinking: SQLLinkWriter {
             sources: try connection.objects(queries.existing(relationship.source), among: batch.sources),
             targets: try connection.objects(queries.existing(relationship.destination), among: batch.targets),
             links: kept.visible(
-                try connection.links(relationship, of: SQLLinkPlan.origins(of: batch, schema: schema), queries),
+                try connection.links(
+                    relationship, of: SQLLinkPlan.origins(of: batch, schema: schema), queries, isReading: false),
                 of: relationship, schema))
     }
 
@@ -76,9 +77,7 @@ struct PostgresLinking: SQLLinkWriter {
             try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt")
             return isRefused
         }
-        if let object, let stored = try connection.record(object, of: refusal.entity, queries) {
-            (refusal.entity, refusal.key, refusal.object) = (stored.record.entityName, stored.key, object)
-        }
+        if let object { try connection.name(object, in: &refusal, queries) }
         return refusal
     }
 

@@ -288,7 +288,7 @@ actor PostgresWorker: SQLWorker {
         return try await perform { connection in
             var refused: [StoreError.Refusal] = []
             for (relationship, objects) in keptLinks.take(schema) {
-                refused += try connection.refusals(of: objects, by: relationship, schema, queries)
+                refused += try connection.refusals(of: objects, by: relationship, queries)
             }
             for request in waiting.takeRequests(in: schema.model, rowCount: PostgresStore.batchRowCount) {
                 let merge = merge(into: try schema.model.layout(of: request))

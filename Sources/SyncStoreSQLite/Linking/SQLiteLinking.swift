@@ -87,9 +87,7 @@ struct SQLiteLinking: SQLLinkWriter {
             do { try write() } catch let error as SQLiteError where error.isRefusal { return true }
             return false
         }
-        if let object, let stored = try connection.record(object, of: refusal.entity, queries) {
-            (refusal.entity, refusal.key, refusal.object) = (stored.record.entityName, stored.key, object)
-        }
+        if let object { try connection.name(object, in: &refusal, queries) }
         return refusal
     }
 

@@ -311,7 +311,7 @@ actor SQLiteWorker: SQLWorker {
             let connection = try opened()
             var refused: [StoreError.Refusal] = []
             for (relationship, objects) in keptLinks.take(schema) {
-                refused += try connection.refusals(of: objects, by: relationship, schema, queries)
+                refused += try connection.refusals(of: objects, by: relationship, queries)
             }
             for request in waiting.takeRequests(in: schema.model, rowCount: 1000) {
                 let layout = try schema.model.layout(of: request)
@@ -341,7 +341,8 @@ actor SQLiteWorker: SQLWorker {
             let connection = try opened()
             func stored(of sources: [ObjectID]) throws -> [LinkBatch.Link] {
                 keptLinks.visible(
-                    try connection.links(batch.relationship, of: sources, queries), of: batch.relationship, schema)
+                    try connection.links(batch.relationship, of: sources, queries, isReading: false),
+                    of: batch.relationship, schema)
             }
             var links = try stored(of: batch.sources)
             guard !batch.isFulfilled(by: links) else { return LinkBatch.Result() }
@@ -363,7 +364,7 @@ actor SQLiteWorker: SQLWorker {
     }
 }
 
-extension SQLiteConnection {
+extension SQLiteConnection: SQLReadingConnection {
     /// Registers the objects that a query excludes while a function runs.
     func withObjectSet<Result>(of query: StoreQuery, _ body: (Int64?) throws -> Result) throws -> Result {
         guard case .except(let objects) = query.objects else { return try body(nil) }
@@ -372,10 +373,8 @@ extension SQLiteConnection {
         return try body(number)
     }
 
-    /// Reads the pairs of a relationship from the given objects.
     func links(
-        _ relationship: EntityLayout.Relationship, of sources: some Sequence<ObjectID>, _ queries: SQLQueries,
-        isReading: Bool = false
+        _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries, isReading: Bool
     ) throws(SQLiteError) -> [LinkBatch.Link] {
         let statement = try cached(queries.links(relationship, isReading: isReading))
         statement.bind(.text(SQLQueries.list(sources)), at: 1)
@@ -387,24 +386,7 @@ extension SQLiteConnection {
         return links
     }
 
-    /// The objects that still have a removed link, because their column does not accept null.
-    func refusals(
-        of objects: [ObjectID], by relationship: EntityLayout.Relationship, _ schema: SQLSchema, _ queries: SQLQueries
-    ) throws -> [StoreError.Refusal] {
-        let linked = try links(relationship, of: objects, queries).map(\.source)
-        guard !linked.isEmpty else { return [] }
-        return try records(linked, of: schema.model.layouts[relationship.source].name, queries)
-            .map { $0.refusal(by: relationship) }
-    }
-
-    /// Reads an object; nil if it does not exist.
-    func record(_ object: ObjectID, of entity: String, _ queries: SQLQueries) throws -> StoredRecord? {
-        try records([object], of: entity, queries).first
-    }
-
-    private func records(
-        _ objects: [ObjectID], of entity: String, _ queries: SQLQueries
-    ) throws -> [StoredRecord] {
+    func records(_ objects: [ObjectID], of entity: String, _ queries: SQLQueries) throws -> [StoredRecord] {
         let query = StoreQuery(entity, objects: .only(objects))
         return try SQLiteCursor(query, queries: queries, connection: self).next(objects.count)
     }
