@@ -86,7 +86,7 @@ extension PostgresWorkQueue.Failure: CustomStringConvertible, LocalizedError {
 extension PostgresWorkQueue.Failure: AreaError {
     package var errorArea: ErrorArea {
         switch self {
-        case .failed(let failure): ErrorArea(rawValue: failure.area.rawValue) ?? .other
+        case .failed(let failure): failure.area.errorArea
         case .takenOver: .lease
         case .setAside, .unreadableItems, .noPass: .program
         }

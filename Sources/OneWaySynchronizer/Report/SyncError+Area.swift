@@ -1,4 +1,4 @@
-import SyncBase
+package import SyncBase
 
 extension SyncError {
     /// Where the cause of an error lies: at the server, in the data, in the storage, or elsewhere.
@@ -45,28 +45,9 @@ extension SyncError {
         }
 
         init(_ area: ErrorArea) {
-            self =
-                switch area {
-                case .server: .server
-                case .data: .data
-                case .storage: .storage
-                case .lease: .lease
-                case .program: .program
-                case .cancelled: .cancelled
-                case .other: .other
-                }
+            self = Self(rawValue: area.rawValue) ?? .other
         }
 
-        var errorArea: ErrorArea {
-            switch self {
-            case .server: .server
-            case .data: .data
-            case .storage: .storage
-            case .lease: .lease
-            case .program: .program
-            case .cancelled: .cancelled
-            case .other: .other
-            }
-        }
+        package var errorArea: ErrorArea { ErrorArea(rawValue: rawValue) ?? .other }
     }
 }
