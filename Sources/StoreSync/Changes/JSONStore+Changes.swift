@@ -146,10 +146,7 @@ private struct ChangeRun: Sendable {
         let inspector = try ChangeInspector(request, transaction, versionAttribute: rules.options.newerBy)
         let pages = ChangePages(try await inspector.pages(of: changes, without: stale))
         var effect = try await request.run(pages, in: transaction, of: store).map(\.summary)
-        if let stale, stale.count > 0 {
-            effect.value.warnings.append(
-                "\(stale.count) of the objects were older than the stored ones, and ignored")
-        }
+        if let stale, stale.count > 0 { effect.value.warnings.append(ListVersions.warning(olderCount: stale.count)) }
         if let stale, stale.uncomparedCount > 0 {
             effect.value.warnings.append(
                 "\(stale.uncomparedCount) of the changes are not in memory, and were applied whatever their versions")

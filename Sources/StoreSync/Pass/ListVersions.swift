@@ -35,13 +35,16 @@ struct ListVersions {
     /// - Parameter newerCount: The number of absent objects that are newer than the list.
     func warnings(newerCount: Int) -> [String] {
         var warnings: [String] = []
-        if olderCount > 0 {
-            warnings.append("\(olderCount) of the objects were older than the stored ones, and ignored")
-        }
+        if olderCount > 0 { warnings.append(Self.warning(olderCount: olderCount)) }
         if newerCount > 0 {
-            warnings.append("\(newerCount) absent objects were kept: they are newer than every object of the list")
+            warnings.append("\(newerCount) of the absent objects were newer than the whole list, and kept")
         }
         return warnings
+    }
+
+    /// Says that objects of a list, or of changes, were ignored.
+    static func warning(olderCount count: Int) -> String {
+        "\(count) of the objects were older than the stored ones, and ignored"
     }
 
     /// The objects that are not newer than every object of the list.
