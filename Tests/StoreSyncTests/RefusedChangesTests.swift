@@ -133,13 +133,7 @@ import Testing
     @Test(arguments: UniqueDatabase.sql)
     func aRefusedPairNamesItsObject(kind: UniqueDatabase.Kind) async throws {
         try await kind.use { database in
-            let model = try DataModel {
-                SyncEntity("User", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncRelationship("groups", toMany: "Group")
-                }
-                SyncEntity("Group", identity: "id") { SyncAttribute("id", .int64) }
-            }
+            let model = try UniqueDatabase.usersInGroups()
             let store = try await database.open(model)
             try await Self.sync(#"[{"id":1},{"id":2},{"id":3}]"#, "Group", store)
             try await Self.sync(#"[{"id":1},{"id":2},{"id":3}]"#, "User", store)

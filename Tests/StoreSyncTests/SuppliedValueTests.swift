@@ -141,13 +141,7 @@ import Testing
     @Test(arguments: UniqueDatabase.sql)
     func newPairsGetTheSuppliedValues(kind: UniqueDatabase.Kind) async throws {
         try await kind.use { database in
-            let model = try DataModel {
-                SyncEntity("User", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncRelationship("groups", toMany: "Group")
-                }
-                SyncEntity("Group", identity: "id") { SyncAttribute("id", .int64) }
-            }
+            let model = try UniqueDatabase.usersInGroups()
             try await database.run(
                 """
                 CREATE TABLE "User_groups" ("User" bigint NOT NULL, "Group" bigint NOT NULL, weight bigint NOT NULL, \
