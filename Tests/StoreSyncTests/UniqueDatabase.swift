@@ -73,6 +73,8 @@ struct UniqueDatabase: Sendable {
                 },
                 adopt: { model, adoption in
                     var options = SQLiteStore.Options()
+                    // On a busy machine, another store of the file may have its turn for long.
+                    options.busyTimeout = .seconds(600)
                     options.naming = adoption.naming
                     options.suppliedValues = adoption.suppliedValues
                     return try await SQLiteStore(exactly: model, at: .file(path), options: options)
