@@ -31,6 +31,15 @@ import Testing
         #expect(AttributeValue.int(9_007_199_254_740_993) != .int(9_007_199_254_740_992))
     }
 
+    private enum Role: String, AttributeRepresentable { case reader }
+
+    /// Each database orders JSON in its own way, so a condition or an ordering by it does not compile.
+    @Test func allTypesHaveAnOrderExceptJSON() {
+        func isOrdered<Value: AttributeValue.Convertible>(_ type: Value.Type) -> Bool { Value.Ordered.self == type }
+        #expect(isOrdered(String.self) && isOrdered(Int?.self) && isOrdered(Role.self) && isOrdered(Role?.self))
+        #expect(!isOrdered(CanonicalJSON.self) && !isOrdered(CanonicalJSON?.self))
+    }
+
     @Test func numbersOfDifferentTypesAreComparedByTheirValues() {
         #expect(AttributeValue.int(1).compare(.double(1)) == .orderedSame)
         #expect(AttributeValue.decimal(Decimal(1)).compare(.int(1)) == .orderedSame)

@@ -31,7 +31,7 @@ extension ObjectParts {
     }
 }
 
-extension ObjectParts.Field: ObjectParts.Criterion where Value: AttributeValue.Convertible {
+extension ObjectParts.Field: ObjectParts.Criterion where Value: AttributeValue.Convertible, Value.Ordered == Value {
     /// The ascending order by the property.
     public var order: ObjectParts.Order { ObjectParts.Order(path: path) }
 

@@ -125,7 +125,7 @@ extension ObjectParts.Field where Value: ObjectParts.RelatedList {
     }
 }
 
-extension ObjectParts.Field where Value: AttributeValue.Convertible {
+extension ObjectParts.Field where Value: AttributeValue.Convertible, Value.Ordered == Value {
     /// The descending order by the property.
     public var descending: ObjectParts.Order {
         ObjectParts.Order(path: path, ascending: false)

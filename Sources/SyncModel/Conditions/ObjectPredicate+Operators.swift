@@ -18,28 +18,28 @@ public func != <Root: SyncObject, Value: AttributeValue.Convertible>(
 /// A condition that is true if a value is less than another.
 public func < <Root: SyncObject, Value: AttributeValue.Convertible>(
     path: ObjectParts.Path<Root, Value>, value: Value
-) -> ObjectPredicate<Root> {
+) -> ObjectPredicate<Root> where Value.Ordered == Value {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() < value }
 }
 
 /// A condition that is true if a value is less than or equal to another.
 public func <= <Root: SyncObject, Value: AttributeValue.Convertible>(
     path: ObjectParts.Path<Root, Value>, value: Value
-) -> ObjectPredicate<Root> {
+) -> ObjectPredicate<Root> where Value.Ordered == Value {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() <= value }
 }
 
 /// A condition that is true if a value is greater than another.
 public func > <Root: SyncObject, Value: AttributeValue.Convertible>(
     path: ObjectParts.Path<Root, Value>, value: Value
-) -> ObjectPredicate<Root> {
+) -> ObjectPredicate<Root> where Value.Ordered == Value {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() > value }
 }
 
 /// A condition that is true if a value is greater than or equal to another.
 public func >= <Root: SyncObject, Value: AttributeValue.Convertible>(
     path: ObjectParts.Path<Root, Value>, value: Value
-) -> ObjectPredicate<Root> {
+) -> ObjectPredicate<Root> where Value.Ordered == Value {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() >= value }
 }
 

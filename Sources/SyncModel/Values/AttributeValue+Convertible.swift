@@ -3,6 +3,10 @@ public import Foundation
 extension AttributeValue {
     /// A Swift type whose values convert to attribute values.
     public protocol Convertible {
+        /// The type itself, the default, if conditions and orderings can use the order of its
+        /// values; otherwise another type, so that they do not compile.
+        associatedtype Ordered = Self
+
         /// The attribute value of this instance.
         var value: AttributeValue { get }
     }
@@ -84,6 +88,9 @@ extension URL: AttributeValue.Convertible {
 }
 
 extension Optional: AttributeValue.Convertible where Wrapped: AttributeValue.Convertible {
+    /// The type itself if the wrapped values have an order.
+    public typealias Ordered = Wrapped.Ordered?
+
     /// The wrapped value, or null for nil.
     public var value: AttributeValue { self?.value ?? .null }
 }

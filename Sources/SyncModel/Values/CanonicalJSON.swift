@@ -130,6 +130,12 @@ extension CanonicalJSON: Codable {
 }
 
 extension CanonicalJSON: AttributeValue.Convertible, AttributeValue.Initializable {
+    /// The name that the compiler shows if a condition or an ordering compares JSON values.
+    public enum HasNoOrder {}
+
+    /// JSON values can only be equal: each database orders them in its own way.
+    public typealias Ordered = HasNoOrder
+
     /// A `.json` value, or null for the JSON `null`.
     public var value: AttributeValue { isNull ? .null : .json(self) }
 

@@ -53,7 +53,7 @@ extension StoreReader {
     ///   cannot be compared, such as Booleans.
     public func minimum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         of path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
-    ) async throws -> Value.Plain? {
+    ) async throws -> Value.Plain? where Value.Plain.Ordered == Value.Plain {
         try await aggregate(.minimum, path, predicate)
     }
 
@@ -62,7 +62,7 @@ extension StoreReader {
     /// - Throws: As ``minimum(of:where:)``.
     public func maximum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         of path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
-    ) async throws -> Value.Plain? {
+    ) async throws -> Value.Plain? where Value.Plain.Ordered == Value.Plain {
         try await aggregate(.maximum, path, predicate)
     }
 
@@ -134,7 +134,7 @@ extension Store {
     public func minimum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         _ type: Object.Type, of path: any ObjectParts.Path<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
-    ) async throws -> Value.Plain? {
+    ) async throws -> Value.Plain? where Value.Plain.Ordered == Value.Plain {
         try await readAtOnce { try await $0.minimum(of: path, where: predicate) }
     }
 
@@ -142,7 +142,7 @@ extension Store {
     public func maximum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         _ type: Object.Type, of path: any ObjectParts.Path<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
-    ) async throws -> Value.Plain? {
+    ) async throws -> Value.Plain? where Value.Plain.Ordered == Value.Plain {
         try await readAtOnce { try await $0.maximum(of: path, where: predicate) }
     }
 
