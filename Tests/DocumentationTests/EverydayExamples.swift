@@ -17,13 +17,18 @@ import Testing
 
     private var file: URL { folder.url.appending(path: "data.sqlite") }
 
-    @Test func anArrayInADatabase() async throws {
-        struct City: SyncObject {
-            var id: Int
-            var name: String
-            var population: Int?
-        }
+    /// Makes the store before the program does.
+    private func fill<Object: SyncObject>(_ type: Object.Type, _ json: String) async throws {
+        try await SQLiteStore(type, at: .file(file)).sync(type, .text(json))
+    }
 
+    struct City: SyncObject {
+        var id: Int
+        var name: String
+        var population: Int?
+    }
+
+    @Test func anArrayInADatabase() async throws {
         let cities = folder.url.appending(path: "cities.json")
         try Data(#"[{"id": 1, "name": "Bern", "population": 134000}, {"id": 2, "name": "Ulm"}]"#.utf8).write(to: cities)
 
@@ -83,21 +88,19 @@ import Testing
 
             static let declaration = SyncDeclaration<Event>(
                 .attribute(\.id, remoteKey: "event_no"), .attribute(\.title, remoteKey: "details.title"),
-                .attribute(\.bookedOn, userInfo: ["sync.valueTransformer": "day.month.year"]))
+                .attribute(\.bookedOn) { (text: String) in
+                    text.split(separator: ".").reversed().joined(separator: "-")  // 2026-04-03, which is a date
+                })
         }
 
-        var transformers = RecordMapper.Transformers()
-        transformers.register("day.month.year") { (text: String) in
-            text.split(separator: ".").reversed().joined(separator: "-")  // 2026-04-03, which is a date
-        }
-        let store = try await SQLiteStore(
-            Event.self, at: .file(file), mapping: JSONMapping(transformers: transformers))
-        try await store.sync(
-            Event.self,
-            .text(
-                """
-                [{"event_no": 7, "details": {"title": "Meetup"}, "starts_at": "2026-05-01T18:00:00Z", "booked_on": "03.04.2026"}]
-                """))
+        let events = folder.url.appending(path: "events.json")
+        let json = """
+            [{"event_no": 7, "details": {"title": "Meetup"}, "starts_at": "2026-05-01T18:00:00Z", "booked_on": "03.04.2026"}]
+            """
+        try Data(json.utf8).write(to: events)
+
+        let store = try await SQLiteStore(Event.self, at: .file(file))
+        try await store.sync(Event.self, .file(events))
         let event = try #require(try await store.first(Event.self))
         #expect(event.id == 7 && event.title == "Meetup")
         #expect(event.startsAt == Date(timeIntervalSince1970: 1_777_658_400))
@@ -116,52 +119,59 @@ import Testing
             let url = try #require(URL(string: server.baseURL))
             let results = Locked<[StoreSyncResult]>([])
             @Sendable func print(_ result: StoreSyncResult) { results.withLock { $0.append(result) } }
+            let file = file
 
-            let store = try await SQLiteStore(User.self, at: .file(file))
-            let service = SyncService(schedule: SyncSchedule(interval: .seconds(60))) {
-                print(try await store.sync(User.self, from: .url(url, pages: .link)))
+            @Sendable func poll() async throws {
+                let store = try await SQLiteStore(User.self, at: .file(file))
+                let service = SyncService(schedule: SyncSchedule(interval: .seconds(60))) {
+                    print(try await store.sync(User.self, from: .url(url, pages: .link)))
+                }
+                try await service.run()  // until service.requestStop()
             }
-            let run = Task { try await service.run() }
-            while service.health.lastSuccess == nil { await Task.yield() }
-            service.trigger()
-            while results.withLock(\.count) < 2 { await Task.yield() }
-            service.requestStop()
-            try await run.value
+
+            for count in 1...2 {
+                let run = Task { try await poll() }
+                while results.withLock(\.count) < count { await Task.yield() }
+                run.cancel()
+                await #expect(throws: CancellationError.self) { try await run.value }
+            }
             #expect(results.withLock { $0.map(\.coverage) } == [.everything, .unchanged])
             #expect(unchangedCount.withLock(\.self) > 0)
         }
     }
 
     @Test func aShortListDeletesNothing() async throws {
-        let store = try await SQLiteStore(User.self, at: .file(file))
         let all = (1...100).map { #"{"id": \#($0), "name": "\#($0)"}"# }.joined(separator: ",")
-        try await store.sync(User.self, .text("[\(all)]"))
-        let json = JSONSource.text("[]")
+        try await fill(City.self, "[\(all)]")
+        let cities = folder.url.appending(path: "cities.json")
+        try Data("[]".utf8).write(to: cities)
         var printed = ""
         func print(_ error: StoreSyncError) { printed = "\(error)" }
 
+        let store = try await SQLiteStore(City.self, at: .file(file))
         let options = StoreSyncOptions(removalLimit: RemovalLimit(fraction: 0.2, atLeast: 10))
         do {
-            try await store.sync(User.self, json, options: options)
+            try await store.sync(City.self, .file(cities), options: options)
         } catch let error as StoreSyncError {
-            print(error)  // 100 of 100 User would be deleted; the limit is 20.0% …
+            print(error)  // 100 of 100 City would be deleted; the limit is 20.0% …
         }
-        #expect(printed.hasPrefix("100 of 100 User would be deleted; the limit is 20.0%"))
-        #expect(try await store.count(User.self) == 100)
+        #expect(printed.hasPrefix("100 of 100 City would be deleted; the limit is 20.0%"))
+        #expect(try await store.count(City.self) == 100)
     }
 
     @Test func aLiveQueryFollowsTheStore() async throws {
-        let store = try await SQLiteStore(User.self, at: .file(file))
-        try await store.sync(User.self, .text(users))
+        try await fill(User.self, users)
         let seen = Locked<[String]>([])
         @Sendable func print(_ line: String) { seen.withLock { $0.append(line) } }
+        let file = file
         let watch = Task {
+            let store = try await SQLiteStore(User.self, at: .file(file))
             for try await users in store.values(of: User.self, orderedBy: \.name, including: \.company) {
                 print(users.map(\.name).joined(separator: ", "))
             }
         }
         while seen.withLock(\.count) < 1 { await Task.yield() }
-        try await store.sync(User.self, .text(#"[{"id": 3, "name": "Cy"}]"#))
+        try await fill(User.self, #"[{"id": 3, "name": "Cy"}]"#)
         while seen.withLock(\.count) < 2 { await Task.yield() }
         watch.cancel()
         #expect(seen.withLock(\.self) == ["Ada, Bo", "Cy"])
@@ -169,9 +179,9 @@ import Testing
 
     @Test func objectsAreExported() async throws {
         let output = folder.url.appending(path: "users.json")
-        let store = try await SQLiteStore(User.self, at: .file(file))
-        try await store.sync(User.self, .text(users))
+        try await fill(User.self, users)
 
+        let store = try await SQLiteStore(User.self, at: .file(file))
         let json = try await store.export(User.self, where: \.name != "Bo", orderedBy: \.name)
         try Data(json).write(to: output)
         let exported = try JSONDecoder().decode([User].self, from: Data(contentsOf: output))
@@ -184,8 +194,7 @@ import Testing
                 var id: Int
                 var name: String?
             }
-            let store = try await SQLiteStore(Person.self, at: .file(file))
-            try await store.sync(Person.self, .text(users))
+            try await fill(Person.self, users)
         }
 
         struct Person: SyncObject {

@@ -62,6 +62,26 @@ import Testing
         #expect(records[0]["shippedOn"] == .date(Timestamp(microseconds: 946_598_400_000_000)))
     }
 
+    private struct Order: SyncObject {
+        var id: Int
+        var price: Int?
+
+        static let declaration = SyncDeclaration<Order>(
+            .attribute(\.price) { (text: String) in
+                Double(text).map { Int(($0 * 100).rounded()) }
+            } reverse: { (cents: Int) in
+                String(format: "%.2f", Double(cents) / 100)
+            })
+    }
+
+    @Test func aDeclarationStatesAConversion() async throws {
+        let json = #"[{"id":1,"price":"12.50"}]"#
+        let store = try MemoryStore(Order.self)
+        try await store.sync(Order.self, .text(json))
+        #expect(try await store.first(Order.self)?.price == 1_250)
+        #expect(try JSONValue(parsing: await store.export(Order.self)) == JSONValue(parsing: Array(json.utf8)))
+    }
+
     @Test func aStoreIsRead() async throws {
         let model = try DataModel {
             SyncEntity("User", identity: "id") {

@@ -49,6 +49,7 @@ extension RecordMapper {
                 options.relationships != .none
                     && keys[relationship.source].relationships[relationship.index].isExportable
             }
+            let transformers = transformers.adding(declaredBy: model)
             var plans: [ExportPlan] = []
             for keys in keys {
                 plans.append(try ExportPlan(keys, options: options, transformers: transformers, cycles: cycles))

@@ -166,8 +166,8 @@ extension DataModel {
                 wide[declaring.name, default: []].formUnion(names)
             }
         }
-        return try DataModel(
-            entities.map { entity in
+        return try replacing(
+            by: entities.map { entity in
                 var entity = entity
                 for index in entity.attributes.indices
                 where wide[entity.name]?.contains(entity.attributes[index].name) == true {

@@ -33,6 +33,8 @@ public struct RecordMapper: Sendable {
     ///   that cannot be part of an identity.
     public init(_ model: DataModel, _ mapping: JSONMapping = JSONMapping()) throws {
         let identified = try mapping.dialect.identified(model).adding([.pendingLink])
+        var mapping = mapping
+        mapping.transformers = mapping.transformers.adding(declaredBy: model)
         self.model = identified
         self.mapping = mapping
         for entity in mapping.contracts.keys.sorted() where identified[entity] == nil {

@@ -32,8 +32,8 @@ extension RecordMapper {
         public typealias ObjectTransformer = @Sendable (JSONValue.Object) throws -> JSONValue.Object
 
         struct AttributeTransformer: Sendable {
-            var forward: Forward
-            var reverse: Reverse?
+            let forward: Forward
+            let reverse: Reverse?
         }
 
         private(set) var attributeTransformers: [String: AttributeTransformer] = [:]
@@ -60,6 +60,15 @@ extension RecordMapper {
             attributeTransformers[name] = AttributeTransformer(forward: forward, reverse: reverse)
         }
 
+        /// Returns these transformers and those that the types of a model declare.
+        func adding(declaredBy model: DataModel) -> Transformers {
+            var all = self
+            for (name, conversion) in model.conversions {
+                all.attributeTransformers[name] = conversion as? AttributeTransformer
+            }
+            return all
+        }
+
         /// Registers a one-way transformer of attributes with a typed closure.
         ///
         /// A JSON value of another kind than `Input` counts as a value of the wrong type; see
@@ -69,7 +78,7 @@ extension RecordMapper {
         >(
             _ name: String, forward: @escaping @Sendable (Input) throws -> Output?
         ) {
-            register(name, forward: Self.untyped(forward))
+            attributeTransformers[name] = AttributeTransformer(forward)
         }
 
         /// Registers a transformer of attributes with typed closures.
@@ -84,12 +93,7 @@ extension RecordMapper {
             _ name: String, forward: @escaping @Sendable (Input) throws -> Output?,
             reverse: @escaping @Sendable (Output) throws -> Input?
         ) {
-            register(
-                name, forward: Self.untyped(forward),
-                reverse: { value in
-                    guard let output = Output(value) else { throw TransformerMismatch() }
-                    return try reverse(output)?.json
-                })
+            attributeTransformers[name] = AttributeTransformer(forward, reverse: reverse)
         }
 
         /// Registers an entity mapper and replaces one of the same name.
@@ -120,16 +124,41 @@ extension RecordMapper {
             let names = ["NSSecureUnarchiveFromData", "NSKeyedUnarchiveFromData", "NSUnarchiveFromData"]
             return Set(names.flatMap { [$0, $0 + "Transformer", $0 + "TransformerName"] })
         }()
+    }
+}
 
-        private static func untyped<
-            Input: JSONValue.Convertible & SendableMetatype, Output: AttributeValue.Convertible & SendableMetatype
-        >(
-            _ forward: @escaping @Sendable (Input) throws -> Output?
-        ) -> Forward {
-            { json in
-                guard let input = Input(json: json) else { throw TransformerMismatch() }
-                return try forward(input)?.value
-            }
+extension RecordMapper.Transformers.AttributeTransformer {
+    /// Creates a one-way transformer of a typed closure.
+    init<Input: JSONValue.Convertible & SendableMetatype, Output: AttributeValue.Convertible & SendableMetatype>(
+        _ forward: @escaping @Sendable (Input) throws -> Output?
+    ) {
+        self.init(forward: Self.untyped(forward), reverse: nil)
+    }
+
+    /// Creates a transformer of typed closures.
+    init<
+        Input: JSONValue.Convertible & SendableMetatype,
+        Output: AttributeValue.Convertible & AttributeValue.Initializable & SendableMetatype
+    >(
+        _ forward: @escaping @Sendable (Input) throws -> Output?,
+        reverse: @escaping @Sendable (Output) throws -> Input?
+    ) {
+        self.init(
+            forward: Self.untyped(forward),
+            reverse: { value in
+                guard let output = Output(value) else { throw TransformerMismatch() }
+                return try reverse(output)?.json
+            })
+    }
+
+    private static func untyped<
+        Input: JSONValue.Convertible & SendableMetatype, Output: AttributeValue.Convertible & SendableMetatype
+    >(
+        _ forward: @escaping @Sendable (Input) throws -> Output?
+    ) -> RecordMapper.Transformers.Forward {
+        { json in
+            guard let input = Input(json: json) else { throw TransformerMismatch() }
+            return try forward(input)?.value
         }
     }
 }

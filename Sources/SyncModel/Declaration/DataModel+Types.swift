@@ -28,7 +28,9 @@ extension DataModel {
         }
         var entities = try types.map { try $0.declaredEntity() }
         Self.completeInverses(&entities)
-        try self.init(entities)
+        var conversions: [String: any Sendable] = [:]
+        for type in types { conversions.merge(try type.declaredConversions()) { $1 } }
+        self = try DataModel(entities).converting(by: conversions)
     }
 
     /// Sets the missing inverse of each relationship that another one names as its inverse.

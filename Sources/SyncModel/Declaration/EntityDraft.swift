@@ -13,6 +13,8 @@ struct EntityDraft<Root: SyncObject> {
     var isAbstract = false
     var userInfo: [String: String] = [:]
     var indexes: [SyncEntity.Index] = []
+    /// The conversions that attributes state as closures, by the name of the transformer.
+    var conversions: [String: any Sendable] = [:]
     private var attributes: [SyncAttribute] = []
     private var relationships: [SyncRelationship] = []
 
@@ -86,6 +88,11 @@ extension SyncObject {
     /// - Throws: ``SyncDeclarationError``.
     package static func declaredEntity() throws -> SyncEntity {
         try draft().entity(named: entityName)
+    }
+
+    /// The conversions that attributes state as closures, by the name of the transformer.
+    static func declaredConversions() throws -> [String: any Sendable] {
+        try draft().conversions
     }
 
     /// The types of the parent and of the related objects.

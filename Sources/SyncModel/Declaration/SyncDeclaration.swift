@@ -178,6 +178,26 @@ extension SyncDeclaration.Part {
         }
     }
 
+    /// An attribute with a conversion that a higher layer carries out.
+    ///
+    /// The name of its transformer is that of the property, after that of the entity.
+    package static func attribute(
+        _ property: any PartialKeyPath<Root> & Sendable, default defaultValue: AttributeValue, remoteKey: String?,
+        formerName: String?, accompaniedBy conversion: any Sendable
+    ) -> Self {
+        Self { draft in
+            let name = try draft.shape.name(of: property)
+            let transformer = "\(Root.entityName).\(name)"
+            draft.conversions[transformer] = conversion
+            try draft.changeAttribute(name) { attribute in
+                attribute.defaultValue = defaultValue
+                if let remoteKey { attribute.userInfo[SyncEntity.remoteKeyAnnotation] = remoteKey }
+                attribute.transformerName = transformer
+                attribute.formerName = formerName
+            }
+        }
+    }
+
     /// An index for conditions and orderings by some attributes.
     ///
     /// - Parameters:

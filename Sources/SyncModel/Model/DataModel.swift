@@ -20,6 +20,9 @@ public struct DataModel: Sendable {
     private let indices: [String: Int]
     /// Values that were made from the model once, such as its compiled mapping, by their type.
     private var companions: [ObjectIdentifier: any Sendable] = [:]
+    /// The conversions of attributes that declarations of types state as closures, by the name of
+    /// the attribute's transformer. Equality ignores them.
+    package private(set) var conversions: [String: any Sendable] = [:]
 
     /// The maximum number of ancestors of an entity: 100.
     public static let maximumAncestorCount = 100
@@ -80,7 +83,7 @@ public struct DataModel: Sendable {
     /// - Throws: `ModelError.duplicateEntity` if the model has a different entity of the same name;
     ///   another `ModelError` if a new entity contradicts the others.
     public func adding(_ entities: [SyncEntity]) throws(ModelError) -> DataModel {
-        try DataModel(self.entities + entities.filter { self[$0.name]?.entity != $0 })
+        try replacing(by: self.entities + entities.filter { self[$0.name]?.entity != $0 })
     }
 
     /// Returns a copy of the model in which some entities have other identities.
@@ -95,8 +98,8 @@ public struct DataModel: Sendable {
         for name in identities.keys.sorted() where self[name] == nil {
             throw .unknownEntity(entity: name)
         }
-        return try DataModel(
-            entities.map { entity in
+        return try replacing(
+            by: entities.map { entity in
                 var entity = entity
                 entity.identity = identities[entity.name] ?? entity.identity
                 return entity
@@ -111,6 +114,18 @@ extension DataModel {
     /// therefore keep what they compiled from the model with it.
     package func companion<Value: Sendable>(_ type: Value.Type) -> Value? {
         companions[ObjectIdentifier(type)] as? Value
+    }
+
+    /// Returns a model of other entities that has the conversions of this one.
+    package func replacing(by entities: [SyncEntity]) throws(ModelError) -> DataModel {
+        try DataModel(entities).converting(by: conversions)
+    }
+
+    /// Returns a copy of the model with conversions of attributes.
+    func converting(by conversions: [String: any Sendable]) -> DataModel {
+        var copy = self
+        copy.conversions = conversions
+        return copy
     }
 
     /// Returns a copy of the model that a value accompanies. Equality ignores it.

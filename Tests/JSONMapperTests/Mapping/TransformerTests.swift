@@ -46,6 +46,78 @@ import Testing
         #expect(throws: MappingError.self) { try filled(#"{"name":"Bob"}"#, contract: ValueContract(wrongType: .fail)) }
     }
 
+    // MARK: Closures of declarations
+
+    private struct Refusal: Error {}
+
+    private struct Order: SyncObject {
+        var id: Int
+        var price: Int?
+        var shippedOn: Date?
+        var color: String?
+
+        static let declaration = SyncDeclaration<Order>(
+            .attribute(\.id, remoteKey: "number"),
+            .attribute(\.price, remoteKey: "cost.gross") { (text: String) in
+                Double(text).map { Int(($0 * 100).rounded()) }
+            } reverse: { (cents: Int) in
+                "\(cents / 100).\(cents % 100)"
+            },
+            .attribute(\.shippedOn) { (text: String) in text.split(separator: "/").reversed().joined(separator: "-") },
+            .attribute(\.color, default: "red") { (text: String) -> String? in
+                if text.isEmpty { throw Refusal() }
+                return text == "none" ? nil : text
+            })
+    }
+
+    /// Its own attribute of the same name has its own closure.
+    private struct LargeOrder: SyncObject {
+        var id: Int
+        var price: Int?
+        var shippedOn: Date?
+        var color: String?
+        var weight: Int?
+
+        static let declaration = SyncDeclaration<LargeOrder>(
+            .parent(Order.self), .attribute(\.weight) { (grams: Int) in grams / 1_000 })
+    }
+
+    @Test func aDeclarationStatesAConversion() throws {
+        let mapper = try RecordMapper(try DataModel(Order.self))
+        let json =
+            #"[{"number": 7, "cost": {"gross": "12.50"}, "shipped_on": "31/12/1999", "color": "none"}, {"number": 8}]"#
+        let records = try mapper.records(of: "Order", bytes: Array(json.utf8))
+        #expect(records.count == 2)
+        #expect(records.first?["price"] == 1_250 && records.first?["color"] == .null)
+        #expect(records.first?["shippedOn"] == .date(Timestamp(microseconds: 946_598_400_000_000)))
+        #expect(records.last?["price"] == .null)
+
+        let exporter = try RecordMapper.Exporter(try DataModel(Order.self))
+        let exported = try exporter.bytes(ofRecords: Array(records.prefix(1)))
+        #expect(String(decoding: exported, as: UTF8.self).contains(#""gross":"12.50""#))
+    }
+
+    @Test(arguments: ["7", "\"\"", "[]"]) func aFailedConversionIsOfWrongType(value: String) throws {
+        let mapper = try RecordMapper(
+            try DataModel(Order.self), JSONMapping(contract: ValueContract(wrongType: .fail)))
+        let error = #expect(throws: MappingError.self) {
+            try mapper.records(of: "Order", bytes: Array(#"[{"number": 7, "color": \#(value)}]"#.utf8))
+        }
+        guard case .unfit = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    /// The closures belong to the model, whatever is derived from it.
+    @Test func aSubEntityInheritsAConversion() throws {
+        let model = try DataModel(LargeOrder.self).adding([SyncEntity("Other") { SyncAttribute("id", .int64) }])
+        let mapper = try RecordMapper(try RecordMapper(model).model)
+        let json = #"[{"number": 7, "cost": {"gross": "12.50"}, "weight": 2500}]"#
+        let record = try #require(try mapper.records(of: "LargeOrder", bytes: Array(json.utf8)).first)
+        #expect(record["price"] == 1_250 && record["weight"] == 2)
+    }
+
     /// A transformer applies to attributes of every type, and may be named outside the annotations.
     @Test func aDeclaredTransformerAppliesToEveryType() throws {
         let model = try DataModel {
