@@ -136,7 +136,8 @@ extension SyncDeclaration.Part {
             let name = try draft.shape.name(of: property)
             try draft.changeRelationship(name) { relationship throws(SyncDeclarationError) in
                 guard relationship.isToMany == isToMany else {
-                    throw .wrongCardinality(type: "\(Root.self)", property: name)
+                    throw .wrongCardinality(
+                        type: "\(Root.self)", property: name, isToMany: relationship.isToMany)
                 }
                 relationship.isOrdered = isOrdered
                 relationship.deleteRule = deleteRule
@@ -158,7 +159,8 @@ extension SyncDeclaration.Part {
     ///   - defaultValue: The value of an object for which the JSON has none.
     ///   - remoteKey: The key in JSON, or a dotted path into nested objects; nil, the default, for
     ///     the one that the name implies.
-    ///   - transformer: The name of the transformer between JSON and the value; nil by default.
+    ///   - transformer: The name of a registered transformer between JSON and the value; nil by
+    ///     default. A closure after the property needs no name.
     ///   - formerName: The name in an earlier version of the model; nil by default.
     ///   - userInfo: Annotations; empty by default.
     public static func attribute<Value>(

@@ -13,8 +13,8 @@ public enum SyncDeclarationError: Error, Hashable, Sendable {
     case notAnAttribute(type: String, property: String)
     /// A declaration states something about a relationship, but the property is an attribute.
     case notARelationship(type: String, property: String)
-    /// A declaration says to-one where the property holds an array, or to-many where it does not.
-    case wrongCardinality(type: String, property: String)
+    /// A declaration says to-one where the property holds a list, or to-many where it does not.
+    case wrongCardinality(type: String, property: String, isToMany: Bool)
     /// A type and a model differ. The list has at least one element.
     case differences([SyncDeclarationError.Difference])
 }
@@ -29,8 +29,10 @@ extension SyncDeclarationError: CustomStringConvertible {
             "\(keyPath) leads to no property that \(type) encodes"
         case .notAnAttribute(let type, let property): "\(type).\(property) is not an attribute"
         case .notARelationship(let type, let property): "\(type).\(property) is not a relationship"
-        case .wrongCardinality(let type, let property):
-            "\(type).\(property) is declared with the wrong number of related objects"
+        case .wrongCardinality(let type, let property, let isToMany):
+            isToMany
+                ? "\(type).\(property) is declared as a relationship to one object, but holds a list"
+                : "\(type).\(property) is declared as a relationship to many objects, but holds one"
         case .differences(let differences):
             differences.map(\.description).joined(separator: "; ")
         }
