@@ -8,8 +8,10 @@ import SyncStore
 extension SyncArguments {
     /// The sync options of the arguments.
     var options: StoreSyncOptions {
-        StoreSyncOptions(
-            operations: operations, scope: scope, keyPath: keyPath, removalLimit: removalLimit, failsOnDrift: isStrict)
+        var options = StoreSyncOptions(
+            operations: operations, scope: scope, keyPath: keyPath, removalLimit: removalLimit)
+        options.failsOnDrift = isStrict
+        return options
     }
 
     /// Sentences about what to do after a sync.

@@ -26,21 +26,22 @@ public struct StoreSyncOptions: Sendable {
     /// Whether the result lists the keys of inserted, updated and deleted objects; false by
     /// default.
     public var reportsKeys: Bool
-    /// Whether a payload that differs from the model fails; false by default.
+    /// Whether a payload that differs from the model fails; false by default. Set after the
+    /// initializer.
     ///
     /// If true, a sync throws ``StoreSyncError/payloadDiffers(_:rejectedCount:)`` instead of
     /// reporting ``StoreSyncResult/drift`` or rejected objects, and nothing is written.
-    public var failsOnDrift: Bool
+    public var failsOnDrift = false
     /// The meaning of a key that an object lacks; ``AbsentKeys/automatic`` by default. The result
     /// says which rule was used.
     public var absentKeys: AbsentKeys
     /// Whether objects that an index or a constraint of the store refuses are left out; false by
-    /// default, which makes them an error.
+    /// default, which makes them an error. Set after the initializer.
     ///
     /// If true, they are reported in ``StoreSyncResult/rejected``, and absent objects are kept as
     /// after any rejected object. A stored object keeps its values. If another object has its new
     /// value of a unique index, its other values are updated, and the attribute becomes null.
-    public var setsRefusedAside: Bool
+    public var setsRefusedAside = false
 
     /// The attribute that orders the versions of an object, such as the time of its last change;
     /// nil, the default, for none.
@@ -76,8 +77,7 @@ public struct StoreSyncOptions: Sendable {
     /// Creates options.
     public init(
         operations: StoreSyncOptions.Operations = .all, scope: RecordPredicate = .constant(true), keyPath: String = "",
-        removalLimit: RemovalLimit? = nil, reportsKeys: Bool = false,
-        failsOnDrift: Bool = false, absentKeys: AbsentKeys = .automatic, setsRefusedAside: Bool = false,
+        removalLimit: RemovalLimit? = nil, reportsKeys: Bool = false, absentKeys: AbsentKeys = .automatic,
         newerBy: String? = nil, willInsert: InsertHook? = nil
     ) {
         self.operations = operations
@@ -85,9 +85,7 @@ public struct StoreSyncOptions: Sendable {
         self.keyPath = keyPath
         self.removalLimit = removalLimit
         self.reportsKeys = reportsKeys
-        self.failsOnDrift = failsOnDrift
         self.absentKeys = absentKeys
-        self.setsRefusedAside = setsRefusedAside
         self.newerBy = newerBy
         self.willInsert = willInsert
     }

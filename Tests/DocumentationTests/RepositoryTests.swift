@@ -103,6 +103,55 @@ import Testing
         #expect((10...25).contains(names.count) && Set(names).isSubset(of: types))
     }
 
+    /// Each product answers one "I want to …" of the README.
+    @Test func theREADMEListsTheProducts() throws {
+        let products = try Self.text("Package.swift").matches(of: /\.library\(name: "(?<name>\w+)"/).map {
+            String($0.name)
+        }
+        let sections = try Self.text("README.md").split(separator: "\n## ")
+        let section = try #require(sections.first { $0.hasPrefix("Products") })
+        let listed = section.matches(of: /(?m)^\|.*\| `(?<name>\w+)`/).map { String($0.name) }
+        #expect(listed.sorted() == products.sorted() && (1...10).contains(products.count))
+    }
+
+    /// What has more settings has a type for them.
+    @Test func noPublicInitializerHasMoreThanEightParameters() throws {
+        let files = Self.paths(below: ["Sources"]).filter { $0.hasSuffix(".swift") }
+        var count = 0
+        for file in files {
+            let text = try Self.text(file)
+            for start in text.matches(of: /(?m)^ *public (\w+ )*init[?!]?(<[^()]*>)?\(/) {
+                let parameters = Self.parameterCount(text[start.range.upperBound...])
+                #expect(parameters <= 8, "\(file): \(text[start.range]) has \(parameters)")
+                count += 1
+            }
+        }
+        #expect(count > 150)
+    }
+
+    /// The number of parameters before the parenthesis that closes a list of them.
+    private static func parameterCount(_ text: Substring) -> Int {
+        var depth = 0
+        var count = 0
+        var isEmpty = true
+        var last: Character = " "
+        for character in text {
+            switch character {
+            case ")" where depth == 0: return count + (isEmpty ? 0 : 1)
+            case "(", "[", "{", "<": depth += 1
+            case ">" where last == "-": break
+            case ")", "]", "}", ">": depth -= 1
+            case "," where depth == 0:
+                count += 1
+                isEmpty = true
+            case " ", "\n": break
+            default: isEmpty = false
+            }
+            last = character
+        }
+        return count
+    }
+
     /// Whoever publishes the package elsewhere changes one line.
     @Test func theAddressOfThePackageIsWrittenOnce() throws {
         let documents =

@@ -63,9 +63,10 @@ import Testing
     ) async throws -> StoreSyncResult {
         let objects = values.enumerated().map { #"{"id":\#($0.offset + 1),"value":\#($0.element)}"# }
         let json = try JSONStore(store, mapper: try RecordMapper(store.model))
+        var options = StoreSyncOptions()
+        options.setsRefusedAside = setsRefusedAside
         return try await json.sync(
-            .bytes(Array("[\(objects.joined(separator: ","))]".utf8)), into: "User",
-            options: StoreSyncOptions(setsRefusedAside: setsRefusedAside))
+            .bytes(Array("[\(objects.joined(separator: ","))]".utf8)), into: "User", options: options)
     }
 
     /// An identity with surplus blanks would be another object's after the column has cut them.
@@ -85,7 +86,8 @@ import Testing
                 #expect(refusal.reason == .unfit && refusal.attributes == ["id"] && refusal.index == 1)
             }
             for count in [0, 2] {
-                let options = StoreSyncOptions(setsRefusedAside: true)
+                var options = StoreSyncOptions()
+                options.setsRefusedAside = true
                 let result = try await json.sync(.bytes(payload), into: "User", options: options)
                 #expect(result.rejectedCount == 1 && result.counts.unchanged == count)
             }

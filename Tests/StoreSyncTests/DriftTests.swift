@@ -10,6 +10,12 @@ import Testing
 
 /// What the model does not know or cannot hold is reported; on every store.
 @Suite(.endsInTime) struct DriftTests {
+    private static let strict = {
+        var options = StoreSyncOptions()
+        options.failsOnDrift = true
+        return options
+    }()
+
     // MARK: Drift
 
     @Test(arguments: StoreKind.all)
@@ -42,8 +48,7 @@ import Testing
         let mapper = try RecordMapper(try RealJSONModel.things())
         let store = try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
         do {
-            _ = try await store.sync(
-                .bytes(Array(json.utf8)), into: "Thing", options: StoreSyncOptions(failsOnDrift: true))
+            _ = try await store.sync(.bytes(Array(json.utf8)), into: "Thing", options: Self.strict)
             #expect(drift + rejected == 0)
             #expect(try await store.store.count(StoreQuery("Thing")) == 1)
         } catch StoreSyncError.payloadDiffers(let report, let rejectedCount) {
@@ -92,9 +97,7 @@ import Testing
         let store = try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
         let keys = (0..<count).map { #""key\#($0)":1"# }.joined(separator: ",")
         let error = await #expect(throws: StoreSyncError.self) {
-            try await store.sync(
-                .bytes(Array("[{\"id\":1,\(keys)}]".utf8)), into: "Thing",
-                options: StoreSyncOptions(failsOnDrift: true))
+            try await store.sync(.bytes(Array("[{\"id\":1,\(keys)}]".utf8)), into: "Thing", options: Self.strict)
         }
         guard case .payloadDiffers(let report, _)? = error else { return }
         let places = report.entries.prefix(3).map { "\($0)" }.joined(separator: "; ")

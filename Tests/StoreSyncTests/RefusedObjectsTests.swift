@@ -113,8 +113,9 @@ import Testing
                             #expect(String(reflecting: error).contains(database.isSQLite ? "SQLite: " : "PostgreSQL: "))
                         }
                         #expect(try await Self.names(store) == before, "\(what)")
-                        let result = try await Self.sync(
-                            json(names), store, batch: batch, StoreSyncOptions(setsRefusedAside: true))
+                        var options = StoreSyncOptions()
+                        options.setsRefusedAside = true
+                        let result = try await Self.sync(json(names), store, batch: batch, options)
                         #expect(result.rejectedCount == 1 && result.rejected.first?.index == place, "\(what)")
                         #expect("\(try #require(result.rejected.first))".contains("User \(place + 1)"), "\(what)")
                         var expected = elements.map { "\($0.id) \($0.name)" }
