@@ -5,6 +5,7 @@ import OneWaySynchronizer
 import OneWayTestLimits
 import StoreSync
 import OneWayTestSupport
+import SyncBase
 import SyncModel
 import SyncStore
 import Testing
@@ -45,6 +46,31 @@ import Testing
             #expect(second.lines.first == "unchanged: the server reports no changes")
             let third = await CommandRun(arguments(server, "--json"))
             #expect(third.output.contains(#""coverage":"unchanged""#))
+        }
+    }
+
+    /// What a server says about a person is neither on the screen nor in the history.
+    @Test(
+        arguments: [[], ["--json"]],
+        [
+            LoopbackResponse.text("Zqx Patient, 718281828459045235", status: 403),
+            .text("Zqx Patient, 718281828459045235"), .json(#"{"message":"Zqx Patient 718281828459045235"}"#),
+            .json(#"[{"id":"Zqx Patient 718281828459045235"},{"name":"Zqx Patient 718281828459045235"}]"#),
+            .json(#"[{"id":1,"name":{"Zqx":718281828459045235}},{"id":2,"name":"Zqx Patient 718281828459045235"}]"#),
+        ])
+    func aPayloadIsNotInTheOutput(options: [String], answer: LoopbackResponse) async throws {
+        let body = Locked(LoopbackResponse.json(#"[{"id":1,"name":"Ada"}]"#))
+        try await LoopbackHTTPServer.serving({ _ in body.withLock { $0 } }) { server in
+            let store = "sqlite:\(folder.url.appending(path: "people.sqlite").path)"
+            let sync = ["sync", "\(server.baseURL)/people", "--entity", "Person", "--store", store]
+            #expect(await CommandRun(sync).code == 0)
+            body.withLock { $0 = answer }
+            for arguments in [sync + ["--strict"], sync, ["history", "--store", store]] {
+                let run = await CommandRun(arguments + options)
+                for mark in ["Zqx Patient", "718281828459045235"] {
+                    #expect(!run.output.contains(mark) && !run.errors.contains(mark), "\(run)")
+                }
+            }
         }
     }
 

@@ -8,7 +8,7 @@ import Foundation
 ///
 /// ```swift
 /// var options = SyncOptions(concurrency: 8, stopOnError: false)
-/// options.removalLimit = RemovalLimit(fraction: 0.2)
+/// options.removalLimit = RemovalLimit(fraction: 0.2, atLeast: 10)
 /// options.retry = RetryPolicy()
 /// options.stageTimeouts[.list] = .seconds(30)
 /// ```
