@@ -53,4 +53,39 @@ import Testing
         #expect(try await world.column("id", of: "Order", where: "place.id = 5") == [1, 2, 3])
         #expect(calls.count(of: .merge) == 4)
     }
+
+    /// Companies that several users share, and notes of their own.
+    @Test func changesThatContainObjectsAreMergedTogether() async throws {
+        let calls = Calls()
+        let world = try SyncWorld { HookedStore($0, calls) }
+        func changes(_ name: String) -> [RemoteChange] {
+            (1...100).map { id in
+                let company = #"{"id":\#(id % 10),"name":"\#(name)"}"#
+                return .objects(
+                    .text(#"{"id":\#(id),"company":\#(company),"notes":[{"id":\#(id),"text":"\#(name)"}]}"#))
+            }
+        }
+        for name in ["a", "b"] {
+            let mergeCount = calls.count(of: .merge)
+            try await world.json.apply(changes(name), into: "User")
+            #expect(calls.count(of: .merge) - mergeCount == 3)
+            #expect(try await world.column("id", of: "Note", where: "text = '\(name)'").count == 100)
+        }
+    }
+
+    /// The later of two statements counts, so they are not merged together.
+    @Test(arguments: [
+        (#"{"id":1,"company":{"id":7,"name":"a"}}"#, #"{"id":2,"company":{"id":7,"name":"b"}}"#),
+        (#"{"id":1,"notes":[{"id":5}]}"#, #"{"id":2,"notes":[{"id":5}]}"#),
+    ])
+    func changesOfWhichOneMayUndoTheOtherAreMergedOneByOne(first: String, second: String) async throws {
+        let (calls, singleCalls) = (Calls(), Calls())
+        let world = try SyncWorld { HookedStore($0, calls) }
+        let single = try SyncWorld { HookedStore($0, singleCalls) }
+        let changes = [first, second].map { RemoteChange.objects(.text($0)) }
+        try await world.json.apply(changes, into: "User")
+        for change in changes { try await single.json.apply([change], into: "User") }
+        #expect(calls.count(of: .merge) == singleCalls.count(of: .merge))
+        #expect(try await world.state() == single.state())
+    }
 }

@@ -69,6 +69,11 @@ struct SyncWorld {
     /// All objects with their values and the keys of what they are related to, in no order that
     /// depends on how they came.
     func state() async throws -> [String] {
+        try await Self.state(of: store)
+    }
+
+    /// All objects of a store.
+    static func state(of store: any Store) async throws -> [String] {
         var lines: [String] = []
         for layout in store.model.layouts {
             let names = layout.relationships.map(\.name)

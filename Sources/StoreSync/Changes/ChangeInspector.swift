@@ -11,8 +11,8 @@ struct ChangeInspector {
         fileprivate(set) var key: Record.Key?
         /// The value of the version attribute; null if there is none.
         fileprivate(set) var version = AttributeValue.null
-        /// Whether the object states no relationship.
-        fileprivate(set) var isFlat = true
+        /// What the object contains; nil if its effect on other objects is not known.
+        fileprivate(set) var contained: ContainedObjects? = ContainedObjects()
     }
 
     /// A change with its objects; nil objects for JSON that is not in memory, or is not valid.
@@ -27,6 +27,8 @@ struct ChangeInspector {
     /// Whether changes of different objects can be applied together. Absent relationships must not
     /// be cleared, and an identity must not depend on other objects.
     private let canJoin: Bool
+    private let containment: ContainmentReader
+    private let canHaveChildren: Bool
 
     init(_ request: SyncRequest, _ transaction: any StoreTransaction, versionAttribute: String?) throws {
         self.request = request
@@ -34,6 +36,9 @@ struct ChangeInspector {
         self.versionAttribute = versionAttribute
         let mapping = try request.mapper.mapping(of: request.entity)
         let layouts = mapping.layout.family.map { request.mapper.model.layouts[$0] }
+        let containment = ContainmentReader(request, transaction, listRoot: mapping.layout.root)
+        self.containment = containment
+        canHaveChildren = layouts.contains { containment.canHaveChildren($0) }
         canJoin =
             mapping.identifiesByKey && layouts.allSatisfy { $0.scopedIdentitySlots.isEmpty }
             && (!request.rules.clearsAbsent || layouts.allSatisfy { $0.relationships.isEmpty })
@@ -45,53 +50,71 @@ struct ChangeInspector {
     func pages(of changes: [RemoteChange], without stale: StaleChanges?) async throws -> [RemotePage] {
         if stale == nil, changes.count == 1 || !canJoin { return try changes.map { try $0.page() } }
         var pages: [RemotePage] = []
+        var known = KnownObjects(isNeeded: canHaveChildren)
         var rest = changes[...]
         while !rest.isEmpty {
             let part = rest.prefix(transaction.batchRowCount)
             rest = rest.dropFirst(part.count)
             var inspected = try await inspect(part, stale)
             if let stale { inspected = try stale.removed(from: inspected) }
-            pages += try joined(inspected)
+            pages += try joined(inspected, after: &known)
         }
         return pages
     }
 
     // MARK: Joining
 
-    /// Changes that follow each other are one page if each has one object, which states no
-    /// relationship, and all are different objects. Applied together or one by one, they are the
-    /// same, and together they need fewer calls of the store.
-    private func joined(_ changes: [Inspected]) throws -> [RemotePage] {
+    /// Joins changes that follow each other into pages, which need fewer calls of the store.
+    ///
+    /// - Parameter known: The objects of earlier changes; receives those of the changes.
+    private func joined(_ changes: [Inspected], after known: inout KnownObjects) throws -> [RemotePage] {
         var pages: [RemotePage] = []
-        var open: [(change: RemoteChange, bytes: [UInt8])] = []
-        var keys: Set<Record.Key> = []
+        var open = JoinableChanges()
         func close() throws {
-            defer { (open, keys) = ([], []) }
-            guard let first = open.first else { return }
-            guard open.count > 1 else { return pages.append(try first.change.page()) }
-            var page = RemotePage(.bytes(Array("[".utf8) + open.map(\.bytes).joined(separator: ",".utf8) + "]".utf8))
-            page.keyPath = ""
-            page.areGone = first.change.areGone
-            page.changeCount = open.count
-            pages.append(page)
+            if let page = try open.page() { pages.append(page) }
+            open = JoinableChanges()
         }
         for inspected in changes {
+            defer { known.note(inspected) }
             guard canJoin, !inspected.change.hasTombstones, let elements = inspected.elements, elements.count == 1,
-                elements[0].isFlat, let key = elements[0].key
+                let key = elements[0].key, let contained = elements[0].contained, !contained.losesChildren,
+                // What the object has now may be another than what was stored before.
+                !contained.statesChildren || !known.mayContain(key)
             else {
                 try close()
                 pages.append(try inspected.change.page())
                 continue
             }
-            let isNew = keys.insert(key).inserted
-            if let first = open.first, first.change.areGone != inspected.change.areGone || !isNew {
-                try close()
-                keys = [key]
-            }
-            open.append((inspected.change, elements[0].bytes))
+            if open.add(inspected.change, of: key, json: elements[0].bytes, containing: contained) { continue }
+            try close()
+            _ = open.add(inspected.change, of: key, json: elements[0].bytes, containing: contained)
         }
         try close()
         return pages
+    }
+
+    /// The objects of earlier changes of a call.
+    private struct KnownObjects {
+        private var keys: Set<Record.Key> = []
+        /// Whether a change may have changed any object.
+        private var mayBeAny = false
+        /// Whether the objects matter.
+        private let isNeeded: Bool
+
+        init(isNeeded: Bool) {
+            self.isNeeded = isNeeded
+        }
+
+        func mayContain(_ key: Record.Key) -> Bool {
+            mayBeAny || keys.contains(key)
+        }
+
+        mutating func note(_ inspected: Inspected) {
+            guard isNeeded, !mayBeAny else { return }
+            let elements = inspected.change.hasTombstones ? nil : inspected.elements
+            mayBeAny = elements?.allSatisfy { $0.key != nil && $0.contained != nil } != true
+            if !mayBeAny { keys.formUnion(elements?.compactMap(\.key) ?? []) }
+        }
     }
 
     // MARK: Inspecting
@@ -102,6 +125,7 @@ struct ChangeInspector {
             var options = request.readerOptions(for: transaction)
             // An object that is gone may be named by its identifier only.
             if areGone { options.acceptsIdentifiers = true }
+            options.keepsJSON = true
             var collector = try RecordCollector(request.mapper, entity: request.entity, options: options)
             // The places of the elements in the changes, by the index that the collector knows.
             var places: [(change: Int, element: Int)] = []
@@ -119,7 +143,8 @@ struct ChangeInspector {
             }
             for group in try collector.takeBatch()?.groups ?? [] {
                 try await stale?.noteStored(group.records, of: group.mapping.layout)
-                note(group, at: places, in: &inspected)
+                let contained = try await containment.rows(of: group)
+                note(group, contained, at: places, in: &inspected)
             }
         }
         return inspected
@@ -142,23 +167,19 @@ struct ChangeInspector {
     }
 
     private func note(
-        _ group: MappedBatch.Group, at places: [(change: Int, element: Int)], in inspected: inout [Inspected]
+        _ group: MappedBatch.Group, _ contained: ContainmentReader.Rows, at places: [(change: Int, element: Int)],
+        in inspected: inout [Inspected]
     ) {
         let layout = group.mapping.layout
         let versionSlot = versionAttribute.flatMap { layout.slot(of: $0) }
         let versionDefault = versionSlot.map { Record(of: layout)[slot: $0] } ?? .null
-        var related = Set(group.undetermined.keys)
-        for case let nested? in group.nested {
-            related.formUnion(nested.sources.map(\.row))
-            related.formUnion(nested.misfits.map(\.row))
-        }
         group.records.withReader { reader in
             for (row, index) in group.elementIndices.enumerated() {
                 guard places.indices.contains(index) else { continue }
                 let place = places[index]
                 inspected[place.change].elements?[place.element].key =
                     Record.Key(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
-                inspected[place.change].elements?[place.element].isFlat = !related.contains(row)
+                inspected[place.change].elements?[place.element].contained = contained[row]
                 guard let versionSlot else { continue }
                 inspected[place.change].elements?[place.element].version =
                     reader.value(row: row, slot: versionSlot) ?? versionDefault

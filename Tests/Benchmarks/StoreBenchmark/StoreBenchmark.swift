@@ -38,6 +38,9 @@ enum StoreBenchmark {
         if options.includes("orders") { try await orders.firstSyncOrders(&report) }
         if options.includes("orders-again") { try await orders.sameOrdersAgain(&report) }
         if options.includes("changes") { try await flat.changes(&report) }
+        if options.includes("changes-nested") {
+            try await StoreCases(count: options.isFull ? 100_000 : 20_000, runs: 3).nestedChanges(&report)
+        }
         if options.includes("removals") { try await flat.removals(&report) }
         if options.includes("memory") {
             measureMemory(memory, "memory-flat", options.isFull ? [100_000, 1_000_000] : [100_000], &report)

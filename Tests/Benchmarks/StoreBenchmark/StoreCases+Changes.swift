@@ -1,6 +1,9 @@
+import JSONMapper
 import OneWayBenchmarkSupport
 import OneWayStoreBenchmarkSupport
 import StoreSync
+import SyncStore
+import SyncStoreSQLite
 
 // Many changes in one call, beside one change with the same objects.
 extension StoreCases {
@@ -27,6 +30,32 @@ extension StoreCases {
                     }
                 })
             add(measured, to: &report)
+        }
+    }
+
+    /// Objects that each contain another one, which several of them share or which is their own.
+    func nestedChanges(_ report: inout BenchmarkReport) async throws {
+        for nesting in StoreUnderTest.Nesting.allCases {
+            let records = Payload.records(UserGenerator.bytes(count: count)).enumerated().map { index, record in
+                record.dropLast() + ",\(nesting.json(of: index + 1))}".utf8
+            }
+            let array = Array("[".utf8) + records.joined(separator: ",".utf8) + "]".utf8
+            let changes = records.map { RemoteChange.objects(.bytes(Array($0))) }
+            for kind in Kind.allCases {
+                let cases = [
+                    ("changes-\(nesting)-array-\(kind)", [RemoteChange.objects(.bytes(array))]),
+                    ("changes-\(nesting)-\(kind)", changes),
+                ]
+                let measured = try await measure(
+                    runs: runs,
+                    cases.map { name, changes in
+                        BenchmarkCase(name, n: count) {
+                            let store = try await store(kind, "store", nesting: nesting)
+                            return try await store.apply(changes, into: "User").counts.inserted
+                        }
+                    })
+                add(measured, to: &report)
+            }
         }
     }
 
@@ -57,10 +86,15 @@ extension StoreCases {
     }
 
     /// Makes an empty store.
-    private func store(_ kind: Kind, _ name: String) async throws -> JSONStore {
+    private func store(
+        _ kind: Kind, _ name: String, nesting: StoreUnderTest.Nesting? = nil
+    ) async throws -> JSONStore {
+        let mapper = try nesting.map { try $0.mapper() } ?? StoreUnderTest.mapper()
         switch kind {
-        case .memory: try StoreUnderTest.memory()
-        case .sqlite: try await StoreUnderTest.sqlite(emptyFile(name))
+        case .memory: return try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
+        case .sqlite:
+            let store = try await SQLiteStore(exactly: mapper.model, at: .file(emptyFile(name)))
+            return try JSONStore(store, mapper: mapper)
         }
     }
 }

@@ -1,6 +1,8 @@
 import JSONMapper
+import OneWayBenchmarkSupport
 import OneWayStoreBenchmarkSupport
 import StoreSync
+import SyncModel
 import SyncStore
 import SyncStoreSQLite
 
@@ -24,5 +26,51 @@ extension StoreUnderTest {
     static func memory() throws -> JSONStore {
         let mapper = try mapper()
         return try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
+    }
+}
+
+extension StoreUnderTest {
+    /// What each user contains.
+    enum Nesting: String, CaseIterable {
+        /// A company, which a hundred users share.
+        case company
+        /// A note of its own.
+        case note
+
+        /// The key and value of a user.
+        func json(of id: Int) -> String {
+            switch self {
+            case .company: #""company":{"id":\#(id / 100),"name":"Company \#(id / 100)"}"#
+            case .note: #""notes":[{"id":\#(id),"text":"Note \#(id)"}]"#
+            }
+        }
+
+        /// The mapper of such users.
+        func mapper() throws -> RecordMapper {
+            var user = UserGenerator.entity
+            let nested: SyncEntity
+            switch self {
+            case .company:
+                user.relationships.append(SyncRelationship("company", toOne: "Company", inverse: "users"))
+                nested = SyncEntity("Company", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("name", .string)
+                    SyncRelationship("users", toMany: "User", inverse: "company")
+                }
+            case .note:
+                user.relationships.append(
+                    SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade))
+                nested = SyncEntity("Note", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("text", .string)
+                    SyncRelationship("user", toOne: "User", inverse: "notes")
+                }
+            }
+            return try RecordMapper(
+                try DataModel {
+                    user
+                    nested
+                })
+        }
     }
 }

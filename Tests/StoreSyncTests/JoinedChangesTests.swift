@@ -1,0 +1,145 @@
+import JSONMapper
+import OneWayStoreKinds
+import OneWayTestLimits
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// Changes with objects in them, of which those that follow each other are merged together if that
+/// makes no difference.
+@Suite(.endsInTime) struct JoinedChangesTests {
+    private static let model = Result {
+        try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("company", toOne: "Company", inverse: "users")
+                SyncRelationship("badge", toOne: "Badge", inverse: "user")
+                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+                SyncRelationship("tags", toMany: "Tag", inverse: "users")
+                SyncRelationship("boss", toOne: "User")
+            }
+            SyncEntity("Company", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("city", toOne: "City")
+                SyncRelationship("users", toMany: "User", inverse: "company")
+            }
+            SyncEntity("City", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+            }
+            SyncEntity("Badge", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("color", .string)
+                SyncRelationship("user", toOne: "User", inverse: "badge")
+            }
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("text", .string)
+                SyncRelationship("user", toOne: "User", inverse: "notes")
+                SyncRelationship("place", toOne: "City")
+            }
+            SyncEntity("Tag", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("users", toMany: "User", inverse: "tags")
+            }
+        }
+    }
+
+    /// Random changes of few users, half of which contain objects of one kind only.
+    private struct Changes {
+        var random: SeededRandom
+        /// The relationships that the changes state.
+        let keys: [String]
+
+        init(seed: UInt64) {
+            random = SeededRandom(seed: seed)
+            let all = ["company", "badge", "notes", "tags", "boss"]
+            keys = Bool.random(using: &random) ? all : [all[Int.random(in: 0..<5, using: &random)]]
+        }
+
+        private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+        private mutating func some(_ limit: Int) -> Int { Int.random(in: 1...limit, using: &random) }
+
+        /// A change; a text without objects is that of a removal.
+        mutating func next() -> String {
+            if chance(10) { return "\(some(8))" }
+            return chance(5) ? "[\(user()),\(user())]" : user()
+        }
+
+        private mutating func user() -> String {
+            var parts = [#""id":\#(some(8))"#]
+            if chance(50) { parts.append(#""name":"n\#(some(3))""#) }
+            for key in keys where chance(50) { parts.append(value(of: key)) }
+            return "{\(parts.joined(separator: ","))}"
+        }
+
+        private mutating func value(of key: String) -> String {
+            switch key {
+            case "company" where chance(20): #""company_id":\#(some(3))"#
+            case "company" where chance(10): #""company":null"#
+            case "company": #""company":\#(company())"#
+            case "badge": #""badge":{"id":\#(some(6))\#(chance(30) ? #","color":"c\#(some(2))""# : "")}"#
+            case "notes": #""notes":[\#(list(of: 16) { $0.note($1) })]"#
+            case "tags": #""tags":[\#(list(of: 4) { $0.tag($1) })]"#
+            default: #""boss":{"id":\#(some(8))\#(chance(30) ? #","name":"b\#(some(2))""# : "")}"#
+            }
+        }
+
+        private mutating func list(of limit: Int, _ element: (inout Changes, Int) -> String) -> String {
+            let ids = (1...limit).shuffled(using: &random).prefix(some(4) - 1)
+            return ids.map { element(&self, $0) }.joined(separator: ",")
+        }
+
+        private mutating func company() -> String {
+            // Most companies are always the same.
+            let (id, city) = (some(3), some(2))
+            let name = chance(80) ? id : some(3)
+            return #"{"id":\#(id),"name":"c\#(name)"\#(chance(30) ? #","city":{"id":\#(city)}"# : "")}"#
+        }
+
+        private mutating func note(_ id: Int) -> String {
+            let place = chance(20) ? #","place":{"id":\#(some(3)),"name":"p\#(some(2))"}"# : ""
+            return #"{"id":\#(id)\#(chance(50) ? #","text":"t\#(some(3))""# : "")\#(place)}"#
+        }
+
+        private mutating func tag(_ id: Int) -> String {
+            chance(20) ? "\(id)" : #"{"id":\#(id),"name":"t\#(chance(80) ? id : some(3))"}"#
+        }
+    }
+
+    /// Everything that an identifier can name.
+    private static let named = [("Company", 3), ("Tag", 4)].map { entity, count in
+        let list = (1...count).map { #"{"id":\#($0)}"# }.joined(separator: ",")
+        return RemoteChange.objects(.text("[\(list)]"), of: entity)
+    }
+
+    @Test(arguments: StoreKind.all) func changesInOneCallEqualSingleCalls(kind: StoreKind) async throws {
+        let mapper = try RecordMapper(try Self.model.get())
+        try await kind.use { make in
+            let json = try JSONStore(try await make(mapper.model), mapper: mapper)
+            for seed in seeds(4, thorough: 300) {
+                var changes = Changes(seed: seed)
+                let texts = (0..<20).map { _ in changes.next() }
+                let all = texts.map { $0.contains("{") ? RemoteChange.objects(.text($0)) : .removals(.text($0)) }
+                var expected: [String] = []
+                for limit in [1, all.count, Int.random(in: 2...8, using: &changes.random)] {
+                    try await json.store.erase()
+                    for start in stride(from: 0, to: all.count, by: limit) {
+                        try await json.apply(Array(all[start...].prefix(limit)), into: "User")
+                    }
+                    // Identifiers that wait for their objects lead to them then.
+                    try await json.apply(Self.named, into: "User")
+                    let state = try await SyncWorld.state(of: json.store)
+                    if limit == 1 { expected = state }
+                    let difference = Set(state).symmetricDifference(expected).sorted()
+                    #expect(difference == [], "seed \(seed), \(limit): \(texts)")
+                }
+            }
+        }
+    }
+}
