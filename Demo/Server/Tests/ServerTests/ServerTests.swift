@@ -146,6 +146,49 @@ struct ServerTests {
         }
     }
 
+    /// The codes of "webhook 0", "webhook 1", … by the secret "secret".
+    private static let codes = [
+        "649b5676e99d26acf7432d991029d4f58240484c99668a143fcebf1b7bcd4ff3",
+        "c28efbd632c392b6a2a3ed64dd7533c018ac47c7eaf81b671de780a2a521e908",
+        "bac57ef6ffe514f58f5f79d09afd5f31758910056e9a32547327270650769a07",
+        "a03bb5b851864eaebdd23f72316608a3ce808b611796c176542dd142eb1dc970",
+    ]
+
+    /// Copies, forgeries and connections that send nothing come beside each webhook. Nothing else
+    /// asks for a sync.
+    @Test func noWebhookIsLostUnderLoad() async throws {
+        try await withServer("--interval", "3600", environment: ["WEBHOOK_SECRET": "secret"]) { server, _ in
+            var before = try await server.status {
+                $0.counts["users", default: 0] > 4000 && $0.health.activity?.kind == "waiting"
+            }
+            let port = try #require(server.page.port)
+            let idle = try (0..<50).map { _ in try RawConnection(port: port) }
+            for connection in idle { connection.send("POST /webhook HTTP/1.1\r\nHost: localhost\r\n") }
+            for (index, code) in Self.codes.enumerated() {
+                #expect(try await server.request("upstream/change", method: "POST", isAuthorized: true).0 == 204)
+                try await withThrowingTaskGroup(of: (isSigned: Bool, status: Int).self) { group in
+                    for copy in 0..<100 {
+                        group.addTask {
+                            let isSigned = copy % 2 == 0
+                            let (response, _) = try await server.response(
+                                to: "webhook", method: "POST",
+                                fields: ["X-Hub-Signature-256": "sha256=\(isSigned ? code : String(code.reversed()))"],
+                                body: Data("webhook \(index)".utf8))
+                            return (isSigned, response.statusCode)
+                        }
+                    }
+                    for try await (isSigned, status) in group {
+                        // A copy of one that is being handled may come again.
+                        #expect(isSigned ? [202, 503].contains(status) : status == 401)
+                    }
+                }
+                let known = before.latest.map(\.updatedAt)
+                before = try await server.status { $0.latest.map(\.updatedAt) != known }
+            }
+            #expect(try await server.request("health").0 == 200)
+        }
+    }
+
     // MARK: Limits
 
     /// What a client sends, and what it goes on with while the server waits.
