@@ -6,7 +6,10 @@ import SyncStoreSQL
 enum FailureText {
     /// Returns the description of an error, in plain words for common faults of JSON.
     static func text(_ error: any Error) -> String {
-        if case SQLSchemaError.unfitValue = error { return "\(error); --rebuild fills the database anew" }
+        switch error as? SQLSchemaError {
+        case .unfitValue, .changedRelationship, .movedEntity: return "\(error); --rebuild fills the database anew"
+        default: break
+        }
         guard let error = error as? JSONError, let location = error.location,
             let plain = words(of: error.reason, at: location)
         else {

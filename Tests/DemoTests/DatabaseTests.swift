@@ -105,6 +105,28 @@ import Testing
         #expect(try await sync(json, "--model", model(.string)).counts(of: "User") == [0, 1, 1, 0])
     }
 
+    @Test func anotherKindOfARelationshipIsRefusedWithTheWayOut() async throws {
+        func model(_ teams: SyncRelationship) throws -> String {
+            let model = try DataModel {
+                SyncEntity("User", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    teams
+                }
+                SyncEntity("Team", identity: "id") { SyncAttribute("id", .int64) }
+            }
+            return try folder.write(String(decoding: model.coreDataXML(), as: UTF8.self), to: "model.xml")
+        }
+        let json = #"[{"id": 1, "team": {"id": 7}}]"#
+        _ = try await sync(json, "--model", model(SyncRelationship("team", toOne: "Team")))
+        let many = try model(SyncRelationship("team", toMany: "Team"))
+        let refused = try await sync(json, "--model", many)
+        #expect(
+            refused.code == 1 && refused.errors.contains("User.team has another kind or destination"),
+            "\(refused.errors)")
+        #expect(refused.errors.contains("--rebuild"))
+        #expect(try await sync(json, "--model", many, "--rebuild").counts(of: "User") == [1, 0, 0, 0])
+    }
+
     @Test func aPlanByAnotherModelLeavesTheDatabase() async throws {
         _ = try await sync(Self.users)
         let model = try DataModel { SyncEntity("User", identity: "id") { SyncAttribute("id", .int64) } }

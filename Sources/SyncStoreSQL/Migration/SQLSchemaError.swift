@@ -64,7 +64,9 @@ extension SQLSchemaError: CustomStringConvertible, CustomDebugStringConvertible,
             "the table \(table) would need columns for \(count) attributes; the limit is \(limit)"
         case .otherEncoding(let name): "the database stores text as \(name); only UTF-8 is supported"
         case .otherDates: "the database stores dates in another form"
-        case .movedEntity(let entity): "\(entity) has another parent entity in the database than in the model"
+        case .movedEntity(let entity):
+            "\(entity) has another parent entity in the database than in the model; give it another name, or create "
+                + "the tables again"
         case .removedEntity(let entity, let table):
             "the model no longer has \(entity), and the table \(table) has objects of it; "
                 + "raise the model version to delete them"
@@ -75,7 +77,8 @@ extension SQLSchemaError: CustomStringConvertible, CustomDebugStringConvertible,
         case .unknownConversion(let entity, let attribute):
             "there is a conversion for \(entity).\(attribute), which the model does not have"
         case .changedRelationship(let entity, let relationship):
-            "\(entity).\(relationship) has another kind or destination than in the database"
+            "\(entity).\(relationship) has another kind or destination than in the database; give it another name, or "
+                + "create the tables again"
         case .equalValues(let table, let index):
             "several rows of \(table) have equal values, which the unique index \(index) does not allow"
         case .unfitForeignObject(let name, let reason):
