@@ -35,7 +35,7 @@ public import SyncStoreSQL
 /// keeps a row from being written, or that deletes further objects, makes the transaction fail.
 ///
 /// NaN is stored as null.
-public final class SQLiteStore: CommitSignals.Source {
+public final class SQLiteStore: CommitSignals.Source, ReportingStore {
     /// The location of the data.
     public enum Location: Hashable, Sendable {
         /// A file, created if it does not exist. While it is open, it has a `-wal` and a `-shm`
@@ -126,6 +126,7 @@ public final class SQLiteStore: CommitSignals.Source {
     let sessions: SQLSessions<SQLiteWorker>
     let schema: SQLSchema
     private let watch: SQLiteCommitWatch
+    package let changeReporter = ChangeReporter()
 
     /// Creates a store for the objects of some types and of all types related to them. Opens the
     /// database, and creates or migrates its tables.
@@ -214,12 +215,23 @@ public final class SQLiteStore: CommitSignals.Source {
         guard !settings.isReadOnly else {
             throw SQLiteError(code: SQLiteError.Code.readOnly, message: "the store was opened read-only")
         }
+        return try await commitAndReport(body)
+    }
+
+    package func commit<Result: Sendable>(
+        _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
         let cancellation = SQLiteCancellation()
         return try await withTaskCancellationHandler {
             try await sessions.transaction(begin: { try await $0.beginWriting(cancellation) }, body)
         } onCancel: {
             cancellation.request()
         }
+    }
+
+    /// Adds an observer of the transactions that begin from now on; see `ChangeSet.Source`.
+    public func changes(capacity: Int) -> ChangeSet.Stream {
+        observe(capacity: capacity)
     }
 
     /// Begins to observe commits, including those of other processes; see `CommitSignals.Source`.

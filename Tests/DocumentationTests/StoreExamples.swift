@@ -47,12 +47,12 @@ struct Issue: SyncObject {
         try await withAPI { url in
             let store = try await SQLiteStore(User.self, at: .file(file))
             let result = try await store.sync(User.self, from: .url(url, pages: .link))
-            print(result)  // Company: 1 inserted; User: 2 inserted (1 page, 161 bytes).
+            print(result)  // Company: 1 inserted; User: 2 inserted (1 page, 152 bytes).
 
             let users = try await store.all(
                 User.self, where: \.company.name == "Apple", orderedBy: \.name, limit: 50, including: \.company)
             #expect(users.isEmpty)
-            #expect("\(result)".hasPrefix("Company: 1 inserted; User: 2 inserted (1 page, "))
+            #expect("\(result)".hasPrefix("Company: 1 inserted; User: 2 inserted (1 page, 152 bytes).\n"))
             #expect("\(result)".contains("User.shoe_size: unknown key, once"))
             #expect(try await store.sync(User.self, from: .url(url, pages: .link)).isUnchanged)
         }

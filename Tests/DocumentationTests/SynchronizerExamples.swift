@@ -59,6 +59,10 @@ func showProgress(
         let report = try await synchronizer.sync()
         print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 removed
         #expect(report.inserted == 1)
+
+        var larger = SyncReport()
+        (larger.listed, larger.inserted, larger.updated, larger.unchanged, larger.removed) = (120, 3, 1, 116, 2)
+        #expect("\(larger)" == "120 listed: 3 inserted, 1 updated, 116 unchanged, 2 removed")
     }
 
     @Test func aTerminalShowsTheProgress() async throws {

@@ -141,7 +141,7 @@ import Testing
                 // The loop is done.
                 withUnsafeCurrentTask { $0?.cancel() }
             }
-            let store = ObservedStore(try MemoryStore(model))
+            let store = try MemoryStore(model)
             let changes = store.changes()  // from now on
             try await store.sync("User", .bytes(bytes))
             for await change in changes {

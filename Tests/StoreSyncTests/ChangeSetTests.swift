@@ -14,16 +14,19 @@ import Testing
         _ body: @escaping @Sendable ([ChangeSet]) throws -> Void
     ) async throws {
         let mapper = try RecordMapper(model)
-        try await kind.use { makeStore in
-            let observed = ObservedStore(try await makeStore(mapper.model))
-            let store = try JSONStore(observed, mapper: mapper)
-            var observer = observed.changes().makeAsyncIterator()
-            var found: [ChangeSet] = []
-            for (json, entity) in syncs {
-                let result = try await store.sync(.bytes(Array(json.utf8)), into: entity)
-                if !result.isUnchanged, let changes = await observer.next() { found.append(changes) }
+        for isWrapped in [false, true] {
+            try await kind.use { makeStore in
+                let made = try await makeStore(mapper.model)
+                let observed = isWrapped ? ObservedStore(made) : try #require(made as? any ChangeSet.Source)
+                let store = try JSONStore(observed, mapper: mapper)
+                var observer = observed.changes().makeAsyncIterator()
+                var found: [ChangeSet] = []
+                for (json, entity) in syncs {
+                    let result = try await store.sync(.bytes(Array(json.utf8)), into: entity)
+                    if !result.isUnchanged, let changes = await observer.next() { found.append(changes) }
+                }
+                try body(found)
             }
-            try body(found)
         }
     }
 

@@ -68,6 +68,18 @@ import Testing
         }
     }
 
+    @Test func theSameValueReportsWhatASyncChanges() async throws {
+        for store in [try MemoryStore(User.self), try await SQLiteStore(User.self, at: .memory)]
+            as [any ChangeSet.Source]
+        {
+            var changes = store.changes().makeAsyncIterator()
+            try await store.sync(User.self, .text(Self.ada))
+            try await store.insert(User(id: 2, name: "Bo"))
+            #expect(await changes.next()?["User"] == ChangeSet.Keys(inserted: [.identity(1)]))
+            #expect(await changes.next()?["User"] == ChangeSet.Keys(inserted: [.identity(2)]))
+        }
+    }
+
     /// A source that counts how often it is read, and reports itself as unchanged.
     private actor Polled: RemoteSource {
         nonisolated let name = "polled"

@@ -1,3 +1,4 @@
+import OneWayStoreKinds
 import OneWayTestLimits
 import SyncModel
 import SyncStore
@@ -26,6 +27,15 @@ import Testing
         try await StoreConformance.check { model in
             let store = ObservedStore(MemoryStore(exactly: model))
             return Kept(store, store.changes())
+        }
+    }
+
+    @Test(arguments: StoreKind.all) func everyStoreIsOneWhileItIsObserved(kind: StoreKind) async throws {
+        try await kind.use { makeStore in
+            try await StoreConformance.check { model in
+                let store = try #require(try await makeStore(model) as? any ChangeSet.Source)
+                return Kept(store, store.changes())
+            }
         }
     }
 
@@ -195,11 +205,11 @@ import Testing
 
 /// A store that keeps what observes it.
 private struct Kept: Store {
-    let base: ObservedStore
+    let base: any ChangeSet.Source
     let changes: ChangeSet.Stream
     var model: DataModel { base.model }
 
-    init(_ base: ObservedStore, _ changes: ChangeSet.Stream) {
+    init(_ base: any ChangeSet.Source, _ changes: ChangeSet.Stream) {
         self.base = base
         self.changes = changes
     }

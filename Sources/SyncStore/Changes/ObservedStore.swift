@@ -1,24 +1,24 @@
 import SyncBase
 public import SyncModel
 
-/// A store that wraps another store and reports the changes of each commit.
+/// A store that wraps a store of your own, reports the changes of each commit, and makes live
+/// queries possible.
 ///
-///     let store = ObservedStore(try await SQLiteStore(model, at: .file("data.sqlite")))
+///     let store = ObservedStore(FileStore(model))
 ///     Task {
 ///         for await changes in store.changes() {
 ///             changes["User"].deleted  // the keys of the users that are gone
 ///         }
 ///     }
 ///
-/// Only changes made through this store are reported, not changes made directly to the wrapped
-/// store or to its file. Without observers, there is no cost. With observers, a transaction records
-/// the numbers of the objects that it changes, and looks up their keys before the commit.
+/// The stores of this package do both themselves. Only changes made through this store are
+/// reported, not changes made directly to the wrapped store or to its file. Without observers, there
+/// is no cost. With observers, a transaction records the numbers of the objects that it changes, and
+/// looks up their keys before the commit.
 public final class ObservedStore: CommitSignals.Source {
     private let base: any Store
-    private let broadcaster = Broadcaster.ofChanges()
     private let signals = Broadcaster.ofCommits()
-    /// Delays the next commit until the changes of the previous one are sent.
-    private let queue = TransactionQueue()
+    package let changeReporter = ChangeReporter()
 
     /// Creates a store that wraps another.
     public init(_ base: any Store) {
@@ -28,18 +28,6 @@ public final class ObservedStore: CommitSignals.Source {
     /// The model of the objects.
     public var model: DataModel {
         base.model
-    }
-
-    /// Adds an observer of the transactions that begin from now on.
-    ///
-    /// The observer sees either all changes or none of a transaction that is already running.
-    /// Transactions that fail or change nothing are not reported. Slow observers never block
-    /// commits; see ``ChangeSet/Stream``.
-    ///
-    /// - Parameter capacity: The number of change sets that wait for the observer before the newest
-    ///   are merged; 100 by default, at least 1.
-    public func changes(capacity: Int = 100) -> ChangeSet.Stream {
-        ChangeSet.Stream(broadcaster.subscribe(capacity: capacity))
     }
 
     /// Begins to observe commits, as reported by the wrapped store or, if it reports none, by this
@@ -57,21 +45,9 @@ public final class ObservedStore: CommitSignals.Source {
     public func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
-        try await queue.run {
-            guard broadcaster.isObserved else {
-                let result = try await base.transaction(body)
-                signals.send(CommitSignals.Signal(roots: nil))
-                return result
-            }
-            let (result, changes) = try await base.transaction { transaction in
-                let observed = ObservedTransaction(transaction)
-                let result = try await body(observed)
-                return (result, try await observed.changes())
-            }
-            if !changes.isEmpty { broadcaster.send(changes) }
-            signals.send(CommitSignals.Signal(roots: nil))
-            return result
-        }
+        let result = try await commitAndReport(body)
+        signals.send(CommitSignals.Signal(roots: nil))
+        return result
     }
 
     /// Runs a body that reads one snapshot; see ``Store/read(_:)``.
@@ -79,6 +55,19 @@ public final class ObservedStore: CommitSignals.Source {
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
         try await base.read(body)
+    }
+}
+
+extension ObservedStore: ReportingStore {
+    /// Adds an observer of the transactions that begin from now on; see ``ChangeSet/Source``.
+    public func changes(capacity: Int) -> ChangeSet.Stream {
+        observe(capacity: capacity)
+    }
+
+    package func commit<Result: Sendable>(
+        _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await base.transaction(body)
     }
 }
 

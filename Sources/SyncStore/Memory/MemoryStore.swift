@@ -9,13 +9,14 @@ public import SyncModel
 /// A transaction copies the parts that it changes, a few hundred objects at a time. Readers never
 /// wait, and a rollback costs nothing. Lookups by identity take constant time. Other queries visit
 /// all objects of the entity.
-public final class MemoryStore: CommitSignals.Source {
+public final class MemoryStore: CommitSignals.Source, ReportingStore {
     /// The model of the objects.
     public let model: DataModel
 
     private let queue = TransactionQueue()
     private let committed: Locked<MemoryState>
     private let broadcaster = Broadcaster.ofCommits()
+    package let changeReporter = ChangeReporter()
 
     /// Creates an empty store for exactly the entities of a model, into which no JSON is synced.
     public init(exactly model: DataModel) {
@@ -58,6 +59,12 @@ public final class MemoryStore: CommitSignals.Source {
     public func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
+        try await commitAndReport(body)
+    }
+
+    package func commit<Result: Sendable>(
+        _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
         try await queue.run {
             let transaction = MemoryTransaction(committed.withLock { $0 })
             // The transaction is unusable after the body, whether it succeeds or fails.
@@ -71,6 +78,11 @@ public final class MemoryStore: CommitSignals.Source {
             if !roots.isEmpty { broadcaster.send(CommitSignals.Signal(roots: roots)) }
             return result
         }
+    }
+
+    /// Adds an observer of the transactions that begin from now on; see ``ChangeSet/Source``.
+    public func changes(capacity: Int) -> ChangeSet.Stream {
+        observe(capacity: capacity)
     }
 
     /// Begins to observe commits; see ``CommitSignals/Source``.

@@ -44,7 +44,7 @@ public import SyncStoreSQL
 /// repeat the condition of the index: `WHERE url = 'x' AND octet_length(url) <= 2000`.
 ///
 /// Names are cut to PostgreSQL's limit of 63 bytes.
-public final class PostgresStore: CommitSignals.Source {
+public final class PostgresStore: CommitSignals.Source, ReportingStore {
     /// The number of records of a batch. Large, because each batch costs a round trip.
     static let batchRowCount = 8000
 
@@ -130,6 +130,7 @@ public final class PostgresStore: CommitSignals.Source {
     private let sessions: SQLSessions<PostgresWorker>
     private let readBudget: ReadBudget
     private let watch: PostgresCommitWatch
+    package let changeReporter = ChangeReporter()
 
     /// Creates a store for the objects of some types and of all types related to them. Connects,
     /// and creates or migrates the tables.
@@ -205,9 +206,20 @@ public final class PostgresStore: CommitSignals.Source {
             throw PostgresError(
                 code: .readOnlyTransaction, message: "the store was opened read only")
         }
-        return try await readBudget.exempting {
+        return try await commitAndReport(body)
+    }
+
+    package func commit<Result: Sendable>(
+        _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await readBudget.exempting {
             try await sessions.transaction(begin: { try await $0.beginWriting() }, body)
         }
+    }
+
+    /// Adds an observer of the transactions that begin from now on; see `ChangeSet.Source`.
+    public func changes(capacity: Int) -> ChangeSet.Stream {
+        observe(capacity: capacity)
     }
 
     /// Begins to observe the commits of all stores of the schema; see `CommitSignals.Source`.
