@@ -20,7 +20,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
     /// Allocated separately, because a lock must not move.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     /// Allocated separately: each access to a stored property would be checked for exclusivity.
-    private let content: UnsafeMutablePointer<Value>
+    @usableFromInline let content: UnsafeMutablePointer<Value>
 
     /// Creates a lock around a value.
     package init(_ value: Value) {
@@ -41,10 +41,22 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
     /// Runs a function with exclusive access to the value.
     ///
     /// Not reentrant: the body must not use the same lock again.
+    // Inlinable: without specialization, each call looks up the types of its body at run time.
+    @inlinable
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
+        acquire()
+        defer { release() }
         return try body(&content.pointee)
+    }
+
+    @usableFromInline
+    func acquire() {
+        pthread_mutex_lock(lock)
+    }
+
+    @usableFromInline
+    func release() {
+        pthread_mutex_unlock(lock)
     }
 
     /// The value; changing a part of it in place, as in `options.value.limit = 3`, is atomic.
@@ -53,10 +65,10 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
     package var value: Value {
         get { withLock { $0 } }
         _modify {
-            pthread_mutex_lock(lock)
+            acquire()
             let former = content.pointee
             defer {
-                pthread_mutex_unlock(lock)
+                release()
                 withExtendedLifetime(former) {}
             }
             yield &content.pointee
