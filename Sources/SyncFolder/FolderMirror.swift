@@ -275,7 +275,8 @@ public final class FolderMirror: SyncProcessor {
                 try open.dropPart(of: item.key)
                 throw error
             }
-            try open.storeContent(part, of: item, tag: fields.returnable("ETag"), modified: fields.lastModified)
+            let tag = fields.returnable("ETag")
+            try open.storeContent(part, of: item, tag: tag, modified: tag == nil ? fields.lastModified : nil)
         } catch let error as HTTPError {
             open.abandon(part)
             guard let byteCount = item.byteCount, error.problem == .tooLarge(limit: byteCount) else { throw error }

@@ -1,5 +1,5 @@
-// System calls of Linux that its C library declares only for programs that ask for GNU extensions,
-// which Swift's overlay does not.
+// System calls that the C library declares only for programs that ask for extensions, which Swift's
+// overlay does not, or that differ between systems.
 
 #ifndef COneWayFiles_h
 #define COneWayFiles_h
@@ -8,5 +8,10 @@
 // and waits for it. Returns 0, or -1 with errno. Elsewhere than on Linux, it covers all file
 // systems. Source: syncfs(2).
 int owf_sync_file_system(int descriptor);
+
+// Renames a file to a name that must be free. Both names are relative to open directories. Returns
+// 0, or -1 with errno: EEXIST if the name is taken; EINVAL, ENOSYS or ENOTSUP if the file system or
+// the system cannot do it in one step. Sources: renameat2(2), renameatx_np(2) on Apple platforms.
+int owf_rename_to_free(int from, const char *name, int to, const char *new_name);
 
 #endif

@@ -1,3 +1,5 @@
+import COneWayFiles
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -108,11 +110,15 @@ final class Directory: Sendable {
 
     /// Renames a file to a name that must be free.
     func move(_ name: String, toFree target: Directory, _ newName: String) throws(FolderError) {
-        // A link, unlike a renaming, fails if somebody else has put a file there meanwhile.
-        if linkat(descriptor, name, target.descriptor, newName, 0) == 0 { return try remove(name) }
-        if errno == EEXIST { throw .inTheWay(path: target.path(of: newName)) }
-        // Some file systems have no links.
-        try move(name, to: target, newName)
+        if owf_rename_to_free(descriptor, name, target.descriptor, newName) == 0 { return }
+        if [EINVAL, ENOSYS, ENOTSUP].contains(errno) {
+            // A link, unlike a renaming, fails if somebody else has put a file there meanwhile.
+            if linkat(descriptor, name, target.descriptor, newName, 0) == 0 { return try remove(name) }
+            // Some file systems have no links either.
+            if errno != EEXIST { return try move(name, to: target, newName) }
+        }
+        guard errno == EEXIST else { throw target.failure("write", newName) }
+        throw .inTheWay(path: target.path(of: newName))
     }
 
     /// The names in the directory, without `.` and `..`.

@@ -352,7 +352,7 @@ final class OpenFolder: Sendable {
             stamp throws(FolderError) in try append(.content(item.key, stamp, version))
         }
         try write { index, file throws(FolderError) in
-            index.settle(item.key, \.content)
+            index.settleContent(of: item.key)
             if index.entries[item.key]?.part != nil { try index.append([.part(item.key, nil)], to: file) }
         }
         if item.previewURL == nil { try removePreview(of: item.key) }
@@ -364,7 +364,7 @@ final class OpenFolder: Sendable {
         try put(
             part, FilePath(of: item.key), in: previews, isOwned: { entry(of: item.key)?.ownsPreview($0) ?? false }
         ) { stamp throws(FolderError) in try append(.preview(item.key, stamp)) }
-        try write { index, _ throws(FolderError) in index.settle(item.key, \.preview) }
+        try write { index, _ throws(FolderError) in index.settlePreview(of: item.key) }
     }
 
     /// Moves a part into its place, after the index has its stamp.

@@ -166,9 +166,15 @@ struct FolderIndex: Sendable {
         hasChanges = false
     }
 
-    /// Forgets the older stamps of a content, or of a preview, whose file is in its place.
-    mutating func settle(_ key: SyncKey, _ stamps: WritableKeyPath<IndexEntry, [FileStamp]>) {
-        guard let newest = entries[key]?[keyPath: stamps].last else { return }
-        entries[key]?[keyPath: stamps] = [newest]
+    /// Forgets the older stamps of a content whose file is in its place.
+    mutating func settleContent(of key: SyncKey) {
+        guard let stamps = entries[key]?.content, stamps.count > 1 else { return }
+        entries[key]?.content = stamps.suffix(1)
+    }
+
+    /// Forgets the older stamps of a preview whose file is in its place.
+    mutating func settlePreview(of key: SyncKey) {
+        guard let stamps = entries[key]?.preview, stamps.count > 1 else { return }
+        entries[key]?.preview = stamps.suffix(1)
     }
 }
