@@ -92,12 +92,12 @@ package struct JSONStore: Sendable {
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
         return try await recorded(into: entity) { recorder in
-            try await changeUnlessUndone { transaction in
-                try await request.run(payloads(), in: transaction, of: store).map(\.summary)
-            } noting: { result, transaction in
+            try await change { transaction in
+                let result = try await request.run(payloads(), in: transaction).summary
                 try await BookmarkPlace.noteChanges(
                     in: result, by: request, asList: request.sweeps && parent == nil, transaction)
                 try await recorder?.succeed(result, in: transaction)
+                return result
             }
         }
     }
@@ -111,7 +111,7 @@ package struct JSONStore: Sendable {
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
-        return try await planned { try await request.run([json], in: $0, of: store).value }
+        return try await planned { try await request.run([json], in: $0) }
     }
 
     /// Runs a body in a transaction that is always rolled back.
@@ -168,10 +168,10 @@ package struct JSONStore: Sendable {
 
     /// Carries out a request that deletes no absent objects.
     private func changed(by json: JSONSource, _ request: SyncRequest) async throws -> StoreSyncResult {
-        try await changeUnlessUndone { transaction in
-            try await request.run([json], in: transaction, of: store)
-        } noting: { result, transaction in
+        try await change { transaction in
+            let result = try await request.run([json], in: transaction)
             try await BookmarkPlace.noteChanges(in: result, by: request, asList: false, transaction)
+            return result
         }
     }
 

@@ -92,9 +92,8 @@ private struct WatchedTransaction: MergeRequest.InitialLinks.Transaction {
     }
 
     private func noted(_ result: MergeRequest.Result, _ request: MergeRequest) -> MergeRequest.Result {
-        let previews = request.policy.previewsUpdates
         let count = result.rows.count { row in
-            row.map { $0.change == .inserted || $0.change == .updated && !previews } ?? false
+            row.map { $0.change != .unchanged } ?? false
         }
         if count > 0 { note("\(count) \(request.records.layout?.name ?? "")") }
         return result
@@ -102,7 +101,7 @@ private struct WatchedTransaction: MergeRequest.InitialLinks.Transaction {
 
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         let result = try await base.link(batch)
-        if !result.changed.isEmpty, !batch.isPreview { note("\(result.changed.count) by \(batch.relationship.name)") }
+        if !result.changed.isEmpty { note("\(result.changed.count) by \(batch.relationship.name)") }
         return result
     }
 

@@ -365,6 +365,8 @@ private struct Reference {
         switch change {
         case .objects(let elements):
             var detached: Set<Int> = []
+            // Of several texts in one change, the first counts.
+            var texts: Set<Int> = []
             for element in elements {
                 names.updateValue(element.name ?? names[element.id].flatMap(\.self), forKey: element.id)
                 guard let list = element.notes else { continue }
@@ -372,7 +374,10 @@ private struct Reference {
                     notes[id]?.owner = nil
                     detached.insert(id)
                 }
-                for note in list { notes[note.id] = (note.text ?? notes[note.id]?.text, element.id) }
+                for note in list {
+                    let isFirst = note.text != nil && texts.insert(note.id).inserted
+                    notes[note.id] = (isFirst ? note.text : notes[note.id]?.text, element.id)
+                }
             }
             for id in detached where notes[id]?.owner == nil { notes[id] = nil }
         case .removals(let ids):

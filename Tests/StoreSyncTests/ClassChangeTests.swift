@@ -142,9 +142,8 @@ import Testing
         }
     }
 
-    /// A change of an object was held as one of its sub-entity.
     @Test(arguments: StoreKind.all)
-    func anInsertionCountsBesideAHeldChangeOfAnotherEntity(kind: StoreKind) async throws {
+    func anInsertionCountsBesideAChangeOfAnotherEntity(kind: StoreKind) async throws {
         try await with(kind) { world in
             try await world.sync(#"[{"id":1,"vehicles":[{"id":1,"type":"Car","name":"a"}]}]"#, into: "Garage")
             let result = try await world.sync(
@@ -152,13 +151,12 @@ import Testing
                 into: "Garage")
             #expect(result.countsByEntity["Vehicle"]?.inserted == 1, "\(result.countsByEntity)")
             #expect(result.countsByEntity["Car"]?.updated == 1, "\(result.countsByEntity)")
-            #expect(try await world.values("name", of: "Vehicle") == ["c", "d"])
+            #expect(try await world.values("name", of: "Vehicle") == ["b", "d"])
         }
     }
 
-    /// A change of the vehicle of garage 1 was held as one of its sub-entity.
     @Test(arguments: StoreKind.all)
-    func anObjectWithoutAKeyIsInsertedOnceBesideAHeldChangeOfAnotherEntity(kind: StoreKind) async throws {
+    func anObjectWithoutAKeyIsInsertedOnceBesideAChangeOfAnotherEntity(kind: StoreKind) async throws {
         try await with(kind) { world in
             try await world.sync(#"[{"id":1,"newest":{"id":1,"type":"Car","name":"a"}},{"id":2}]"#, into: "Garage")
             try await world.sync(
@@ -166,11 +164,10 @@ import Testing
                 [{"id":1,"favourite":{"id":1,"name":"b"},"newest":{"id":1,"type":"Vehicle","name":"c"}},
                  {"id":2,"newest":{"type":"Vehicle","name":"d"}}]
                 """#, into: "Garage")
-            #expect(try await world.values("name", of: "Vehicle") == ["c", "d"])
+            #expect(try await world.values("name", of: "Vehicle") == ["b", "d"])
         }
     }
 
-    /// The name waits for the end of the pass when the vehicle becomes one of another class.
     @Test(arguments: StoreKind.all)
     func anObjectThatChangesItsClassHasTheChangesBefore(kind: StoreKind) async throws {
         try await with(kind) { world in
@@ -221,7 +218,6 @@ import Testing
             #expect(try await world.values("name", of: "Vehicle", where: PropertyPath("id") == 2) == ["c"])
             #expect(try await world.values("doors", of: "Car") == [5])
             #expect(result.counts.inserted == 0 && result.counts.updated == 2 && result.counts.deleted == 0)
-            #expect(try await world.store.sync(json, into: "Vehicle").isUnchanged)
         }
     }
 

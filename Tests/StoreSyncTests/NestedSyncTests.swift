@@ -36,15 +36,15 @@ import Testing
         let result = try await world.sync(#"[{"id":1,"notes":[{"id":1}]},{"id":2,"notes":[{"id":2},{"id":1}]}]"#)
         #expect(try await world.column("id", of: "Note", where: "user.id == 2") == [1, 2])
         #expect(try await world.column("id", of: "Note", where: "user.id == 1") == [])
-        // The first one has what it had before.
-        #expect(result.counts.all == (known.isEmpty ? [2, 0, 0, 0] : [0, 1, 1, 0]))
+        // A stored user had the note in between, as far as the counts go.
+        #expect(result.counts.all == (known.isEmpty ? [2, 0, 0, 0] : [0, 2, 0, 0]))
     }
 
     @Test func whatAnObjectSaysCountsMoreThanWhatItsChildrenSayOfIt() async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1,"notes":[{"id":5,"user":{"id":1,"notes":[{"id":9}]}}]}]"#)
         #expect(try await world.column("id", of: "Note", where: "user.id == 1") == [5])
-        #expect(try await world.column("id", of: "Note") == [5, 9])
+        #expect(try await world.column("id", of: "Note") == [5])
     }
 
     /// The list says whose company it is, and only the nested object what the company is.
@@ -97,12 +97,12 @@ import Testing
             #expect(result.countsByEntity["Company"].map { $0.inserted + $0.unchanged } == 1)
         }
         #expect(try await world.column("id", where: "company.id == 7") == [1, 2, 3, 4])
-        // What differs is compared with the store, and so is the object when it is met again.
+        // What differs from the first statement is compared with the store.
         for names in [["a", "b", "a"], ["b", "a", "b"], ["b", "c", "c", "b"], ["c", "b", "c", "c", "a"]] {
             for _ in 0..<2 {
                 let result = try await world.sync(list(names))
-                #expect(try await world.column("name", of: "Company") == [.string(names[names.count - 1])])
-                #expect(result.drift.count(of: .conflict) == zip(names, names.dropFirst()).count { $0 != $1 })
+                #expect(try await world.column("name", of: "Company") == [.string(names[0])])
+                #expect(result.drift.count(of: .conflict) == names.count { $0 != names[0] })
             }
             #expect(try await world.sync(list(names)).countsByEntity["Company"]?.all == [0, 0, 1, 0])
         }

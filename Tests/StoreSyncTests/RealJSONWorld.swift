@@ -43,18 +43,24 @@ struct RealJSONWorld {
 
     /// Syncs a payload. The plan must predict the effect, and the same payload again must write
     /// nothing, bookkeeping included.
+    ///
+    /// - Parameter settles: Whether this is demanded. If the list contradicts itself, the same
+    ///   payload may write again, but leaves the same objects.
     @discardableResult
     func sync(
-        _ json: String, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
+        _ json: String, into entity: String, options: StoreSyncOptions = StoreSyncOptions(), settles: Bool = true,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> StoreSyncResult {
         let payload = JSONSource.bytes(Array(json.utf8))
         let plan = try await store.plan(payload, into: entity, options: options)
         let result = try await store.sync(payload, into: entity, options: options)
         #expect(plan == result, sourceLocation: sourceLocation)
+        let contents = try await contents()
         let before = try watched.takeWrites().files
         let again = try await store.sync(payload, into: entity, options: options)
         let writes = try watched.takeWrites()
+        #expect(try await self.contents() == contents, "\(json)", sourceLocation: sourceLocation)
+        guard settles else { return result }
         #expect(again.isUnchanged, "\(again.countsByEntity)", sourceLocation: sourceLocation)
         #expect(writes.calls == [], sourceLocation: sourceLocation)
         #expect(writes.files == before, "the second sync wrote bytes", sourceLocation: sourceLocation)

@@ -65,7 +65,7 @@ import Testing
             try await world.sync(#"[{"id":1},{"id":2}]"#, into: "Order")
             let result = try await world.sync(
                 #"[{"id":1,"order_id":1,"text":"a"},{"id":1,"order_id":2,"text":"b"},{"id":1,"order_id":1,"text":"c"}]"#,
-                into: "Line")
+                into: "Line", settles: false)
             #expect(result.drift.count(of: .conflict) == 1)
             #expect(try await world.values("text", of: "Line") == ["b", "c"])
         }

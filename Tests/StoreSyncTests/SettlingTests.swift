@@ -10,7 +10,7 @@ import SyncStoreTesting
 import Testing
 
 /// Payloads that contradict themselves in random ways. Whatever the size of batches, a plan
-/// predicts the effect, and the second sync writes nothing.
+/// predicts the effect, and the second sync writes nothing, unless the list contradicts itself.
 @Suite(.endsInTime) struct SettlingTests {
     private static func model() throws -> DataModel {
         try DataModel {
@@ -58,14 +58,22 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.all, seeds(5, thorough: 25))
-    func everySecondSyncWritesNothing(kind: StoreKind, seed: UInt64) async throws {
+    /// For even seeds, only nested objects contradict each other and the list, and the second sync
+    /// writes nothing.
+    @Test(arguments: StoreKind.all, seeds(6, thorough: 26))
+    func onlyAListThatContradictsItselfIsWrittenAgain(kind: StoreKind, seed: UInt64) async throws {
+        let isListClear = seed.isMultiple(of: 2)
         var random = SeededRandom(seed: seed)
-        let payloads = (0..<3).map { _ in Self.places(using: &random, depth: 0) }
+        let payloads = (0..<3).map { _ in
+            isListClear ? Self.clearList(using: &random) : Self.places(using: &random, depth: 0)
+        }
         let mapper = try RecordMapper(try Self.model())
         try await RealJSONWorld.withBatches(kind, mapper) { world, _ in
             for payload in payloads {
-                let result = try await world.sync(payload, into: "Place")
+                let result =
+                    isListClear
+                    ? try await world.sync(payload, into: "Place")
+                    : try await world.store.sync(.bytes(Array(payload.utf8)), into: "Place")
                 let counts = result.countsByEntity.values
                 #expect(counts.allSatisfy { $0.inserted >= 0 && $0.deleted >= 0 }, "\(payload)")
                 // Objects without an identity of their own do not outlive their owner.
@@ -102,6 +110,20 @@ import Testing
     private static func places(using random: inout SeededRandom, depth: Int) -> String {
         let count = Int.random(in: 0...(depth == 0 ? 6 : 2), using: &random)
         return "[\((0..<count).map { _ in place(using: &random, depth: depth) }.joined(separator: ","))]"
+    }
+
+    /// A list in which each place and each link is stated once, with nested places that contradict
+    /// it and each other.
+    private static func clearList(using random: inout SeededRandom) -> String {
+        let ids = [1, 2, 3].shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
+        let list = ids.enumerated().map { index, id in
+            let nested = index > 0 ? "" : ",\"friends\":\(Self.places(using: &random, depth: 1))"
+            let tags = Bool.random(using: &random) ? "" : ",\"tag_ids\":[\(id)]"
+            let notes = Bool.random(using: &random) ? "" : ",\"notes\":[{\"id\":\(id),\"v\":\(index)}]"
+            let name = Bool.random(using: &random) ? "" : ",\"name\":\"n\(id)\""
+            return "{\"id\":\(id)\(name)\(nested)\(tags)\(notes)}"
+        }
+        return "[\(list.joined(separator: ","))]"
     }
 
     private static func place(using random: inout SeededRandom, depth: Int) -> String {

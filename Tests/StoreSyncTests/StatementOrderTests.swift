@@ -7,7 +7,8 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// Of statements about the same links or objects the later one counts, in batches of every size.
+/// Of statements about the same links or objects, the later one of the list counts and the first
+/// one of nested objects, in batches of every size.
 @Suite(.endsInTime) struct StatementOrderTests {
     /// Runs a body with batches of few and of many rows.
     private func withBatches(
@@ -31,11 +32,10 @@ import Testing
     @Test func aListThatIsStatedTwiceIsTheLaterOne() async throws {
         try await withBatches { world, rowCount in
             let json = #"[{"id":1,"tags":[{"name":"x"}]},{"id":2},{"id":1,"tags":[{"name":"y"},{"name":"z"}]}]"#
-            for round in 0..<2 {
+            for _ in 0..<2 {
                 let result = try await world.sync(json)
                 #expect(try await tags(world, of: 1) == [.identity("y"), .identity("z")], "\(rowCount)")
                 #expect(result.drift.count(of: .duplicate) == 1, "\(rowCount)")
-                #expect(result.isUnchanged == (round == 1), "\(rowCount)")
             }
         }
     }
@@ -49,7 +49,6 @@ import Testing
             try await world.sync(#"[\#(xy),{"id":2},{"id":3}]"#)
             let result = try await world.sync(#"[\#(yx),{"id":2},{"id":3},\#(xy)]"#)
             #expect(try await tags(world, of: 1) == [.identity("x"), .identity("y")], "\(rowCount)")
-            #expect(result.isUnchanged, "\(rowCount)")
             let conflicts = result.drift.entries.filter { $0.kind == .conflict }
             #expect(conflicts.map(\.keyPath) == ["tags"], "\(rowCount): \(drift(result))")
         }
@@ -73,12 +72,11 @@ import Testing
         try await withBatches { world, rowCount in
             try await world.sync(#"[{"id":2},{"id":3}]"#)
             let json = #"[{"id":7,"users_ids":[1,2,3]},{"id":8,"users_ids":[2]}]"#
-            for round in 0..<2 {
+            for _ in 0..<2 {
                 let result = try await world.sync(json, into: "Company")
                 #expect(try await world.column("id", where: "company.id = 7") == [3], "\(rowCount)")
                 #expect(try await world.column("id", where: "company.id = 8") == [2], "\(rowCount)")
                 #expect(result.drift.count(of: .unknownIdentifier) == 1, "\(rowCount): \(drift(result))")
-                #expect(result.isUnchanged == (round == 1), "\(rowCount)")
             }
             #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 1, "\(rowCount)")
             try await world.sync(#"[{"id":1},{"id":2},{"id":3}]"#)
@@ -91,20 +89,19 @@ import Testing
         try await withBatches { world, rowCount in
             try await world.sync(#"[{"id":2}]"#)
             let json = #"[{"id":7,"reports_ids":[4,2]},{"id":8,"reports_ids":[2]},{"id":2},{"id":4}]"#
-            for round in 0..<2 {
-                let result = try await world.sync(json)
+            for _ in 0..<2 {
+                try await world.sync(json)
                 #expect(try await world.column("id", where: "manager.id = 7") == [4], "\(rowCount)")
                 #expect(try await world.column("id", where: "manager.id = 8") == [2], "\(rowCount)")
-                #expect(result.isUnchanged == (round == 1), "\(rowCount)")
             }
             #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0, "\(rowCount)")
         }
     }
 
-    /// A place is in an object of each of two relationships of one user; the second relationship
+    /// A place is in an object of each of two relationships of one user; the first relationship
     /// counts, be it the one that leads to one object or to many.
     @Test(arguments: [false, true])
-    func ofObjectsDeepInTwoRelationshipsTheLaterCounts(isListFirst: Bool) async throws {
+    func ofObjectsDeepInTwoRelationshipsTheFirstCounts(isListFirst: Bool) async throws {
         let (list, single) = (
             SyncRelationship("list", toMany: "Note", inverse: "user"),
             SyncRelationship("single", toOne: "Company", inverse: "users")
@@ -132,7 +129,7 @@ import Testing
                   "single":{"id":8,"place":{"id":6,"name":"of the single one"}}}]
                 """#
             try await world.sync(json)
-            let expected: AttributeValue = isListFirst ? "of the single one" : "of the list"
+            let expected: AttributeValue = isListFirst ? "of the list" : "of the single one"
             #expect(try await world.column("name", of: "Place") == [expected, expected], "\(rowCount)")
             #expect(try await world.sync(json).isUnchanged, "\(rowCount)")
         }
@@ -167,59 +164,5 @@ import Testing
             let shorter = try await world.sync(#"[{"id":1,"lines":[\#(line(4)),\#(line(2))]}]"#, into: "Sheet")
             #expect(shorter.countsByEntity["Line"].map { [$0.inserted, $0.unchanged] } == [1, 1], "\(rowCount)")
         }
-    }
-
-    /// So many changes that they cannot all be held until the end; no company is changed twice.
-    @Test func aPayloadThatTakesEverythingBackWritesNothing() async throws {
-        let world = try SyncWorld()
-        let count = 8300
-        func companies(_ first: Int) -> String {
-            (0..<count).map { #"{"id":\#(first + $0),"users_ids":[\#($0)]}"# }.joined(separator: ",")
-        }
-        let others = (0..<count).map { #"{"id":\#(count + $0)}"# }.joined(separator: ",")
-        try await world.sync(usersJSON(0..<count))
-        try await world.sync("[\(companies(0)),\(others)]", into: "Company")
-        let commits = (world.store as? MemoryStore)?.commits()
-        let result = try await world.sync("[\(companies(count)),\(companies(0))]", into: "Company")
-        #expect(result.isUnchanged && result.counts.unchanged == 2 * count)
-        // The next notice is that of the next change.
-        try await world.sync(#"[{"name":"new"}]"#, into: "Tag")
-        let tag = try world.store.model.layout(of: "Tag").root
-        #expect(await commits?.next() == CommitSignals.Signal(roots: [tag]))
-    }
-
-    /// An import writes at once. The report is taken from one manager, who then takes it back.
-    @Test func anImportThatTakesEverythingBackWritesNothing() async throws {
-        let world = try SyncWorld()
-        try await world.sync(#"[{"id":1,"reports":[{"id":2}]},{"id":3}]"#)
-        let commits = (world.store as? MemoryStore)?.commits()
-        let json = #"[{"id":2,"manager":{"id":3}},{"id":1,"reports":[{"id":2}]}]"#
-        try await world.json.importObjects(.bytes(Array(json.utf8)), into: "User")
-        #expect(try await world.column("id", where: "manager.id = 1") == [2])
-        try await world.sync(#"[{"name":"new"}]"#, into: "Tag")
-        let tag = try world.store.model.layout(of: "Tag").root
-        #expect(await commits?.next() == CommitSignals.Signal(roots: [tag]))
-    }
-
-    private struct CountedReads: StoreHook {
-        let count = Locked(0)
-
-        func willMake(_ call: StoreCall) {
-            if call == .read { count.withLock { $0 += 1 } }
-        }
-    }
-
-    /// Only a payload that may have taken something back is compared with the store as it was.
-    @Test(arguments: [
-        #"[{"id":1,"name":"a","company_id":7}]"#, #"[{"id":1,"name":"b","company_id":7}]"#,
-        #"[{"id":1,"name":"a","company_id":8}]"#, #"[{"id":1,"name":"b"},{"id":2,"company":{"id":7}}]"#,
-    ])
-    func aPayloadThatTakesNothingBackReadsNothingAgain(json: String) async throws {
-        let hook = CountedReads()
-        let world = try SyncWorld { HookedStore($0, hook) }
-        try await world.sync(#"[{"id":7},{"id":8}]"#, into: "Company")
-        try await world.sync(#"[{"id":1,"name":"a","company_id":7}]"#)
-        try await world.sync(json)
-        #expect(hook.count.withLock(\.self) == 0)
     }
 }

@@ -74,15 +74,6 @@ import Testing
         #expect(try await names() == ["Guest x", "Person a", "Person e"])
     }
 
-    @Test func aPreviewChangesNothing() async throws {
-        try await merge("Person", [(1, "a")])
-        var policy = MergeRequest.Policy()
-        policy.previewsUpdates = true
-        let rows = try await merge("Person", [(1, "b"), (2, "c")], policy: policy)
-        #expect(rows.map { $0?.change } == [.updated, .inserted])
-        #expect(try await names() == ["Person a", "Person c"])
-    }
-
     @Test func objectsThatAreNamedAreMerged() async throws {
         try await merge("Person", [(1, "a"), (2, "b"), (3, "c")])
         func mergeNamed(_ rows: [(match: MergeRequest.Match, id: Int64?, name: String)]) async throws -> [MergeRequest

@@ -170,30 +170,4 @@ import Testing
             await seen.next()
                 == ChangeSet(["User": .init(inserted: keys(11), updated: keys(2), deleted: keys(1))]))
     }
-
-    @Test func previewsAreNoChanges() async throws {
-        try await put("Team", 1)
-        try await put("User", 1)
-        var seen = store.changes().makeAsyncIterator()
-        try await store.transaction { transaction in
-            let layout = try transaction.model.layout(of: "User")
-            var records = RecordBatch(of: layout)
-            records.beginRecord()
-            records.setValue(1, at: 0)
-            records.setValue("new", at: try #require(layout.slot(of: "name")))
-            records.endRecord()
-            let merged = try await transaction.merge(
-                MergeRequest(records, policy: MergeRequest.Policy(inserts: false, updates: true, previewsUpdates: true))
-            )
-            #expect(merged.rows.map { $0?.change } == [.updated])
-            var batch = LinkBatch(try #require(layout.relationship("team")), mode: .replace)
-            let team = try #require(try await transaction.record("Team", key: .identity(1))).object
-            batch.append(try #require(merged.objects[0]), to: [team])
-            batch.isPreview = true
-            #expect(try await transaction.link(batch).changed == merged.objects.compactMap(\.self))
-        }
-        try await put("Team", 2)
-        #expect(await seen.next() == ChangeSet(["Team": .init(inserted: keys(2))]))
-        #expect(try await store.count(StoreQuery("User", where: PropertyPath("name") == "new")) == 0)
-    }
 }

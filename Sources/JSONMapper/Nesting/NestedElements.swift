@@ -82,6 +82,11 @@ package struct NestedElements: Sendable {
         return copy
     }
 
+    /// Removes sources, but not their elements.
+    package mutating func keepSources(where isKept: (Source) -> Bool) {
+        sources.removeAll { !isKept($0) }
+    }
+
     /// Maps the objects again from other JSON.
     ///
     /// - Parameters:
@@ -134,7 +139,10 @@ extension MappedBatch {
 }
 
 extension MappedBatch.Group {
-    fileprivate func restricted(_ isKept: (Int) -> Bool) -> MappedBatch.Group? {
+    /// Returns the group with only some of its objects; nil if none is left.
+    ///
+    /// - Parameter isKept: Whether the object of an element index is kept.
+    package func restricted(_ isKept: (Int) -> Bool) -> MappedBatch.Group? {
         let kept = elementIndices.indices.filter { isKept(elementIndices[$0]) }
         guard kept.count < elementIndices.count else { return self }
         guard !kept.isEmpty else { return nil }

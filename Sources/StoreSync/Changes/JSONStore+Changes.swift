@@ -63,29 +63,25 @@ extension JSONStore {
             return ChangesResult(result: result)
         }
         let changed = try await recorded(into: first.rules.entity, from: "push") { [runs] recorder in
-            try await changeUnlessUndone { transaction in
+            try await change { transaction in
                 let call = ChangeCall(runCount: runs.count)
-                var effect = SyncEffect(value: CallChanges(), isUndone: true)
+                var changes = CallChanges()
                 for run in runs {
                     recorder?.begin(run.rules.entity)
-                    let step = try await run.apply(in: transaction, of: store, call)
-                    effect.isUndone = effect.isUndone && step.isUndone
-                    if let index = effect.value.entities.firstIndex(where: {
-                        $0.request.entity == run.rules.entity
-                    }) {
-                        effect.value.entities[index].result.add(step.value)
+                    let result = try await run.apply(in: transaction, call)
+                    if let index = changes.entities.firstIndex(where: { $0.request.entity == run.rules.entity }) {
+                        changes.entities[index].result.add(result)
                     } else {
-                        effect.value.entities.append(EntityChanges(request: run.request, result: step.value))
+                        changes.entities.append(EntityChanges(request: run.request, result: result))
                     }
                 }
-                effect.value.failedCount = call.failedCount
-                return effect
-            } noting: { changes, transaction in
+                changes.failedCount = call.failedCount
                 for (request, result) in changes.entities.map({ ($0.request, $0.result) }) {
                     try await BookmarkPlace.noteChanges(in: result, by: request, asList: false, transaction)
                     let transfer = PassRecorder.Transfer(pageCount: result.pageCount, byteCount: result.byteCount)
                     try await recorder?.succeed(result, transfer: transfer, of: request.entity, in: transaction)
                 }
+                return changes
             }
         }
         var result = ChangesResult(result: changed.entities[0].result)
@@ -137,21 +133,19 @@ private struct ChangeRun: Sendable {
             rules: SyncRules(rules.options, isInferred: false))
     }
 
-    func apply(
-        in transaction: any StoreTransaction, of store: any Store, _ call: ChangeCall
-    ) async throws -> SyncEffect<StoreSyncResult> {
+    func apply(in transaction: any StoreTransaction, _ call: ChangeCall) async throws -> StoreSyncResult {
         var request = request
         request.call = call
         let stale = try rules.options.newerBy.map { try StaleChanges($0, request, transaction) }
         let inspector = try ChangeInspector(request, transaction, versionAttribute: rules.options.newerBy)
         let pages = ChangePages(try await inspector.pages(of: changes, without: stale))
-        var effect = try await request.run(pages, in: transaction, of: store).map(\.summary)
-        if let stale, stale.count > 0 { effect.value.warnings.append(ListVersions.warning(olderCount: stale.count)) }
+        var result = try await request.run(pages, in: transaction).summary
+        if let stale, stale.count > 0 { result.warnings.append(ListVersions.warning(olderCount: stale.count)) }
         if let stale, stale.uncomparedCount > 0 {
-            effect.value.warnings.append(
+            result.warnings.append(
                 "\(stale.uncomparedCount) of the changes are not in memory, and were applied whatever their versions")
         }
-        return effect
+        return result
     }
 }
 

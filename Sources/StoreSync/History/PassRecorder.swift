@@ -162,36 +162,6 @@ extension JSONStore {
         }
     }
 
-    /// Runs a sync in a transaction. If the sync undid all its changes, the transaction is rolled
-    /// back.
-    ///
-    /// - Parameters:
-    ///   - sync: The sync.
-    ///   - note: Writes the bookmark and history of the sync in the same transaction. After a
-    ///     rollback, it runs in a new one.
-    /// - Returns: The value of the sync.
-    func changeUnlessUndone<Value: Sendable>(
-        _ sync: @Sendable (any StoreTransaction) async throws -> SyncEffect<Value>,
-        noting note: @Sendable (Value, any StoreTransaction) async throws -> Void = { _, _ in }
-    ) async throws -> Value {
-        do {
-            return try await change { transaction -> Value in
-                let effect = try await sync(transaction)
-                if effect.isUndone { throw Undone(value: effect.value) }
-                try await note(effect.value, transaction)
-                return effect.value
-            }
-        } catch let undone as Undone<Value> {
-            try await change { transaction -> Void in try await note(undone.value, transaction) }
-            return undone.value
-        }
-    }
-
-    /// The error that rolls back the transaction of a sync that undid itself.
-    private struct Undone<Value: Sendable>: Error {
-        let value: Value
-    }
-
     /// Runs a sync, and records its failure.
     ///
     /// - Parameters:

@@ -204,7 +204,7 @@ public final class StoreProcessor: SyncProcessor {
         let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
         let request = SyncRequest(mapper: store.mapper, entity: entity, options: options)
         do {
-            let result = try await store.changeUnlessUndone { try await request.run(batch, in: $0, of: store.store) }
+            let result = try await store.change { try await request.run(batch, in: $0) }
             fetched.withLock { $0.counts += result.counts }
         } catch {
             guard !Task.isCancelled else { return fetched.withLock { $0.waiting = batch + $0.waiting } }

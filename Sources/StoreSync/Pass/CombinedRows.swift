@@ -2,8 +2,7 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// The records of a group, with rows of the same identity combined into one record. Of several
-/// values for a slot, the last one counts.
+/// The records of a group, with rows of the same identity combined into one record.
 struct CombinedRows {
     /// The combined records, in the order of their first rows.
     let records: RecordBatch
@@ -17,13 +16,13 @@ struct CombinedRows {
     /// Combines rows; nil if all identities differ.
     ///
     /// - Parameters:
-    ///   - skipped: Rows that stay as they are.
     ///   - parents: Returns the parent within which the identity of an ordinal is unique; nil if
     ///     the identity is not scoped.
+    ///   - laterCounts: Whether the last of several values for a slot counts, not the first.
     ///   - report: Receives the key path and the row of each value that differs from an earlier row
     ///     of the same identity.
     init?(
-        _ group: MappedBatch.Group, except skipped: Set<Int> = [], parents: ((Int) -> ObjectID?)?,
+        _ group: MappedBatch.Group, parents: ((Int) -> ObjectID?)?, laterCounts: Bool,
         _ report: (_ keyPath: String, _ row: Int) -> Void
     ) {
         let layout = group.mapping.layout
@@ -43,9 +42,7 @@ struct CombinedRows {
             recordOfRow.reserveCapacity(reader.count)
             for row in 0..<reader.count {
                 var known: Int?
-                if skipped.contains(row) {
-                    known = nil
-                } else if isPlain, reader.kind(row: row, slot: slots[0]) == .int {
+                if isPlain, reader.kind(row: row, slot: slots[0]) == .int {
                     known = integers.index(of: reader.int(row: row, slot: slots[0]), new: firstRows.count)
                 } else if reader.isIdentified(row, by: slots) {
                     var identity = slots.compactMap { reader.value(row: row, slot: $0) }
@@ -66,7 +63,9 @@ struct CombinedRows {
                 let earlier = several[known] ?? [firstRows[known]]
                 var isNews = false
                 for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
-                    guard let other = earlier.last(where: { reader.kind(row: $0, slot: slot) != .absent }) else {
+                    let isPresent = { reader.kind(row: $0, slot: slot) != .absent }
+                    guard let other = laterCounts ? earlier.last(where: isPresent) : earlier.first(where: isPresent)
+                    else {
                         isNews = true
                         continue
                     }
@@ -81,7 +80,7 @@ struct CombinedRows {
         var records = RecordBatch(of: layout)
         for (record, row) in firstRows.enumerated() {
             if let rows = several[record] {
-                records.append(combining: rows, of: group.records)
+                records.append(combining: laterCounts ? rows : rows.reversed(), of: group.records)
             } else {
                 records.append(row: row, of: group.records)
             }

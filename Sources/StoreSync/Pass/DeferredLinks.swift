@@ -26,12 +26,14 @@ struct DeferredLinks {
         let elementIndex: Int
     }
 
-    /// The latest statement about each relationship of each object, in the order of the payload. A
-    /// statement that a later one replaced is nil.
-    private(set) var statements: [Statement?] = []
+    /// The statement that counts about each relationship of each object, in the order of the
+    /// payload. A statement that a later one replaced is nil.
+    private var stated: [Statement?] = []
+    /// Whether each statement is made before those that came earlier.
+    private var isMadeFirst: [Bool] = []
     /// The identifiers that name no object, by relationship; one row for each.
     private(set) var unknown: [EntityLayout.Relationship.ID: RecordBatch] = [:]
-    /// The index in `statements` of each relationship and source.
+    /// The index in `stated` of each relationship and source.
     private var indices: [RelationshipSource: Int] = [:]
 
     /// Objects of the list that an identifier named before the list contained them.
@@ -49,7 +51,13 @@ struct DeferredLinks {
     private var namedObjects: [RelationshipSource: Named] = [:]
 
     /// Whether no statement waits for the end.
-    var isEmpty: Bool { statements.isEmpty }
+    var isEmpty: Bool { stated.isEmpty }
+
+    /// The statements in the order in which they are to be made.
+    var statements: [Statement] {
+        let first = stated.indices.reversed().filter { isMadeFirst[$0] }
+        return (first + stated.indices.filter { !isMadeFirst[$0] }).compactMap { stated[$0] }
+    }
 
     /// The latest statements that name objects which the end of the pass may delete, in the order
     /// of the payload.
@@ -78,26 +86,38 @@ struct DeferredLinks {
         return !inverse.isToMany && unknown[relationship.id] != nil
     }
 
+    /// Whether a deferred statement about a relationship of a source names unknown objects.
+    func lacksObjects(of source: ObjectID, _ relationship: EntityLayout.Relationship) -> Bool {
+        guard !indices.isEmpty, let index = indices[RelationshipSource(relationship, of: source)],
+            let statement = stated[index]
+        else { return false }
+        return statement.targets.contains { if case .unknown = $0 { true } else { false } }
+    }
+
     /// Removes the deferred statement about a relationship of a source.
     mutating func forget(_ source: ObjectID, _ relationship: EntityLayout.Relationship) {
         if !namedObjects.isEmpty { namedObjects[RelationshipSource(relationship, of: source)] = nil }
         guard !indices.isEmpty,
             let index = indices.removeValue(forKey: RelationshipSource(relationship, of: source))
         else { return }
-        statements[index] = nil
+        stated[index] = nil
     }
 
     /// Defers the links of a source. An earlier statement must have been forgotten.
+    ///
+    /// Later statements undo earlier ones when they are made. A nested statement is therefore made
+    /// before the earlier ones, which count more.
     ///
     /// - Parameters:
     ///   - targets: The objects, and the rows of `batch` for those that are not stored.
     ///   - batch: The identifiers; nil if all targets are stored.
     ///   - isIncomplete: Whether a part of the value could not be read.
+    ///   - laterCounts: Whether the statement counts more than earlier ones.
     ///   - entity: The name of the source's entity.
     ///   - elementIndex: The index of the element in the payload.
     mutating func add(
         _ source: ObjectID, _ relationship: EntityLayout.Relationship, to targets: [Target], of batch: RecordBatch?,
-        isIncomplete: Bool, entity: String, elementIndex: Int
+        isIncomplete: Bool, laterCounts: Bool, entity: String, elementIndex: Int
     ) {
         var targets = targets
         if let batch {
@@ -109,8 +129,9 @@ struct DeferredLinks {
             }
             self.unknown[relationship.id] = unknown
         }
-        indices[RelationshipSource(relationship, of: source)] = statements.count
-        statements.append(
+        indices[RelationshipSource(relationship, of: source)] = stated.count
+        isMadeFirst.append(!laterCounts)
+        stated.append(
             Statement(
                 relationship: relationship, source: source, targets: targets, isIncomplete: isIncomplete,
                 entity: entity, elementIndex: elementIndex))

@@ -63,8 +63,8 @@ struct PageMerger {
         var found: [(ordinal: Int, found: Found)] = []
         found.reserveCapacity((objects?.recordCount ?? 0) + (gone?.recordCount ?? 0))
         if let objects {
-            try await pass.mergeListed(objects, origin) { ordinal, object, _ in
-                found.append((ordinal, (object, false)))
+            try await pass.mergeListed(objects, origin) { ordinal, row, _ in
+                found.append((ordinal, (row.object, false)))
             }
         }
         if let gone {

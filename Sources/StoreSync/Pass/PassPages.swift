@@ -145,7 +145,7 @@ final class PassPages {
         isRemovalDue = !gone.isEmpty
         if isRemote {
             pass.tally.beginPage()
-            pass.statedInPage = [:]
+            pass.statements.beginPage()
         }
         pageObjects = ObjectSet()
         (digest, readCount) = (0, 0)

@@ -79,17 +79,6 @@ struct PendingLink {
 }
 
 extension SyncPass {
-    /// Notes that the payload states a relationship of objects.
-    func noteStated(_ objects: [ObjectID], _ relationship: EntityLayout.Relationship) {
-        var stated = self.stated.removeValue(forKey: relationship.id) ?? ObjectSet()
-        for object in objects { stated.insert(object) }
-        self.stated[relationship.id] = stated
-        guard statedInPage != nil else { return }
-        var ofPage = statedInPage?.removeValue(forKey: relationship.id) ?? ObjectSet()
-        for object in objects { ofPage.insert(object) }
-        statedInPage?[relationship.id] = ofPage
-    }
-
     /// Settles the identifiers that earlier passes stored and those of this pass.
     ///
     /// Links stored identifiers whose objects have come. Deletes those that the payload states anew
@@ -110,7 +99,7 @@ extension SyncPass {
                         continue
                     }
                     let id = link.relationship.id
-                    if stated[id]?.contains(link.object) == true {
+                    if statements.hasStated(link.relationship, of: link.object) {
                         if !renewed.contains(link.origin) { obsolete.append(stored.object) }
                     } else {
                         let key = stored.record["objectKey"]
@@ -124,7 +113,6 @@ extension SyncPass {
             try await resolve(waiting, obsolete: &obsolete, remaining: &remembered)
         }
         if !obsolete.isEmpty {
-            ledger.hasBookkeeping = true
             _ = try await transaction.remove(StoreQuery(layout.name, objects: .only(obsolete)), reportsKeys: false)
         }
         try await remember(remembered, layout)
@@ -189,7 +177,7 @@ extension SyncPass {
             // If the payload states the relationship from the target's side, that statement takes
             // precedence.
             let isStated = found.contains { _, object in
-                object.map { target in inverse.flatMap { stated[$0.id]?.contains(target) } == true } ?? false
+                object.map { target in inverse.map { statements.hasStated($0, of: target) } == true } ?? false
             }
             guard !isStated else {
                 obsolete.append(waiting.row)
@@ -230,8 +218,7 @@ extension SyncPass {
             batch.endRecord()
         }
         guard !batch.isEmpty else { return }
-        let result = try await transaction.merge(MergeRequest(batch))
-        if result.rows.contains(where: { $0?.change != .unchanged }) { ledger.hasBookkeeping = true }
+        _ = try await transaction.merge(MergeRequest(batch))
     }
 }
 

@@ -58,6 +58,6 @@ struct SyncChildren {
         let gone = ObjectSet(absent)
         var batch = LinkBatch(relationship, mode: .replace)
         batch.append(parent, to: children + linked.filter { !named.contains($0) && !gone.contains($0) })
-        pass.ledger.note(batch, try await pass.transaction.link(batch), in: pass.model)
+        _ = try await pass.transaction.link(batch)
     }
 }

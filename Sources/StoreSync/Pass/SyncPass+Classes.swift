@@ -24,25 +24,24 @@ extension SyncPass {
     ///   - records: The records of a group. Values that they lack are taken from the removed
     ///     objects.
     ///   - refused: Rows that are not merged, whose objects stay.
-    /// - Returns: The removed objects by record.
+    ///   - index: Returns the index in the payload of a row's element.
+    /// - Returns: The removed objects by record, and the objects that keep their entity because the
+    ///   payload has stated it before.
     func removeOtherClasses(
-        of records: inout RecordBatch, _ layout: EntityLayout, _ origin: Origin, except refused: Set<Int>
-    ) async throws -> [Int: ClassChange] {
+        of records: inout RecordBatch, _ layout: EntityLayout, _ origin: Origin, except refused: Set<Int>,
+        index: (Int) -> Int
+    ) async throws -> (replaced: [Int: ClassChange], kept: [Int: ObjectID]) {
         guard let base = base(of: layout, origin), origin.known == nil, origin.policy.inserts, origin.policy.updates
-        else { return [:] }
+        else { return ([:], [:]) }
         let found = try await transaction.find(identities(of: records, as: base))
-        guard found.contains(where: { $0 != nil }) else { return [:] }
+        guard found.contains(where: { $0 != nil }) else { return ([:], [:]) }
         let query = StoreQuery(base.name, objects: .only(Array(Set(found.compactMap(\.self))).sorted()))
         var others = try await objects(of: query, outside: layout)
-        guard !others.isEmpty else { return [:] }
+        guard !others.isEmpty else { return ([:], [:]) }
         // If an object of the new entity exists too, it is the object of this record.
         let own = try await transaction.find(records)
-        if isHolding {
-            // The new objects take over the held changes too.
-            try await writeHeld()
-            others = try await objects(of: query, outside: layout)
-        }
         var changes: [Int: ClassChange] = [:]
+        var kept: [Int: ObjectID] = [:]
         var filled = RecordBatch(of: layout)
         var replaced: [(row: Int, record: Record)] = []
         for row in 0..<records.count {
@@ -52,6 +51,14 @@ extension SyncPass {
                 filled.append(row: row, of: records)
                 continue
             }
+            guard !origin.isNested || !statements.statesEntity(of: old, layout) else {
+                kept[row] = old
+                filled.append(row: row, of: records)
+                let kind = tally.kindOfConflict(old, of: layout)
+                tally.drift.add(kind, entity: layout.name, keyPath: "", index: index(row))
+                continue
+            }
+            statements.remove(old, of: layout)
             let common = try commonLayout(record.layout, layout)
             // Before any of them is removed, because several may be in the same list.
             changes[row] = try await change(of: old, record, common)
@@ -67,7 +74,7 @@ extension SyncPass {
             if let change = changes[row] { try await remove(record, change) }
         }
         records = filled
-        return changes
+        return (changes, kept)
     }
 
     /// The entity that a payload states for objects of one of its sub-entities; nil if it is the

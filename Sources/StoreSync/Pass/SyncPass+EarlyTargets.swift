@@ -14,28 +14,15 @@ extension SyncPass {
         /// Whether a source has its link after the merge of the group; set by `noteLinked`.
         private(set) var isLinked: (NestedElements.Source) -> Bool = { _ in false }
 
-        /// Notes which objects have their links, before the held changes are written.
-        ///
-        /// A held change comes earlier in the payload but is written after the merge. It may move
-        /// an existing object away from its stored target, or take a new object from its target.
-        /// Such objects are linked again.
+        /// Notes which objects have their links.
         ///
         /// - Parameters:
         ///   - number: The index of the links among those passed to the merge.
         ///   - combined: The combined rows of the group; nil if all rows are different objects.
-        mutating func noteLinked(
-            _ result: MergeRequest.Result, by number: Int, _ combined: CombinedRows?, _ held: HeldLinks,
-            in model: DataModel
-        ) {
-            let relationship = links.relationship
-            let inverse = model.inverse(of: relationship)
-            let moved = held.touched(relationship, inverse: inverse)
-            let changed = inverse.flatMap { held.touched($0, inverse: relationship) }
-            isLinked = { [targets = links.targets] source in
+        mutating func noteLinked(_ result: MergeRequest.Result, by number: Int, _ combined: CombinedRows?) {
+            isLinked = { source in
                 let row = combined?.record(of: source.row) ?? source.row
-                guard result.isLinked(row: row, by: number), let merged = result.rows[row] else { return false }
-                guard merged.change == .inserted else { return moved?.contains(merged.object) != true }
-                return targets[row].map { changed?.contains($0) != true } ?? true
+                return result.isLinked(row: row, by: number) && result.rows[row] != nil
             }
         }
     }
@@ -48,11 +35,13 @@ extension SyncPass {
     ///
     /// - Parameters:
     ///   - combined: The combined rows of the group; nil if all rows are different objects.
+    ///   - known: The objects of nested records that the payload has stated before.
     ///   - scope: The parents that `resolveScope` merged; nil if there are none.
     ///   - isWhole: Whether each record of the group is inserted or matches an object.
     /// - Returns: The targets by the index of the relationship.
     func mergeEarlyTargets(
-        of group: MappedBatch.Group, _ combined: CombinedRows?, _ origin: Origin, scope: MergedElements?, isWhole: Bool
+        of group: MappedBatch.Group, _ combined: CombinedRows?, _ origin: Origin, _ known: Known?,
+        scope: MergedElements?, isWhole: Bool
     ) async throws -> [Int: EarlyTargets] {
         guard isWhole, group.hasNested, rules.relates, !rules.isImport, !rules.isHookedWhereNested,
             group.undetermined.isEmpty, origin.known == nil, origin.policy.inserts, origin.policy.updates
@@ -69,11 +58,23 @@ extension SyncPass {
             let isMerged = index == layout.identityScope && scope != nil
             guard early.count < Self.earlyLimit, isMerged || families.isDisjoint(with: later),
                 MergeRequest.InitialLinks.isPossible(relationship, in: model),
-                relationship.id != origin.owners?.relationship.id, nested.isIdentified,
-                let elements = counting(nested, combined, rowCount: group.records.count)
+                relationship.id != origin.owners?.relationship.id, relationship.id != origin.inverse,
+                !waitsForList(relationship, of: layout, origin), nested.isIdentified,
+                var elements = counting(nested, combined, rowCount: group.records.count, origin)
             else {
                 later.formUnion(families)
                 continue
+            }
+            if let known {
+                // What was stated before is compared later.
+                let stated = statements.stated(relationship)
+                let isStated = { (row: Int) in
+                    known.objects[combined?.record(of: row) ?? row].map(stated.contains) == true
+                }
+                if !stated.isEmpty, elements.sources.contains(where: { isStated($0.row) }) {
+                    elements = elements.restricted { isStated($0) ? nil : $0 }
+                }
+                guard !elements.sources.isEmpty else { continue }
             }
             var merged: MergedElements
             if isMerged, let scope {
@@ -83,9 +84,12 @@ extension SyncPass {
                 merged = try await merge(elements, of: group, owners: nil, by: relationship, origin)
             }
             var targets = [ObjectID?](repeating: nil, count: combined?.records.count ?? group.records.count)
+            let stated = origin.isNested ? model.inverse(of: relationship).map(statements.stated) : nil
             for source in elements.sources {
-                targets[combined?.record(of: source.row) ?? source.row] =
-                    source.ordinals.last.flatMap { merged.targets[$0] }
+                guard let target = source.ordinals.last.flatMap({ merged.targets[$0] }) else { continue }
+                // A nested statement about the target decides which objects lead to it.
+                if stated?.contains(target) == true { continue }
+                targets[combined?.record(of: source.row) ?? source.row] = target
             }
             early[index] = EarlyTargets(
                 merged: merged, links: MergeRequest.InitialLinks(relationship, targets: targets))
@@ -139,15 +143,15 @@ extension SyncPass {
     }
 
     /// The elements to merge. If several rows are combined into one record, only the elements of
-    /// the last row remain, and the values of all rows that do not fit.
+    /// one row remain, and the values of all rows that do not fit.
     private func counting(
-        _ nested: NestedElements, _ combined: CombinedRows?, rowCount: Int
+        _ nested: NestedElements, _ combined: CombinedRows?, rowCount: Int, _ origin: Origin
     ) -> NestedElements? {
         guard let combined else { return nested }
         let rows = nested.sources.map(\.row)
         var isKnown = [Bool](repeating: false, count: combined.records.count)
         var isCounting = [Bool](repeating: false, count: rowCount)
-        for row in rows.reversed() where !isKnown[combined.record(of: row)] {
+        for row in laterCounts(origin) ? rows.reversed() : rows where !isKnown[combined.record(of: row)] {
             isKnown[combined.record(of: row)] = true
             isCounting[row] = true
         }
@@ -173,7 +177,7 @@ extension NestedElements {
 
     /// Whether each object has an identity of its own. It can then be found without the object that
     /// contains it.
-    fileprivate var isIdentified: Bool {
+    var isIdentified: Bool {
         (objects?.groups ?? []).allSatisfy { group in
             let slots = group.mapping.layout.identitySlots
             return group.records.withReader { reader in

@@ -4,11 +4,9 @@ import SyncModel
 import SyncStore
 
 extension SyncPass {
-    /// Ends the merging. Writes held changes, links objects that were named before they came, and
-    /// deletes objects that lost their source.
+    /// Ends the merging. Links objects that were named before they came, and deletes objects that
+    /// lost their source.
     func finish() async throws {
-        try await writeHeld()
-        try await applyNestedUpdates()
         unresolved = try await linkDeferred()
         try await removeDetached()
     }
@@ -21,23 +19,28 @@ extension SyncPass {
     func endChange(
         removing gone: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?
     ) async throws {
-        try await writeHeld()
-        try await applyNestedUpdates()
+        try await endReading()
         if !detached.isEmpty || gone != nil {
             let settles = !deferred.isEmpty
             if settles {
                 unresolved = try await linkDeferred()
                 deferred = DeferredLinks()
                 try await settlePendingLinks()
+                statements = Statements()
             }
             try await removeDetached()
             if let gone { try await sweep(gone, isCertain: true, limit: limit) }
-            repeatedRecords = RepeatedRecords()
-            if settles { stated = [:] }
         }
         deferred.forgetNamed()
-        (elsewhere, lost, listed, lacking, statedByList) = ([:], [:], ObjectSet(), [:], [:])
+        (elsewhere, lost) = ([:], [:])
+        forgetStatements()
         tally.mayLackObjects = false
+    }
+
+    /// Forgets what the payload has stated, before another reading or change states it anew.
+    func forgetStatements() {
+        (listed, repeatedRecords) = (ObjectSet(), RepeatedRecords())
+        statements.beginAnew()
     }
 
     /// Deletes the objects that lost their source and have no other place.
@@ -61,7 +64,7 @@ extension SyncPass {
             } else {
                 let sources = isPrivate ? self.lost[relationship.id]?.keys.sorted() : nil
                 let isStated = !isPrivate && lost.contains { seen.contains($0) }
-                let places = sources ?? (isStated ? stated[relationship.id]?.objects : nil) ?? []
+                let places = sources ?? (isStated ? statements.objects(stating: relationship) : nil) ?? []
                 let links = places.isEmpty ? [] : try await transaction.links(relationship, of: places)
                 let held = Set(links.map(\.target))
                 lost.removeAll { held.contains($0) }
@@ -85,7 +88,7 @@ extension SyncPass {
         // The relationships for which a deferred statement was made; a relationship and its inverse
         // are represented by the lower identifier. Later statements are made again.
         var repeated: Set<EntityLayout.Relationship.ID> = []
-        for case let statement? in deferred.statements {
+        for statement in deferred.statements {
             let relationship = statement.relationship
             let objects = found[relationship.id] ?? []
             var isNew = false
@@ -194,7 +197,6 @@ extension SyncPass {
     /// Links objects at the end of the pass, and counts the changed sources.
     func link(_ batch: LinkBatch) async throws {
         let result = try await transaction.link(batch)
-        ledger.note(batch, result, in: model)
         tally.countChanged(result.changed, of: model.layouts[batch.relationship.source])
     }
 

@@ -14,25 +14,28 @@ extension SyncPass {
     /// - Parameters:
     ///   - records: The records of the group, in which equal identities are combined.
     ///   - ordinals: The ordinal of each record.
-    ///   - skipped: Rows that are not merged.
+    ///   - stubs: The records that were read from identifiers only.
     /// - Returns: The refused rows, each with its stored object; nil for an object that is not
     ///   stored.
     /// - Throws: `MappingError.unfit` if the contract demands an error, and in an import.
     func refuseIncomplete(
         _ records: RecordBatch, _ ordinals: [Int], _ group: MappedBatch.Group, _ origin: Origin,
-        skipping skipped: Set<Int>
+        stubs: Set<Int>
     ) async throws -> [Int: ObjectID?] {
         let mapping = group.mapping
         let action = rules.demandsMandatory ? .fail : mapping.contract.missingMandatory
         guard action == .reject || action == .fail, !mapping.mandatorySlots.isEmpty else { return [:] }
-        let lacking = lackingRows(records, mapping, skipping: skipped.union(rules.isImport ? group.stubRows : []))
+        let lacking = lackingRows(records, mapping, skipping: rules.isImport ? stubs : [])
         guard !lacking.isEmpty else { return [:] }
         let found = try await stored(records, mapping.layout, origin)
         var refused: [Int: ObjectID?] = [:]
         for (row, absent, null) in lacking {
             let object = origin.known ?? origin.reused[ordinals[row]] ?? found[row]
             let slot = object == nil ? min(absent ?? .max, null ?? .max) : null
-            guard let slot, object == nil ? origin.policy.inserts : origin.policy.updates else { continue }
+            guard let slot,
+                object == nil
+                    ? origin.policy.inserts && origin.mayInsert?(ordinals[row]) != false : origin.policy.updates
+            else { continue }
             let problem = missing(slot, mapping, origin.elementIndex(ordinals[row]))
             if action == .fail || rules.isImport { throw MappingError.unfit(problem) }
             // An object without its key is rejected with the others of its kind.
@@ -91,7 +94,9 @@ extension SyncPass {
             let named = identities(of: group.records, as: layout)
             group.records.withReader { reader in
                 for (row, ordinal) in group.elementIndices.enumerated()
-                where targets[ordinal] == nil && reader.isIdentified(row, by: layout.identitySlots) {
+                where targets[ordinal] == nil && origin.mayInsert?(ordinal) != false
+                    && reader.isIdentified(row, by: layout.identitySlots)
+                {
                     rows[ordinal] = batch.count
                     batch.append(row: row, of: named)
                 }

@@ -13,79 +13,110 @@ extension SyncPass {
         _ group: MappedBatch.Group, _ result: MergeRequest.Result, _ origin: Origin, early: [Int: EarlyTargets],
         since relatingsBefore: [EntityLayout.Relationship: Int]
     ) async throws {
-        let layout = group.mapping.layout
-        for (index, nested) in group.nested.enumerated() {
-            let relationship = layout.relationships[index]
-            defer { noteStatedByList(nested, layout, relationship, result, origin) }
-            if let targets = early[index] {
-                try note(targets.merged.elements.misfits, of: group, relationship, origin)
-                try await link(targets.merged, of: group, result, by: relationship, origin, isLinked: targets.isLinked)
-                continue
+        for (index, nested) in group.nested.enumerated() where nested != nil {
+            let relationship = group.mapping.layout.relationships[index]
+            if early[index] == nil, waitsForList(relationship, of: group.mapping.layout, origin) {
+                self.nested.add(
+                    NestedStatements.Links(
+                        group: group, result: result, origin: origin, index: index, relatingsBefore: relatingsBefore))
+            } else {
+                try await relate(group, result, origin, by: index, early: early[index], since: relatingsBefore)
             }
-            let beaten = origin.isNested && layout.root == listRoot ? statedByList[relationship.id] : nil
-            if let nested, let beaten {
-                try await mergeValues(of: nested, of: group, result, relationship, beaten, origin)
+        }
+    }
+
+    /// Whether the list may yet decide what nested objects state about a relationship.
+    func waitsForList(_ relationship: EntityLayout.Relationship, of layout: EntityLayout, _ origin: Origin) -> Bool {
+        guard origin.isNested, !isListRead, let listRoot, !isDecided(relationship, origin) else { return false }
+        return layout.root == listRoot
+            || model.layouts[relationship.destination].root == listRoot && relationship.inverse != nil
+    }
+
+    /// Whether a relationship leads back to the only object that can contain the objects of an
+    /// origin. An object belongs to the one that it is nested in, whatever it states itself.
+    private func isDecided(_ relationship: EntityLayout.Relationship, _ origin: Origin) -> Bool {
+        relationship.id == origin.inverse && !relationship.isToMany
+    }
+
+    /// Merges the objects nested in a group by one relationship, and links the group's objects to
+    /// them.
+    ///
+    /// - Parameters:
+    ///   - index: The index of the relationship.
+    ///   - early: The targets that were merged before the group.
+    func relate(
+        _ group: MappedBatch.Group, _ result: MergeRequest.Result, _ origin: Origin, by index: Int,
+        early: EarlyTargets? = nil, since relatingsBefore: [EntityLayout.Relationship: Int]
+    ) async throws {
+        let relationship = group.mapping.layout.relationships[index]
+        guard let elements = group.nested[index].flatMap({ counting($0, result, origin) }) else { return }
+        try note(elements.misfits, of: group, relationship, origin)
+        if let early, laterCounts(origin) {
+            return try await link(
+                early.merged, of: group, result, by: relationship, origin, isLinked: early.isLinked)
+        }
+        // The rows whose statement is not carried out, because an earlier one counts.
+        var beaten: Set<Int> = []
+        var isEarly = [Bool](repeating: false, count: group.records.count)
+        for source in early?.merged.elements.sources ?? [] { isEarly[source.row] = true }
+        let others = elements.sources.filter { !isEarly[$0.row] }
+        var dropped: Set<Int> = []
+        if !laterCounts(origin), !others.isEmpty {
+            let stated = statements.stated(relationship)
+            var known = ObjectSet()
+            for source in early?.merged.elements.sources ?? [] {
+                if let object = result.rows[source.row]?.object { known.insert(object) }
             }
-            guard let elements = nested.flatMap({ counting($0, result, origin, beaten: beaten) }) else { continue }
-            try note(elements.misfits, of: group, relationship, origin)
-            let owners = elements.owners.map { $0 < 0 ? nil : result.rows[$0]?.object }
-            let merged = try await merge(elements, of: group, owners: owners, by: relationship, origin) {
-                result.rows[$0]?.object
+            for source in others {
+                guard let object = result.rows[source.row]?.object else { continue }
+                let isRepeated = !known.insert(object)
+                if isRepeated, !elements.isIdentified {
+                    // Only one statement of a batch can be compared with objects that it does not
+                    // name.
+                    dropped.insert(source.row)
+                } else if isRepeated || isDecided(relationship, origin)
+                    || stated.contains(object)
+                {
+                    beaten.insert(source.row)
+                }
             }
-            let isUntouched = relatings[relationship, default: 0] == relatingsBefore[relationship, default: 0]
-            let linksNew = merged.linksNew && isUntouched
-            try await link(merged, of: group, result, by: relationship, origin) { source in
+        }
+        let barred = beaten.filter { row in
+            // What the earlier statement names may be an element of this one.
+            result.rows[row].map { !deferred.lacksObjects(of: $0.object, relationship) } ?? true
+        }
+        if let early {
+            try await link(early.merged, of: group, result, by: relationship, origin, isLinked: early.isLinked)
+            guard !beaten.isEmpty else { return }
+        }
+        let rest =
+            early == nil && dropped.isEmpty
+            ? elements : elements.restricted { isEarly[$0] || dropped.contains($0) ? nil : $0 }
+        let owners = rest.owners.map { $0 < 0 ? nil : result.rows[$0]?.object }
+        let merged = try await merge(rest, of: group, owners: owners, by: relationship, origin, barred: barred) {
+            result.rows[$0]?.object
+        }
+        let carried = beaten.isEmpty ? merged : merged.restricted { !beaten.contains($0) }
+        let isUntouched = relatings[relationship, default: 0] == relatingsBefore[relationship, default: 0]
+        let linksNew = merged.linksNew && isUntouched && beaten.isEmpty
+        if !carried.elements.sources.isEmpty {
+            try await link(carried, of: group, result, by: relationship, origin) { source in
                 // New objects whose targets were all inserted with their links need no linking.
                 linksNew && result.rows[source.row]?.change == .inserted
                     && source.ordinals.allSatisfy { merged.isNew[$0] }
             }
         }
-    }
-
-    /// Notes the objects of the list whose relationship the list itself states.
-    private func noteStatedByList(
-        _ nested: NestedElements?, _ layout: EntityLayout, _ relationship: EntityLayout.Relationship,
-        _ result: MergeRequest.Result,
-        _ origin: Origin
-    ) {
-        guard let nested, !origin.isNested, layout.root == listRoot, nestsItself else { return }
-        // Taken out during the change, because a second reference would copy the whole set.
-        var stated = statedByList.removeValue(forKey: relationship.id) ?? ObjectSet()
-        for source in nested.sources {
-            if let object = result.rows[source.row]?.object { stated.insert(object) }
-        }
-        statedByList[relationship.id] = stated
-    }
-
-    /// Merges nested objects without linking them, if the list states the relationship itself.
-    ///
-    /// The list decides the links. It may lack values that the nested objects have.
-    ///
-    /// - Parameter beaten: The objects whose relationship the list states.
-    private func mergeValues(
-        of nested: NestedElements, of group: MappedBatch.Group, _ result: MergeRequest.Result,
-        _ relationship: EntityLayout.Relationship, _ beaten: ObjectSet, _ origin: Origin
-    ) async throws {
-        let isBeaten = result.rows.map { $0.map { beaten.contains($0.object) } ?? false }
-        guard (nested.sources.map(\.row) + nested.misfits.map(\.row)).contains(where: { isBeaten[$0] }) else { return }
-        let elements = nested.restricted { isBeaten[$0] ? $0 : nil }
-        try note(elements.misfits, of: group, relationship, origin)
-        let owners = elements.owners.map { $0 < 0 ? nil : result.rows[$0]?.object }
-        _ = try await merge(elements, of: group, owners: owners, by: relationship, origin, areRelated: false)
+        if !beaten.isEmpty { try await compare(merged, beaten, of: group, result, by: relationship, origin) }
     }
 
     /// The elements whose links count; nil if there are none.
     ///
-    /// If several rows are of one object, only the elements of the last row count. Values that do
-    /// not fit are reported for each row.
-    ///
-    /// - Parameter beaten: Objects whose links the list decides.
-    private func counting(
-        _ nested: NestedElements, _ result: MergeRequest.Result, _ origin: Origin, beaten: ObjectSet?
-    ) -> NestedElements? {
+    /// If several rows of the list are of one object, only the elements of the last one count.
+    /// Values that do not fit are reported for each row.
+    private func counting(_ nested: NestedElements, _ result: MergeRequest.Result, _ origin: Origin) -> NestedElements?
+    {
         func object(_ row: Int) -> ObjectID? {
-            guard let merged = result.rows[row], origin.policy.updates || merged.change == .inserted,
-                beaten?.contains(merged.object) != true
+            guard let merged = result.rows[row], origin.policy.updates || merged.change == .inserted
             else { return nil }
             return merged.object
         }
@@ -93,11 +124,14 @@ extension SyncPass {
         var known = ObjectSet()
         var isCounting = [Bool](repeating: false, count: result.rows.count)
         for source in nested.sources.reversed() {
-            if let object = object(source.row) { isCounting[source.row] = known.insert(object) }
+            guard let object = object(source.row) else { continue }
+            isCounting[source.row] = known.insert(object) || !laterCounts(origin)
         }
         guard !known.isEmpty || !misfits.isEmpty else { return nil }
         var counting = nested
-        if known.count < nested.sources.count { counting = nested.restricted { isCounting[$0] ? $0 : nil } }
+        if !nested.sources.allSatisfy({ isCounting[$0.row] }) {
+            counting = nested.restricted { isCounting[$0] ? $0 : nil }
+        }
         counting.misfits = misfits
         return counting
     }
@@ -125,7 +159,7 @@ extension SyncPass {
     }
 
     /// The key path from an object of a group to the value of a relationship.
-    private func keyPath(of relationship: EntityLayout.Relationship, _ group: MappedBatch.Group) -> String {
+    func keyPath(of relationship: EntityLayout.Relationship, _ group: MappedBatch.Group) -> String {
         group.mapping.keys.relationships[relationship.index].path()?.joined(separator: ".") ?? relationship.name
     }
 
@@ -137,6 +171,8 @@ extension SyncPass {
         var targets: [ObjectID?]
         /// Whether the object of each ordinal was inserted.
         var isNew: [Bool]
+        /// Whether the object of each ordinal is known to have the object that contains it.
+        var isOwned: [Bool]
         /// The objects that were inserted.
         var newTargets = ObjectSet()
         /// The identifiers, and the row of each ordinal whose identifier no stored object has; nil
@@ -148,8 +184,17 @@ extension SyncPass {
         var linksNew = false
         /// The objects without an identity that each source had before.
         var former: [ObjectID: [ObjectID]] = [:]
+        /// Whether an element was rejected.
+        var hasRejected = false
         /// The index in the payload of each ordinal's element.
         var elementIndices: [Int]
+
+        /// The result for only some rows.
+        func restricted(_ isKept: (Int) -> Bool) -> MergedElements {
+            var merged = self
+            merged.elements.keepSources { isKept($0.row) }
+            return merged
+        }
 
         /// Whether a source leads to one object more than once.
         func repeatsTarget(_ source: NestedElements.Source) -> Bool {
@@ -170,12 +215,11 @@ extension SyncPass {
     /// - Parameters:
     ///   - owners: The object that contains each element, by ordinal; nil if the elements are
     ///     merged before those objects.
-    ///   - areRelated: Whether the elements are linked to their owners. If not, an element that
-    ///     only its owner can have is not inserted.
+    ///   - barred: The rows whose elements are not inserted.
     ///   - objectOfRow: Returns the object of a row of the group; nil if it was not merged.
     func merge(
         _ elements: NestedElements, of group: MappedBatch.Group, owners: [ObjectID?]?,
-        by relationship: EntityLayout.Relationship, _ outer: Origin, areRelated: Bool = true,
+        by relationship: EntityLayout.Relationship, _ outer: Origin, barred: Set<Int> = [],
         objectOfRow: (Int) -> ObjectID? = { _ in nil }
     ) async throws -> MergedElements {
         var elements = elements
@@ -184,13 +228,14 @@ extension SyncPass {
             policy: rules.nestedPolicy, entity: relationship.destination, isNested: true,
             isToMany: relationship.isToMany,
             elementIndices: elements.owners.map { $0 < 0 ? 0 : outer.elementIndex(group.elementIndices[$0]) })
-        origin.areRelated = areRelated
-        if !areRelated, relationship.deleteRule == .cascade { origin.policy.inserts = false }
+        if !barred.isEmpty {
+            origin.mayInsert = { [owners = elements.owners] in !barred.contains(owners[$0]) }
+        }
         origin.relationship = relationship.id
         origin.inverse = model.inverse(of: relationship)?.id
         origin.belongsToMany = model.inverse(of: relationship)?.isToMany ?? true
         if let owners {
-            if areRelated, let inverse = model.inverse(of: relationship),
+            if let inverse = model.inverse(of: relationship),
                 MergeRequest.InitialLinks.isPossible(inverse, in: model)
             {
                 origin.owners = (inverse, owners)
@@ -205,18 +250,21 @@ extension SyncPass {
         }
         var merged = MergedElements(
             elements: elements, targets: Array(repeating: nil, count: count),
-            isNew: Array(repeating: false, count: count), elementIndices: origin.elementIndices ?? [])
-        if let owners, areRelated, !rules.isImport {
+            isNew: Array(repeating: false, count: count), isOwned: Array(repeating: false, count: count),
+            elementIndices: origin.elementIndices ?? [])
+        if let owners, !rules.isImport {
             let groups = elements.objects?.groups ?? []
             (origin.reused, merged.former) = try await reused(
                 groups, { owners[$0] }, by: relationship, emptied: elements.emptied.compactMap(objectOfRow))
         }
         var mergeCount = 0
-        func collect(_ ordinal: Int, _ object: ObjectID, _ change: MergeRequest.Result.Change) {
-            merged.targets[ordinal] = object
-            guard change == .inserted else { return }
+        let rejectedCount = tally.rejectedCount
+        func collect(_ ordinal: Int, _ row: MergeRequest.Result.Row, isOwned: Bool) {
+            merged.targets[ordinal] = row.object
+            merged.isOwned[ordinal] = isOwned
+            guard row.change == .inserted else { return }
             merged.isNew[ordinal] = true
-            merged.newTargets.insert(object)
+            merged.newTargets.insert(row.object)
         }
         if let objects = elements.objects {
             mergeCount += objects.groups.count
@@ -241,6 +289,7 @@ extension SyncPass {
         if let groups = elements.objects?.groups {
             noteRefused(groups, merged.targets, by: relationship, origin, in: &merged.unknown)
         }
+        merged.hasRejected = tally.rejectedCount > rejectedCount
         merged.linksNew = origin.owners != nil && mergeCount == 1
         return merged
     }
@@ -263,16 +312,25 @@ extension SyncPass {
         if relationship.isToMany {
             for source in sources where merged.repeatsTarget(source) { report(.duplicate, source) }
         }
-        let restated = restatements(of: sources, result, relationship)
-        noteStated(sources.compactMap { result.rows[$0.row]?.object }, relationship)
+        let restated = restatements(of: sources, result, relationship, origin)
+        let share =
+            try await laterCounts(origin)
+            ? moves(of: merged, result, by: relationship) : share(of: merged, result, by: relationship)
         for source in sources {
-            if let object = result.rows[source.row]?.object { deferred.forget(object, relationship) }
+            guard let object = result.rows[source.row]?.object else { continue }
+            if let kind = share.differs[object] { report(kind, source) }
+            deferred.forget(object, relationship)
         }
+        statements.insert(
+            sources.compactMap { result.rows[$0.row]?.object }, relationship, targets: targets,
+            inverse: model.inverse(of: relationship))
         noteLost(merged, of: result, by: relationship)
-        let changed = try await link(
-            sources.filter { !isLinked($0) }, of: result, to: targets, merged.newTargets, by: relationship, of: layout)
+        let wanted = sources.filter { !isLinked($0) }.compactMap { source in
+            result.rows[source.row].map { LinkStatement(source, $0.object, targets: targets, share) }
+        }.filter { !share.settled.contains($0.object) }
+        let changed = try await link(wanted, merged.newTargets, by: relationship, of: layout)
         if !restated.isEmpty {
-            for object in changed {
+            for object in changed where share.differs[object] == nil {
                 if let (kind, source) = restated[object] { report(kind, source) }
             }
         }
@@ -284,23 +342,24 @@ extension SyncPass {
             for case let target? in targets { deferred.forget(target, inverse) }
         }
         noteRelating(relationship)
-        deferUnknown(merged, of: group, result, by: relationship)
+        deferUnknown(merged, share, of: group, result, by: relationship, origin)
         noteNamed(merged, of: group, result, by: relationship)
     }
 
-    /// The objects whose relationship the payload stated before, with the kind of drift to report
-    /// if linking changes it.
+    /// The objects of the list whose relationship the list stated before, with the kind of drift to
+    /// report if linking changes it.
     private func restatements(
-        of sources: [NestedElements.Source], _ result: MergeRequest.Result, _ relationship: EntityLayout.Relationship
+        of sources: [NestedElements.Source], _ result: MergeRequest.Result, _ relationship: EntityLayout.Relationship,
+        _ origin: Origin
     ) -> [ObjectID: (kind: DriftReport.Kind, source: NestedElements.Source)] {
         // Unknown identifiers are resolved at the end of the pass, so they cannot be compared yet.
-        guard let stated = stated[relationship.id], deferred.unknown[relationship.id] == nil, !rules.isImport
-        else { return [:] }
+        guard deferred.unknown[relationship.id] == nil, laterCounts(origin), !rules.isImport else { return [:] }
         var restated: [ObjectID: (kind: DriftReport.Kind, source: NestedElements.Source)] = [:]
+        let stated = statements.stated(relationship)
+        guard !stated.isEmpty else { return [:] }
         for source in sources {
             guard let object = result.rows[source.row]?.object, stated.contains(object) else { continue }
-            let isOfOneMoment = statedInPage.map { $0[relationship.id]?.contains(object) ?? false } ?? true
-            restated[object] = (isOfOneMoment ? .conflict : .changedBetweenPages, source)
+            restated[object] = (kind(object, relationship), source)
         }
         return restated
     }
@@ -308,29 +367,33 @@ extension SyncPass {
     /// Defers statements that name unknown objects, and statements that may contradict deferred
     /// ones.
     private func deferUnknown(
-        _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeRequest.Result,
-        by relationship: EntityLayout.Relationship
+        _ merged: MergedElements, _ share: Share, of group: MappedBatch.Group, _ result: MergeRequest.Result,
+        by relationship: EntityLayout.Relationship, _ origin: Origin
     ) {
         let inverse = model.inverse(of: relationship)
         let lacksObjects = merged.unknown?.rows.isEmpty == false
         // A deferred statement may take an object from a later source of this batch, so that the
         // statement of that source is deferred too.
         let isRestated =
-            deferred.concerns(relationship, inverse: inverse) || lacksObjects && inverse?.isToMany == false
+            laterCounts(origin)
+            && (deferred.concerns(relationship, inverse: inverse) || lacksObjects && inverse?.isToMany == false)
         guard isRestated || lacksObjects else { return }
         let unknown = merged.unknown ?? (nil, [:])
         for source in merged.elements.sources
         where isRestated || source.ordinals.contains(where: { unknown.rows[$0] != nil }) {
-            let wanted = source.ordinals.compactMap { ordinal -> DeferredLinks.Target? in
+            guard let object = result.rows[source.row]?.object else { continue }
+            var wanted = source.ordinals.compactMap { ordinal -> DeferredLinks.Target? in
+                guard laterCounts(origin) || !share.refused.contains(ordinal) else { return nil }
                 if let target = merged.targets[ordinal] { return .object(target) }
                 return unknown.rows[ordinal].map { .unknown($0) }
             }
-            guard let object = result.rows[source.row]?.object else { continue }
+            wanted += (share.kept[object] ?? []).map { .object($0) }
             let index = source.ordinals.first.map { merged.elementIndices[$0] } ?? 0
             let hasUnknown = source.ordinals.contains { unknown.rows[$0] != nil }
             deferred.add(
                 object, relationship, to: wanted, of: hasUnknown ? unknown.batch : nil,
-                isIncomplete: source.isIncomplete, entity: group.mapping.layout.name, elementIndex: index)
+                isIncomplete: source.isIncomplete, laterCounts: laterCounts(origin),
+                entity: group.mapping.layout.name, elementIndex: index)
         }
     }
 
@@ -360,10 +423,34 @@ extension SyncPass {
         }
     }
 
-    private func link(
-        _ sources: [NestedElements.Source], of result: MergeRequest.Result, to targets: [ObjectID?],
-        _ newTargets: ObjectSet,
-        by relationship: EntityLayout.Relationship, of layout: EntityLayout
+    /// What a payload states about a relationship of one object.
+    struct LinkStatement {
+        let object: ObjectID
+        var targets: [ObjectID]
+        /// Whether a part of the value could not be read. In this case, nothing is unlinked.
+        let isIncomplete: Bool
+        /// Whether the targets are stated as objects and not as identifiers.
+        let holdsObjects: Bool
+
+        /// - Parameters:
+        ///   - targets: The object of each ordinal.
+        ///   - share: What earlier statements leave to the object.
+        init(_ source: NestedElements.Source, _ object: ObjectID, targets: [ObjectID?], _ share: Share = Share()) {
+            self.object = object
+            self.targets =
+                source.ordinals.compactMap { share.refused.contains($0) ? nil : targets[$0] }
+                + (share.kept[object] ?? [])
+            isIncomplete = source.isIncomplete
+            holdsObjects = source.holdsObjects
+        }
+    }
+
+    /// Links objects as a payload states.
+    ///
+    /// - Returns: The objects whose links changed.
+    func link(
+        _ statements: [LinkStatement], _ newTargets: ObjectSet, by relationship: EntityLayout.Relationship,
+        of layout: EntityLayout
     ) async throws -> [ObjectID] {
         let mode = rules.mode(of: relationship)
         let deletes = rules.deletesDetached(of: relationship, in: model)
@@ -373,20 +460,22 @@ extension SyncPass {
         // A list that could not be read completely proves no absence.
         var adding = LinkBatch(relationship, mode: .add)
         adding.newTargets = newTargets
-        for source in sources {
-            guard let row = result.rows[source.row]?.object else { continue }
-            let rows = source.ordinals.compactMap { targets[$0] }
-            if source.isIncomplete {
-                if mode != .retain, !rows.isEmpty { adding.append(row, to: rows) }
-            } else if deletes, source.holdsObjects || relationship.isOwning {
-                owning.append(row, to: rows)
+        for statement in statements {
+            if statement.isIncomplete {
+                guard mode != .retain, !statement.targets.isEmpty else { continue }
+                adding.append(statement.object, to: statement.targets)
+            } else if deletes, statement.holdsObjects || relationship.isOwning {
+                owning.append(statement.object, to: statement.targets)
             } else {
-                naming.append(row, to: rows)
+                naming.append(statement.object, to: statement.targets)
             }
         }
         var changed: [ObjectID] = []
         for (batch, isOwning) in [(naming, false), (adding, false), (owning, true)] where !batch.isEmpty {
-            changed += try await link(batch, deletesDetached: isOwning, of: layout)
+            let linked = try await transaction.link(batch)
+            tally.countChanged(linked.changed, of: layout)
+            if isOwning, !linked.detached.isEmpty { detached[relationship, default: []] += linked.detached }
+            changed += linked.changed
         }
         return changed
     }

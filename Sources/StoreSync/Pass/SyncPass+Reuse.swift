@@ -54,7 +54,6 @@ extension SyncPass {
         let isPrivate = !model.layouts[relationship.destination].hasIdentity
         guard !ordinals.isEmpty || !scoped.isEmpty || isPrivate && !emptied.isEmpty else { return ([:], [:]) }
         let parents = Set((ordinals + scoped.map(\.ordinal)).compactMap(owners) + emptied)
-        // Held links are not stored yet, so the candidates are from before the pass.
         var children: [ObjectID: [ObjectID]] = [:]
         for link in try await transaction.links(relationship, of: parents.sorted()) {
             children[link.source, default: []].append(link.target)

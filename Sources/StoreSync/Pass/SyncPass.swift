@@ -10,8 +10,9 @@ import SyncStore
 /// relationship, and links both. The number of store calls depends on the number of batches,
 /// entities and relationships, not on the number of objects.
 ///
-/// A ``SyncRequest`` drives the pass. It calls `mergeListed` for each batch, `finish()` after the
-/// last one, then `sweep`, `settleValues()`, `settlePendingLinks()` and `reportIncomplete()`.
+/// A ``SyncRequest`` drives the pass. It calls `mergeListed` for each batch, `endReading()` and
+/// `finish()` after the last one, then `sweep`, `settleValues()`, `settlePendingLinks()` and
+/// `reportIncomplete()`.
 final class SyncPass {
     let transaction: any StoreTransaction
     let mapper: RecordMapper
@@ -43,37 +44,24 @@ final class SyncPass {
     var refusedRows = RefusedRows()
     /// The nested records that were merged, to skip repeated ones.
     var repeatedRecords = RepeatedRecords()
-    /// The changes that later changes of the same pass may undo; read by `hasUndoneItself(in:)`.
-    var ledger = PassLedger()
     /// How often each relationship was linked, from either end. While the number stays the same, a
     /// newly inserted object has no other links of the relationship.
     var relatings: [EntityLayout.Relationship: Int] = [:]
 
-    /// The objects whose relationship the payload has stated, by relationship. Used to report
-    /// contradicting statements, and to drop stored identifiers that the payload states anew.
-    var stated: [EntityLayout.Relationship.ID: ObjectSet] = [:]
-    /// The part of `stated` that is from the current page; nil if the payload has no pages.
-    var statedInPage: [EntityLayout.Relationship.ID: ObjectSet]?
-    /// The objects of the list whose relationship the list states, by relationship. What nested
-    /// objects state about these relationships is ignored. Empty unless `nestsItself`.
-    var statedByList: [EntityLayout.Relationship.ID: ObjectSet] = [:]
-    /// Whether updates and links are held. True until the pass writes one; false in an import.
-    var isHolding: Bool
-    /// Updates that wait until the pass writes something or ends.
-    var heldRows = HeldRows()
-    /// Changes of links that wait until the pass writes something or ends.
-    var heldLinks = HeldLinks()
-    /// Updates by nested objects to entities of the list. `finish()` applies those that the list
+    /// What the payload has stated of objects that it may state more than once.
+    var statements = Statements()
+    /// The objects that the list moves from one object to another. `endReading()` links them.
+    var movedTargets = MovedTargets()
+    /// What nested objects state about objects of the list. `endReading()` applies what the list
     /// does not decide.
-    var nestedUpdates = NestedUpdates()
+    var nested = NestedStatements()
+    /// Whether the list has been read, and what nested objects state about it applies at once.
+    var isListRead = false
     /// The index of the root entity of the payload's list; nil in an import, and if there is no
     /// list.
     let listRoot: Int?
     /// The objects that the list has had so far.
     var listed = ObjectSet()
-    /// The objects of the list for which it has no value yet, by attribute. A nested object may
-    /// supply it. Empty unless `nestsItself`.
-    var lacking: [AttributePlace: ObjectSet] = [:]
     /// Whether a relationship leads to the list's entities, so that objects of the list can be
     /// nested.
     let nestsItself: Bool
@@ -109,18 +97,11 @@ final class SyncPass {
             grouping: relationships.filter { rules.deletesDetached(of: $0, in: mapper.model) },
             by: { layouts[$0.destination].root }
         ).mapValues { $0.map(\.id) }
-        isHolding = !rules.isImport
         tally = SyncTally(mapper.model)
     }
 
     var model: DataModel {
         mapper.model
-    }
-
-    /// An attribute, by the indices of its entity and of its slot.
-    struct AttributePlace: Hashable {
-        let entity: Int
-        let slot: Int
     }
 
     /// Where objects come from, and how this affects their merge.
@@ -133,8 +114,8 @@ final class SyncPass {
         var isNested = false
         /// Whether they are nested in an array.
         var isToMany = false
-        /// Whether nested objects are linked to the objects that contain them.
-        var areRelated = true
+        /// Returns whether the object of an ordinal may be inserted; nil if all may.
+        var mayInsert: ((Int) -> Bool)?
         /// Whether one object can be nested in several others.
         var belongsToMany = false
         /// The relationship in which they are nested.
@@ -144,6 +125,8 @@ final class SyncPass {
         /// Returns the parent within which the object of an ordinal is identified; nil if the
         /// identity is not scoped.
         var parents: ((Int) -> ObjectID?)?
+        /// Whether the payload states of which entity the objects are.
+        var statesEntity = true
         /// The index of each ordinal's element in the payload; nil if ordinals and indices are
         /// equal.
         var elementIndices: [Int]?
@@ -160,15 +143,16 @@ final class SyncPass {
         }
     }
 
-    /// Receives the ordinal of a merged object, the object, and its change.
-    typealias Collector = (Int, Int64, MergeRequest.Result.Change) -> Void
+    /// Receives the ordinal of a merged object, the object with its change, and whether the store
+    /// is known to have it linked to the object that contains it.
+    typealias Collector = (Int, MergeRequest.Result.Row, _ isOwned: Bool) -> Void
 
     // MARK: Objects
 
     /// Merges objects of the payload's list and their nested objects.
     ///
-    /// If elements of the batch contradict each other, the last one counts, whatever the batch
-    /// size.
+    /// Elements that contradict each other are merged one after the other, so that the size of
+    /// batches makes no difference.
     ///
     /// - Parameter collect: Receives each merged object.
     func mergeListed(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
@@ -192,20 +176,24 @@ final class SyncPass {
         }
         for group in batch.groups {
             if !origin.isNested, !group.mapping.identifiesByKey { tally.unidentifiedCount += group.foreignRows.count }
-            var skipped: Set<Int> = []
+            var rest: MappedBatch.Group? = group
             if !group.undetermined.isEmpty {
-                for specific in try await remapped(group, &skipped) {
-                    try await merge(specific, origin, collect)
+                var remapped: Set<Int> = []
+                var known = origin
+                known.statesEntity = false
+                for specific in try await self.remapped(group, &remapped) {
+                    try await merge(specific, known, collect)
                 }
+                if !remapped.isEmpty { rest = group.restricted { !remapped.contains($0) } }
             }
-            try await merge(group, origin, skipping: skipped, collect)
+            if let rest { try await merge(rest, origin, collect) }
         }
     }
 
     /// Maps objects again as the sub-entity that the store has them as.
     ///
-    /// - Parameter skipped: Receives their rows in the group.
-    private func remapped(_ group: MappedBatch.Group, _ skipped: inout Set<Int>) async throws -> [MappedBatch] {
+    /// - Parameter remapped: Receives their element indices.
+    private func remapped(_ group: MappedBatch.Group, _ remapped: inout Set<Int>) async throws -> [MappedBatch] {
         let found = try await transaction.find(group.records)
         let known = group.undetermined.keys.filter { found[$0] != nil }.sorted()
         guard !known.isEmpty else { return [] }
@@ -227,7 +215,7 @@ final class SyncPass {
             try collector.add(json, index: group.elementIndices[row])
             collectors[entity] = collector
             try former.add(json, index: group.elementIndices[row])
-            skipped.insert(row)
+            remapped.insert(group.elementIndices[row])
         }
         // The drift that the second mapping finds replaces that of the first.
         if let former = try former.takeBatch() {
@@ -237,55 +225,62 @@ final class SyncPass {
         return try collectors.keys.sorted().compactMap { try collectors[$0]?.takeBatch() }
     }
 
-    private func merge(
-        _ group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>,
-        _ collect: Collector?
-    ) async throws {
+    private func merge(_ group: MappedBatch.Group, _ origin: Origin, _ collect: Collector?) async throws {
         let layout = group.mapping.layout
         var origin = origin
         let scope = try await resolveScope(of: group, &origin)
-        let combined = combine(group, origin, except: skipped)
-        let skipped = combined.map { combined in Set(skipped.map { combined.record(of: $0) }) } ?? skipped
+        let combined = combine(group, origin)
         var records = combined?.records ?? group.records
         let ordinals = combined?.ordinals ?? group.elementIndices
-        var refused = try await refuseIncomplete(records, ordinals, group, origin, skipping: skipped)
-        for (row, object) in try await olderRows(of: records, layout, origin) where !skipped.contains(row) {
+        let index = { [origin] in origin.elementIndex(ordinals[$0]) }
+        let own = records
+        var refused = try await refuseIncomplete(
+            records, ordinals, group, origin, stubs: stubs(of: group, combined))
+        for (row, object) in try await olderRows(of: records, layout, origin) {
             refused.updateValue(object, forKey: row)
         }
-        let replaced =
-            skipped.isEmpty
-            ? try await removeOtherClasses(of: &records, layout, origin, except: Set(refused.keys)) : [:]
-        if !origin.isNested { noteReplaced(replaced, layout) { origin.elementIndex(ordinals[$0]) } }
-        let matches = self.matches(
-            of: records, ordinals, group.mapping, origin, skipping: skipped.union(refused.keys))
+        let (replaced, kept) = try await removeOtherClasses(
+            of: &records, layout, origin, except: Set(refused.keys), index: index)
+        for (row, object) in kept { refused.updateValue(object, forKey: row) }
+        if !origin.isNested { noteReplaced(replaced, layout, index) }
+        var matches = self.matches(of: records, ordinals, group.mapping, origin, skipping: Set(refused.keys))
         let relatingsBefore = relatings
+        // The ordinal of each record's first row that may be inserted, or of its first row.
+        var insertable = ordinals
+        var mayInsert = [Bool](repeating: origin.mayInsert == nil, count: records.count)
+        if let isAllowed = origin.mayInsert {
+            for (row, ordinal) in group.elementIndices.enumerated() {
+                let record = combined?.record(of: row) ?? row
+                guard !mayInsert[record], isAllowed(ordinal) else { continue }
+                (insertable[record], mayInsert[record]) = (ordinal, true)
+            }
+        }
+        let known = try await known(records, mayInsert, &matches, layout, origin)
         var policy = origin.policy
-        let isDeferred = origin.isNested && policy.updates && layout.root == listRoot
+        let isOfList = layout.root == listRoot
+        let isDeferred = origin.isNested && policy.updates && isOfList
         if isDeferred { policy.updates = false }
-        if !origin.areRelated, !layout.hasIdentity { policy.inserts = false }
-        if origin.known != nil { try await writeHeld() }
         var early = try await mergeEarlyTargets(
-            of: group, combined, origin, scope: scope, isWhole: matches?.contains(.skipped) != true)
+            of: group, combined, origin, known, scope: scope, isWhole: matches?.contains(.skipped) != true)
         var links: [MergeRequest.InitialLinks] = []
         if let owners = origin.owners {
-            links.append(MergeRequest.InitialLinks(owners.relationship, targets: ordinals.map { owners.objects[$0] }))
+            links.append(
+                MergeRequest.InitialLinks(owners.relationship, targets: insertable.map { owners.objects[$0] }))
         }
         for index in early.keys.sorted() {
             guard let initial = early[index]?.links else { continue }
             links.append(initial)
         }
-        policy.previewsUpdates = isHolding && policy.updates
-        var request = MergeRequest(records, matches: matches, policy: policy)
-        let repeated = links.isEmpty ? self.repeated(request, layout, origin) : nil
-        if let repeated { request.matches = repeated.matches }
-        var result =
-            repeated?.areComplete == true
-            ? MergeRequest.Result(Array(repeating: nil, count: records.count))
-            : try await merge(request, linking: links) { origin.elementIndex(ordinals[$0]) }
-        repeatedRecords.note(repeated, result, of: layout)
+        let request = MergeRequest(records, matches: matches, policy: policy)
+        var result: MergeRequest.Result
+        if let known, policy.updates {
+            result = try await mergeRest(of: request, known, stating: own, linking: links, layout, index: index)
+        } else {
+            result = try await merge(request, linking: links, elementIndex: index)
+        }
         let firstEarly = links.count - early.count
         for (index, key) in early.keys.sorted().enumerated() {
-            early[key]?.noteLinked(result, by: firstEarly + index, combined, heldLinks, in: model)
+            early[key]?.noteLinked(result, by: firstEarly + index, combined)
         }
         if !replaced.isEmpty {
             let stated = group.statedRelationships { combined?.record(of: $0) ?? $0 }
@@ -294,33 +289,34 @@ final class SyncPass {
                     || !relationship.isToMany && stated[relationship.index]?.contains(record) == true
             }
         }
-        if policy.previewsUpdates {
-            result = try await hold(request, result, layout) { origin.elementIndex(ordinals[$0]) }
-        }
-        repeated?.complete(&result)
         // A stored object whose row was refused is there, and keeps its values.
         var present = result
         for case (let row, let object?) in refused { present.rows[row] = MergeRequest.Result.Row(object, .unchanged) }
         for (row, kind) in tally.count(present, of: layout) {
-            tally.drift.add(kind, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
-        }
-        if !origin.isNested, reportsDuplicates, result.rows.contains(where: { $0?.change == .inserted }) {
-            ledger.hasCertainInsertion = true
+            tally.drift.add(kind, entity: layout.name, keyPath: "", index: index(row))
         }
         if isDeferred {
-            nestedUpdates.add(records, result, layout) { origin.elementIndex(ordinals[$0]) }
-        } else if !origin.isNested, layout.root == listRoot {
-            if nestsItself { noteLacking(records, result, layout) }
-            noteListed(present, layout) { origin.elementIndex(ordinals[$0]) }
+            nested.add(own, result, layout, index)
+            statements.insert(own, result.rows.map { $0?.change == .inserted ? $0?.object : nil }, of: layout)
+        } else if !origin.isNested, isOfList {
+            if nestsItself { statements.insert(own, result.objects, of: layout) }
+            noteListed(present, layout, index)
         }
         noteElsewhere(present, layout, origin)
         if let combined {
             result = combined.expanded(result)
             present = refused.isEmpty ? result : combined.expanded(present)
         }
+        if origin.statesEntity, isOfList ? nestsItself : origin.isNested {
+            let objects = result.rows.indices.compactMap { row in
+                group.undetermined[row] == nil ? result.rows[row]?.object : nil
+            }
+            statements.insertEntity(of: objects, layout, in: model)
+        }
         if let collect {
-            for (ordinal, merged) in zip(group.elementIndices, present.rows) {
-                if let merged { collect(ordinal, merged.object, merged.change) }
+            for (row, merged) in present.rows.enumerated() {
+                guard let merged else { continue }
+                collect(group.elementIndices[row], merged, origin.owners != nil && present.isLinked(row: row, by: 0))
             }
         }
         if group.hasNested, rules.relates {
@@ -329,24 +325,102 @@ final class SyncPass {
         noteIncomplete(group, result, origin)
     }
 
-    /// Notes the attributes for which an object of the list has no value yet.
-    private func noteLacking(_ records: RecordBatch, _ result: MergeRequest.Result, _ layout: EntityLayout) {
-        records.withReader { reader in
-            for slot in 0..<reader.columnCount {
-                let place = AttributePlace(entity: layout.index, slot: slot)
-                // Taken out during the change: a second reference would copy all of it.
-                var objects = lacking.removeValue(forKey: place) ?? ObjectSet()
-                for (row, merged) in result.rows.enumerated() {
-                    guard let object = merged?.object else { continue }
-                    if reader.kind(row: row, slot: slot) != .absent {
-                        objects.remove(object)
-                    } else if !listed.contains(object) {
-                        objects.insert(object)
-                    }
-                }
-                if !objects.isEmpty { lacking[place] = objects }
-            }
+    /// The records of a group of which all rows were read from identifiers only.
+    private func stubs(of group: MappedBatch.Group, _ combined: CombinedRows?) -> Set<Int> {
+        guard let combined, !group.stubRows.isEmpty else { return Set(group.stubRows) }
+        let full = Set(0..<group.records.count).subtracting(group.stubRows)
+        return Set(group.stubRows.map(combined.record)).subtracting(full.map(combined.record))
+    }
+
+    /// The stored objects of nested records that the payload has stated before.
+    struct Known {
+        /// The object of each record; nil if the payload has not stated it, or it is not stored.
+        var objects: [ObjectID?]
+        /// The hash of each record; empty if the records cannot be repeated.
+        var hashes: [Int?] = []
+        /// The objects of records that were merged before.
+        var complete: [ObjectID?]
+    }
+
+    /// Finds the stored objects of nested records that the payload has stated before; nil for
+    /// records of the list.
+    ///
+    /// - Parameters:
+    ///   - mayInsert: Whether each record may be inserted.
+    ///   - matches: The match of each record; nil if all match by identity. Records that must not
+    ///     be inserted and match no object are skipped.
+    private func known(
+        _ records: RecordBatch, _ mayInsert: [Bool], _ matches: inout [MergeRequest.Match]?, _ layout: EntityLayout,
+        _ origin: Origin
+    ) async throws -> Known? {
+        guard !laterCounts(origin) else { return nil }
+        let empty = [ObjectID?](repeating: nil, count: records.count)
+        var known = Known(objects: empty, complete: empty)
+        for (row, match) in (matches ?? []).enumerated() {
+            if case .object(let object) = match { known.objects[row] = object }
         }
+        let isByIdentity = { [matches] (row: Int) in matches.map { $0[row] == .identity } ?? true }
+        if mayRepeat(layout, matches, origin) {
+            known.hashes = repeatedRecords.hashes(of: records, layout)
+            known.complete = repeatedRecords.objects(of: known.hashes, layout)
+        }
+        var sought = statements.insertIdentities(of: records, layout) { [known] in
+            known.complete[$0] == nil && isByIdentity($0)
+        }
+        let barred = mayInsert.indices.filter { !mayInsert[$0] && isByIdentity($0) && known.complete[$0] == nil }
+        if !barred.isEmpty { sought = Array(Set(sought + barred)).sorted() }
+        if !sought.isEmpty {
+            var identities = RecordBatch(of: layout)
+            for row in sought { identities.append(row: row, of: records) }
+            for (row, object) in zip(sought, try await transaction.find(identities)) { known.objects[row] = object }
+        }
+        for row in barred where known.objects[row] == nil {
+            matches = matches ?? Array(repeating: .identity, count: records.count)
+            matches?[row] = .skipped
+        }
+        for (row, object) in known.complete.enumerated() where object != nil { known.objects[row] = object }
+        return known
+    }
+
+    /// Merges nested records without the values that the payload has stated before, and reports
+    /// those that differ.
+    ///
+    /// - Parameters:
+    ///   - own: The records with only the values that the payload states.
+    ///   - index: Returns the index in the payload of a row's element.
+    private func mergeRest(
+        of request: MergeRequest, _ known: Known, stating own: RecordBatch, linking links: [MergeRequest.InitialLinks],
+        _ layout: EntityLayout, index: (Int) -> Int
+    ) async throws -> MergeRequest.Result {
+        var request = request
+        let records = request.records
+        // The objects of the rows that are left out, because nothing of them is new.
+        var (complete, hashes) = (known.complete, known.hashes)
+        // Of records that were merged before, everything has been stated.
+        let open = known.complete.indices.map { known.complete[$0] == nil ? known.objects[$0] : nil }
+        let rest = statements.rest(of: records, open, of: layout)
+        if let rest {
+            request.records = rest.records
+            for row in rest.complete { complete[row] = known.objects[row] }
+            for row in rest.restated where !hashes.isEmpty { hashes[row] = nil }
+        }
+        var result = MergeRequest.Result(Array(repeating: nil, count: records.count))
+        if complete.contains(where: { $0 != nil }) {
+            var matches = request.matches ?? Array(repeating: .identity, count: records.count)
+            for (row, object) in complete.enumerated() where object != nil { matches[row] = .skipped }
+            request.matches = matches
+        }
+        if complete.contains(nil) { result = try await merge(request, linking: links, elementIndex: index) }
+        for case (let row, let object?) in complete.enumerated() {
+            result.rows[row] = MergeRequest.Result.Row(object, .unchanged)
+            for links in result.isLinked.indices { result.isLinked[links][row] = false }
+        }
+        statements.insert(
+            own, result.rows.indices.map { known.complete[$0] == nil ? result.rows[$0]?.object : nil }, of: layout)
+        if !hashes.isEmpty { repeatedRecords.insert(hashes, result, of: layout) }
+        let restated = (rest?.restated ?? []).compactMap { row in open[row].map { (row: row, object: $0) } }
+        try await reportDifferences(of: own, restated, layout, elementIndex: index)
+        return result
     }
 
     /// Notes the places that keep an object which another place loses.
@@ -377,15 +451,15 @@ final class SyncPass {
     }
 
     /// Combines the rows that have the same identity; nil if there are none.
-    private func combine(
-        _ group: MappedBatch.Group, _ origin: Origin, except skipped: Set<Int>
-    ) -> CombinedRows? {
+    private func combine(_ group: MappedBatch.Group, _ origin: Origin) -> CombinedRows? {
         let name = group.mapping.layout.name
-        let combined = CombinedRows(group, except: skipped, parents: origin.parents) { [self] keyPath, row in
+        let combined = CombinedRows(
+            group, parents: origin.parents, laterCounts: rules.isImport || !origin.isNested
+        ) { [self] keyPath, row in
             tally.drift.add(
                 .conflict, entity: name, keyPath: keyPath, index: origin.elementIndex(group.elementIndices[row]))
         }
-        guard let combined, !origin.isNested, reportsDuplicates, !rules.isImport else { return combined }
+        guard let combined, !origin.isNested, !rules.isImport, reportsDuplicates else { return combined }
         for row in combined.repeatedRows {
             tally.drift.add(
                 .duplicate, entity: name, keyPath: "", index: origin.elementIndex(group.elementIndices[row]))

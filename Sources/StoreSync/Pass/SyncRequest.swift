@@ -40,32 +40,28 @@ struct SyncRequest: Sendable {
     }
 
     /// Merges payloads at hand in order, as the pages of one list.
-    ///
-    /// - Parameter store: The store of the transaction.
     func run(
-        _ payloads: [JSONSource], in transaction: any StoreTransaction, of store: any Store
-    ) async throws -> SyncEffect<StoreSyncResult> {
-        try await run(PayloadList(payloads), in: transaction, of: store).map(\.summary)
+        _ payloads: [JSONSource], in transaction: any StoreTransaction
+    ) async throws -> StoreSyncResult {
+        try await run(PayloadList(payloads), in: transaction).summary
     }
 
     /// Merges all pages of a source, and deletes the objects that are absent.
-    ///
-    /// - Parameter store: The store of the transaction.
     /// - Returns: The summary of the pass, and the bookmark for the next one.
     func run(
-        _ source: any RemotePass, in transaction: any StoreTransaction, of store: any Store,
+        _ source: any RemotePass, in transaction: any StoreTransaction,
         progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void = { _ in }
-    ) async throws -> SyncEffect<PassEnd> {
+    ) async throws -> PassEnd {
         try await transaction.onItsThread {
-            try await runAtHand(source, in: transaction, of: store, progress: progress)
+            try await runAtHand(source, in: transaction, progress: progress)
         }
     }
 
     /// Runs on the transaction's thread. Only the source runs elsewhere, concurrently.
     private func runAtHand(
-        _ source: any RemotePass, in transaction: any StoreTransaction, of store: any Store,
+        _ source: any RemotePass, in transaction: any StoreTransaction,
         progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void
-    ) async throws -> SyncEffect<PassEnd> {
+    ) async throws -> PassEnd {
         let layout = try mapper.mapping(of: entity).layout
         let pass = SyncPass(transaction, mapper: mapper, rules: rules, list: layout)
         pass.call = call
@@ -79,7 +75,6 @@ struct SyncRequest: Sendable {
             pass.versions = try ListVersions(newerBy, of: layout)
         }
         if source is ChangePages {
-            pass.isHolding = false
             pass.elsewhere = [:]
             pages.endChange = { gone in
                 var removed = scope
@@ -88,6 +83,7 @@ struct SyncRequest: Sendable {
             }
         }
         try await pages.readAll()
+        try await pass.endReading()
         var end = try await Self.end(of: source, after: pages)
         var absent = absent(of: scope, pages, pass, layout, end)
         var proof = Self.proof(end, pageCount: pages.count)
@@ -102,11 +98,13 @@ struct SyncRequest: Sendable {
             let before = pages.digests
             pass.tally.beginAnew()
             pass.versions?.beginAnew()
-            pass.listed = ObjectSet()
-            pass.lacking = [:]
-            pass.statedByList = [:]
+            pass.forgetStatements()
             try await BlockingExecutor.outside { try await source.rewind() }
             try await pages.readAll()
+            // The contradictions were reported in the first reading.
+            let problems = pass.tally.problems
+            try await pass.endReading()
+            pass.tally.restore(problems, areDoubtful: true)
             end = try await Self.end(of: source, after: pages)
             proof = pages.digests == before && end.doubt == nil ? .equalReadings : nil
             absent = self.absent(of: scope, pages, pass, layout, end)
@@ -128,8 +126,6 @@ struct SyncRequest: Sendable {
         call?.end(pass, of: entity)
         try await pass.settlePendingLinks()
         try await pass.reportIncomplete()
-        let isUndone = try await pass.hasUndoneItself(in: store)
-        if isUndone { pass.tally.undoUpdates() }
         var summary = try await result(of: pass)
         summary.coverage = end.coverage == .changes ? .changes : .everything
         summary.absentKeys = rules.clearsAbsent ? .clear : .keep
@@ -162,7 +158,7 @@ struct SyncRequest: Sendable {
                     ? "the next sync reads the whole list again" : "the next sync asks for most of the list again")
                     + ": " + (end.doubt ?? "the list changed each time while its pages were read"))
         }
-        return SyncEffect(value: PassEnd(summary: summary, bookmark: bookmark), isUndone: isUndone)
+        return PassEnd(summary: summary, bookmark: bookmark)
     }
 
     /// Ends a reading of the pages. The end has a doubt if the source counts more objects than its
@@ -252,6 +248,7 @@ struct SyncRequest: Sendable {
             try await pass.merge(
                 batch, SyncPass.Origin(policy: rules.policy, known: stored.object))
         }
+        try await pass.endReading()
         try await pass.finish()
         try await pass.settleValues()
         try await pass.settlePendingLinks()

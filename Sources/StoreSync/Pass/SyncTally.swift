@@ -46,9 +46,8 @@ struct SyncTally {
     var drift = DriftReport()
     /// Whether the payload has pages, which may break off and be read again.
     private var hasPages = false
-    /// Whether the pass changed an object that it had inserted or changed before, or deleted one
-    /// that it had inserted.
-    private(set) var hasRepeatedChanges = false
+    /// Whether the pass deleted no object, not even one that it had inserted.
+    private(set) var deletesNothing = true
 
     init(_ model: DataModel) {
         self.model = model
@@ -102,21 +101,6 @@ struct SyncTally {
         !hasPages || rows[layout.root]?.page.contains(object) == true ? .conflict : .changedBetweenPages
     }
 
-    /// Whether the pass neither inserted nor deleted an object.
-    var keepsObjects: Bool {
-        !hasInserted && counts.values.allSatisfy { $0.deleted == 0 }
-    }
-
-    /// Whether the pass deleted no object, not even one that it had inserted.
-    var deletesNothing: Bool {
-        !hasRepeatedChanges && counts.values.allSatisfy { $0.deleted == 0 }
-    }
-
-    /// The updated objects by the index of the root entity.
-    var updatedObjects: [Int: ObjectSet] {
-        rows.mapValues(\.updated)
-    }
-
     /// Whether a deletion may concern objects that the pass inserted. These are among the given
     /// objects, or were seen in a page that broke off.
     func mayHaveInserted(_ query: StoreQuery) -> Bool {
@@ -125,21 +109,6 @@ struct SyncTally {
         case .only(let objects): return objects.contains { rows.inserted.contains($0) }
         case .all, .except: return !rows.abandoned.isEmpty
         }
-    }
-
-    /// Counts all updated objects as unchanged.
-    mutating func undoUpdates() {
-        for root in rows.keys { rows[root]?.updated = ObjectSet() }
-        for index in counts.keys {
-            guard let updated = counts[index]?.updated else { continue }
-            counts[index]?.unchanged += updated
-            counts[index]?.updated = 0
-        }
-    }
-
-    /// Whether the pass inserted an object of any entity.
-    var hasInserted: Bool {
-        rows.values.contains { !$0.inserted.isEmpty }
     }
 
     func inserted(_ layout: EntityLayout) -> ObjectSet {
@@ -176,8 +145,6 @@ struct SyncTally {
                 if !rows.inserted.contains(row), rows.updated.insert(row) {
                     counts.updated += 1
                     if !isNew { counts.unchanged -= 1 }
-                } else {
-                    hasRepeatedChanges = true
                 }
             case .unchanged:
                 if isNew { counts.unchanged += 1 }
@@ -203,7 +170,7 @@ struct SyncTally {
             let all = keys.count
             keys.removeAll { rows[layout.root]?.inserted.remove($0.object) == true }
             let undone = all - keys.count
-            hasRepeatedChanges = hasRepeatedChanges || undone > 0
+            if count > 0 { deletesNothing = false }
             counts[layout.index, default: StoreSyncResult.Counts()].inserted -= undone
             counts[layout.index, default: StoreSyncResult.Counts()].deleted += count - undone
             deletedKeys[layout.index, default: []] += keys.map(\.key)

@@ -54,13 +54,11 @@ extension JSONStore {
                     return StoreSyncResult()
                 case .changed(let begun): pass = begun
                 }
-                let end = try await changeUnlessUndone { transaction -> SyncEffect<SyncRequest.PassEnd?> in
+                let summary = try await change { transaction -> StoreSyncResult? in
                     // Another sync of this source may have committed first, which makes the
                     // bookmark old.
-                    guard try await place.read(transaction) == kept else { return SyncEffect(value: nil) }
-                    return try await request.run(pass, in: transaction, of: store, progress: progress).map { $0 }
-                } noting: { end, transaction in
-                    guard let end, try await place.read(transaction) == kept else { return }
+                    guard try await place.read(transaction) == kept else { return nil }
+                    let end = try await request.run(pass, in: transaction, progress: progress)
                     let summary = end.summary
                     // Only a full pass examines withheld objects again.
                     let isComplete = summary.countsByEntity.values.allSatisfy { $0.withheld == 0 }
@@ -70,8 +68,9 @@ extension JSONStore {
                         except: place, transaction)
                     let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
                     try await recorder?.succeed(summary, transfer: transfer, in: transaction)
+                    return summary
                 }
-                if let end { return end.summary }
+                if let summary { return summary }
             }
         }
     }
@@ -112,7 +111,7 @@ extension JSONStore {
             return StoreSyncResult()
         }
         return try await planned { transaction in
-            try await request.run(pass, in: transaction, of: store, progress: progress).value.summary
+            try await request.run(pass, in: transaction, progress: progress).summary
         }
     }
 }

@@ -140,11 +140,11 @@ extension RecordBatch {
             }
         }
 
-        /// Returns a hash of the cells of a row, by their bits, with a seed that differs between
+        /// Returns a hash of some cells of a row, by their bits, with a seed that differs between
         /// processes.
-        package func hash(row: Int) -> Int {
+        package func hash(row: Int, slots: [Int]) -> Int {
             var hasher = Hasher()
-            for slot in 0..<columnCount {
+            for slot in slots {
                 let cell = cell(row, slot)
                 hasher.combine(cell.head)
                 if cell.isInArena {

@@ -264,17 +264,14 @@ public struct RecordBatch: Sendable {
 
     /// Appends a closed row with a copy of a row of another batch, which must have as many columns.
     public mutating func append(row: Int, of other: RecordBatch) {
+        append(row: row, of: other) { _ in true }
+    }
+
+    /// Appends a closed row with some cells of a row of another batch; the others are absent.
+    package mutating func append(row: Int, of other: RecordBatch, where isKept: (_ slot: Int) -> Bool) {
         precondition(other.columnCount == columnCount, "the other batch has other columns")
         beginRecord()
-        for slot in 0..<columnCount {
-            var cell = other.cell(row, slot)
-            if cell.isInArena {
-                let start = arena.count
-                arena.append(contentsOf: other.arena[cell.offset..<(cell.offset + cell.length)])
-                cell = Cell(cell.kind, offset: start, length: cell.length)
-            }
-            set(cell, at: slot)
-        }
+        for slot in 0..<columnCount where isKept(slot) { copy(other.cell(row, slot), of: other, at: slot) }
         endRecord()
     }
 
@@ -284,19 +281,17 @@ public struct RecordBatch: Sendable {
         precondition(other.columnCount == columnCount, "the other batch has other columns")
         beginRecord()
         for slot in 0..<columnCount {
-            for row in rows.reversed() {
-                var cell = other.cell(row, slot)
-                guard cell.kind != .absent else { continue }
-                if cell.isInArena {
-                    let start = arena.count
-                    arena.append(contentsOf: other.arena[cell.offset..<(cell.offset + cell.length)])
-                    cell = Cell(cell.kind, offset: start, length: cell.length)
-                }
-                set(cell, at: slot)
-                break
-            }
+            guard let row = rows.last(where: { other.cell($0, slot).kind != .absent }) else { continue }
+            copy(other.cell(row, slot), of: other, at: slot)
         }
         endRecord()
+    }
+
+    private mutating func copy(_ cell: Cell, of other: RecordBatch, at slot: Int) {
+        guard cell.isInArena else { return set(cell, at: slot) }
+        let start = arena.count
+        arena.append(contentsOf: other.arena[cell.offset..<(cell.offset + cell.length)])
+        set(Cell(cell.kind, offset: start, length: cell.length), at: slot)
     }
 
     @usableFromInline

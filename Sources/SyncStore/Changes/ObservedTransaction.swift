@@ -74,8 +74,7 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
     private func merge(_ request: MergeRequest, links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result
     {
         guard let root = request.records.layout?.root else { return try await base.merge(request, linking: links) }
-        let updates = request.policy.updates && !request.policy.previewsUpdates
-        if updates, let matches = request.matches {
+        if request.policy.updates, let matches = request.matches {
             let given = matches.compactMap { match in if case .object(let object) = match { object } else { nil } }
             try await rememberKeys(of: given, root: root)
         }
@@ -89,7 +88,7 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
                 switch row.change {
                 case .inserted: changed.inserted.insert(row.object)
                 case .updated:
-                    if updates, !changed.inserted.contains(row.object) { changed.updated.insert(row.object) }
+                    if !changed.inserted.contains(row.object) { changed.updated.insert(row.object) }
                 case .unchanged: break
                 }
             }
@@ -100,7 +99,6 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
 
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         let result = try await base.link(batch)
-        guard !batch.isPreview else { return result }
         let root = model.layouts[batch.relationship.source].root
         state.withLock { state in
             for object in result.changed where state.changed[root]?.inserted.contains(object) != true {

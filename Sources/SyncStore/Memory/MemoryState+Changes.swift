@@ -65,9 +65,7 @@ extension MemoryState {
         _ policy: MergeRequest.Policy, _ layout: EntityLayout
     ) throws -> MergeRequest.Result.Row? {
         if let known, let object = object(known, of: layout) {
-            let isUpdated =
-                policy.updates
-                ? try update(known, object, from: reader, at: row, isPreview: policy.previewsUpdates) : false
+            let isUpdated = policy.updates ? try update(known, object, from: reader, at: row) : false
             return MergeRequest.Result.Row(known, isUpdated ? .updated : .unchanged)
         }
         guard policy.inserts, match == .identity else { return nil }
@@ -100,7 +98,7 @@ extension MemoryState {
     }
 
     private mutating func update(
-        _ id: ObjectID, _ object: MemoryObject, from reader: RecordBatch.Reader, at row: Int, isPreview: Bool
+        _ id: ObjectID, _ object: MemoryObject, from reader: RecordBatch.Reader, at row: Int
     ) throws -> Bool {
         let layout = model.layouts[object.entity]
         var values: [(slot: Int, value: AttributeValue)] = []
@@ -109,7 +107,6 @@ extension MemoryState {
             values.append((slot, value))
         }
         guard !values.isEmpty else { return false }
-        guard !isPreview else { return true }
         if values.contains(where: { layout.identitySlots.contains($0.slot) }) {
             var changed = object.values
             for (slot, value) in values { changed[slot] = value }
@@ -167,12 +164,6 @@ extension MemoryState {
     }
 
     mutating func link(_ batch: LinkBatch) throws -> LinkBatch.Result {
-        if batch.isPreview {
-            var preview = self
-            var batch = batch
-            batch.isPreview = false
-            return try preview.link(batch)
-        }
         let relationship = batch.relationship
         try model.check(relationship)
         let place = place(of: relationship)

@@ -28,8 +28,6 @@ public struct LinkBatch: Sendable {
     /// The result of linking reports their links as changes, although they exist already. Contains
     /// only targets inserted since the relationship was last linked.
     public var newTargets = ObjectSet()
-    /// Whether the result reports the changes without making them; false by default.
-    public var isPreview = false
 
     /// Creates a batch without sources.
     public init(_ relationship: EntityLayout.Relationship, mode: Mode) {

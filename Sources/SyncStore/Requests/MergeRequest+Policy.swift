@@ -5,16 +5,11 @@ extension MergeRequest {
         public var inserts: Bool
         /// Whether matched objects are updated.
         public var updates: Bool
-        /// Whether the result reports updates without making them; false by default.
-        ///
-        /// If several rows are of one object, each is compared with the stored object.
-        public var previewsUpdates: Bool
 
-        /// Creates a policy; both changes are allowed and made by default.
-        public init(inserts: Bool = true, updates: Bool = true, previewsUpdates: Bool = false) {
+        /// Creates a policy; both changes are allowed by default.
+        public init(inserts: Bool = true, updates: Bool = true) {
             self.inserts = inserts
             self.updates = updates
-            self.previewsUpdates = previewsUpdates
         }
 
         /// Whether any change is allowed.

@@ -51,7 +51,7 @@ struct PostgresLinking: SQLLinkWriter {
             }
             kept.add(cleared, link)
         }
-        if !kept.isEmpty, !batch.isPreview, let link { kept.remove(plan.assignments.map(\.object), link) }
+        if !kept.isEmpty, let link { kept.remove(plan.assignments.map(\.object), link) }
         return result
     }
 

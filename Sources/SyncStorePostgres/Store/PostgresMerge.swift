@@ -75,8 +75,7 @@ struct PostgresMerge {
                     hasMarks: presence.contains(.sometimes))
                 var task = PostgresMergeStatements.Task(
                     isByObject: round.isByObject, isLong: round.isLong, inserts: inserts && !round.isByObject,
-                    updates: policy.updates, previewsUpdates: policy.previewsUpdates,
-                    presence: presence, hasMarks: extras.hasMarks,
+                    updates: policy.updates, presence: presence, hasMarks: extras.hasMarks,
                     linked: extras.targets == nil ? nil : links?.relationship)
                 if let waiting, !waiting.isEmpty { task.waiting = waiting.objects(of: layout) }
                 do {
@@ -92,7 +91,7 @@ struct PostgresMerge {
                     (waiting, result) = (refused.waiting, refused.result)
                 }
             }
-            if waiting?.isEmpty == false, policy.updates, !policy.previewsUpdates {
+            if waiting?.isEmpty == false, policy.updates {
                 waiting?.restate(reader, &result.rows, layout)
             }
             if !order.objects.isEmpty, policy.writes, result.repeatsObject {

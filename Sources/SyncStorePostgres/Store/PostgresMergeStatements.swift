@@ -11,8 +11,6 @@ struct PostgresMergeStatements {
         var isLong: Bool
         var inserts: Bool
         var updates: Bool
-        /// Whether updates are reported but not made.
-        var previewsUpdates: Bool
         /// How many of the rows have a cell in each slot.
         var presence: [PostgresBatch.Presence]
         /// Whether the batch has marks for absent cells.
@@ -121,7 +119,7 @@ struct PostgresMergeStatements {
             selections[0] += " WHERE row IS NOT NULL"
             selections.append("SELECT place, new * 4 + 1 FROM fresh")
         }
-        let updates = task.updates && !task.previewsUpdates && !slots.isEmpty
+        let updates = task.updates && !slots.isEmpty
         if updates { parts.append("updated AS (\(update(task, slots))") }
         let written = [
             task.inserts ? "(SELECT count(*) FROM inserted)" : "NULL",

@@ -89,7 +89,7 @@ struct PostgresRefusedRows {
         waiting = nil
         for row in rows {
             guard let merged = result.rows[row],
-                merged.change == .inserted || merged.change == .updated && !request.policy.previewsUpdates
+                merged.change != .unchanged
             else { continue }
             values.add(
                 reader, row: row, of: merged.object, slots: slots, merge.layout, isNew: merged.change == .inserted)

@@ -25,11 +25,10 @@ package enum SQLLinkPosition: Hashable, Sendable {
 }
 
 extension SQLLinkWriter {
-    /// Carries out the plan of a batch, unless the batch is a preview.
+    /// Carries out the plan of a batch.
     ///
     /// - Returns: The changed sources and the detached targets.
     package func write(_ batch: LinkBatch, schema: SQLSchema) throws -> LinkBatch.Result {
-        guard !batch.isPreview else { return plan.result }
         let relationship = batch.relationship
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):

@@ -91,7 +91,6 @@ struct SQLiteMergeRun {
             throw StoreError.repeatedObject(entity: merge.layout.name)
         }
         if policy.inserts { try insert(identities) }
-        guard !policy.previewsUpdates else { return }
         if !updates.rows.isEmpty { try update(updates) }
         if policy.updates, var values = waiting, !values.isEmpty {
             // Taken out during the change: a second reference would copy all of it.

@@ -10,7 +10,6 @@ enum LinkChecks {
         ("objects are inserted with links of two relationships, and existing links are compared", several),
         ("an ordered relationship keeps its order", ordered),
         ("links are added and retained", modes),
-        ("a preview reports changes of links and makes none", preview),
         ("a one-to-one relationship has one object at either end", oneToOne),
         ("a relationship that is its own inverse", symmetric),
         ("what does not exist, or is named twice, is passed over", unknown),
@@ -142,21 +141,6 @@ enum LinkChecks {
             let result = try await transaction.tie("Person", person, "tags", [tags[0], tags[1]], .retain)
             try expect(result.detached, [tags[2]], "what is let go")
             try expect(try await transaction.targets("Person", person, "tags"), [tags[1], tags[0]], "links retained")
-        }
-    }
-
-    private static func preview(_ store: any Store) async throws {
-        try await store.transaction { transaction in
-            let person = try await transaction.put("Person", ["id": 1]).ids[0]
-            let tags = try await transaction.put("Tag", ["name": "a"], ["name": "b"]).ids
-            try await transaction.tie("Person", person, "tags", [tags[0]])
-            var batch = LinkBatch(try transaction.relationship("Person", "tags"), mode: .replace)
-            batch.append(person, to: [tags[1]])
-            batch.isPreview = true
-            let result = try await transaction.link(batch)
-            try expect(result.changed, [person], "the changes of a preview")
-            try expect(result.detached, [tags[0]], "what a preview lets go")
-            try expect(try await transaction.targets("Person", person, "tags"), [tags[0]], "links after a preview")
         }
     }
 

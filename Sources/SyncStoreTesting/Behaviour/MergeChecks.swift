@@ -11,7 +11,6 @@ enum MergeChecks {
         ("two attributes together are an identity", composite),
         ("absent cells stay, null ones are cleared, defaults are for new objects", cells),
         ("a policy is kept", policy),
-        ("a preview reports updates and makes none", preview),
         ("a row for a given object is for that one", matches),
         ("a parent entity finds the objects of its sub-entities", inheritance),
         ("what is of another model is refused", foreign),
@@ -71,23 +70,6 @@ enum MergeChecks {
             try expect(people.changes, [.inserted, .inserted], "an identity of null, and an absent one")
         }
         try expect(try await store.count(StoreQuery("Person")), 2, "people without an identity")
-    }
-
-    private static func preview(_ store: any Store) async throws {
-        try await store.transaction { transaction in
-            let policy = MergeRequest.Policy(previewsUpdates: true)
-            let first = try await transaction.put("Person", ["id": 1, "name": "a"], ["id": 2], policy: policy)
-            try expect(first.changes, [.inserted, .inserted], "new objects of a preview of updates")
-            let second = try await transaction.put(
-                "Person", ["id": 1, "name": "b"], ["id": 2], ["id": 3], policy: policy)
-            try expect(second.changes, [.updated, .unchanged, .inserted], "previewed updates")
-            let given = try await transaction.put(
-                "Person", ["name": "c"], matches: [.object(first.ids[0])], policy: policy)
-            try expect(given.changes, [.updated], "a previewed update of a given object")
-            try expect(
-                try await transaction.record("Person", key: .identity(1))?.record["name"], "a",
-                "a value after previewed updates")
-        }
     }
 
     private static func composite(_ store: any Store) async throws {

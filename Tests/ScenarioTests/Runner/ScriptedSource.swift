@@ -19,6 +19,11 @@ struct ScriptedSource: RemoteSource {
     let name = "a script"
     var fingerprint: String { "\(String(describing: tombstones))" }
 
+    /// Whether a page can take back what was stated before.
+    var takesBack: Bool {
+        coverage == .changes || passes.joined().contains { $0.broken != nil }
+    }
+
     private struct Page: Sendable {
         let bytes: [UInt8]
         /// A beginning of the page after which the connection broke, before it could be read in

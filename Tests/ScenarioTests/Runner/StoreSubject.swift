@@ -30,7 +30,7 @@ struct StoreSubject {
     /// Plans a sync, and makes it twice.
     ///
     /// - Throws: ``PlanDiffers`` if the plan was wrong or wrote; ``NotIdempotent`` if the second
-    ///   sync wrote, bookkeeping included.
+    ///   sync changed something, or wrote although the payload agrees with itself.
     func sync(_ request: SyncRequest) async throws -> StoreSyncResult {
         let (json, entity, parent, options) = (json, request.entity, request.parent, request.options)
         return try await proved(request) { isPlan in
@@ -51,7 +51,7 @@ struct StoreSubject {
 
     /// The same from a source. The progress must end at what the result says.
     func sync(_ request: SyncRequest, from source: ScriptedSource) async throws -> StoreSyncResult {
-        try await proved(request) { isPlan in
+        try await proved(request, takesBack: source.takesBack) { isPlan in
             let progress = Locked<[StoreSyncOptions.Progress]>([])
             let note = { @Sendable (step: StoreSyncOptions.Progress) in progress.withLock { $0.append(step) } }
             let result =
@@ -65,8 +65,9 @@ struct StoreSubject {
         }
     }
 
+    /// - Parameter takesBack: Whether the payload can take back what it has stated.
     private func proved(
-        _ request: SyncRequest, _ sync: (_ isPlan: Bool) async throws -> StoreSyncResult
+        _ request: SyncRequest, takesBack: Bool = false, _ sync: (_ isPlan: Bool) async throws -> StoreSyncResult
     ) async throws -> StoreSyncResult {
         let plans = request.pages.count < 2
         var planned: StoreSyncResult?
@@ -83,10 +84,15 @@ struct StoreSubject {
         }
         let result = try await sync(false)
         guard !plans || result == planned else { throw PlanDiffers(entity: request.entity) }
+        let left = try await state()
         let before = try watched.takeWrites().files
         let again = try await sync(false)
         let writes = try watched.takeWrites()
-        guard again.isUnchanged && writes.calls.isEmpty && writes.files == before else {
+        let isSettled = again.isUnchanged && writes.calls.isEmpty && writes.files == before
+        // A payload that takes something back, or whose list has an object twice, may write again.
+        let contradictions: [DriftReport.Kind] = [.changedBetweenPages, .duplicate]
+        let mayWrite = takesBack || contradictions.contains { again.drift.count(of: $0) > 0 }
+        guard try await state() == left, isSettled || mayWrite else {
             throw NotIdempotent(entity: request.entity, result: again, writes: writes.calls)
         }
         return result

@@ -65,14 +65,10 @@ import Testing
                     let links = try await store.transaction { [batch] transaction in
                         let result = try await transaction.link(batch)
                         let again = try await transaction.link(batch)
-                        var preview = batch
-                        preview.isPreview = true
-                        let previewed = try await transaction.link(preview)
                         var found = [
                             result.changed.compactMap { numbers[$0] }.sorted(),
                             result.detached.compactMap { numbers[$0] }.sorted(),
                             again.changed.compactMap { numbers[$0] }.sorted(),
-                            previewed.changed.compactMap { numbers[$0] }.sorted(),
                         ]
                         for relationship in layout.relationships {
                             // The links of each source are in order, but sources are in any order.

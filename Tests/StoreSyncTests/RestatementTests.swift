@@ -6,8 +6,8 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// Changes that a pass holds until its end, and changes that it takes back.
-@Suite(.endsInTime) struct HeldChangesTests {
+/// Statements that a payload repeats or takes back.
+@Suite(.endsInTime) struct RestatementTests {
     private func world(_ rowCount: Int, _ model: DataModel? = nil) throws -> SyncWorld {
         try SyncWorld(model: model) { HookedStore($0, SmallBatches(rowCount)) }
     }
@@ -19,7 +19,6 @@ import Testing
 
     // MARK: Links
 
-    /// Nothing is inserted, so that the links wait for the end of the pass.
     @Test(arguments: [1, 1000])
     func aListFromWhichNothingIsRemovedKeepsItsObjects(rowCount: Int) async throws {
         let world = try world(rowCount)
@@ -102,9 +101,10 @@ import Testing
         try await world.sync(#"[{"id":1},{"id":2}]"#)
         for (company, count) in [("7", 1), ("null", 0)] {
             let json = #"[\#(Self.address),{"id":2,"company_id":\#(company)}]"#
-            try await world.sync(json)
-            #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == count)
-            #expect(try await world.sync(json).isUnchanged)
+            for _ in 0..<2 {
+                try await world.sync(json)
+                #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == count)
+            }
         }
     }
 }

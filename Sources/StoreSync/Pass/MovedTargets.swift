@@ -1,0 +1,183 @@
+import JSONMapper
+import SyncBase
+import SyncModel
+import SyncStore
+
+/// The objects that the list moves from one object to another, by relationships whose inverse is
+/// to-one.
+///
+/// If several elements of the list lead to an object, the last one has it. An object that another
+/// one has in the store therefore moves only after the list has been read, so that a payload that
+/// contradicts itself writes nothing the second time. If there are more such objects than `limit`,
+/// the rest move at once, so that memory is bounded.
+struct MovedTargets {
+    private let limit: Int
+    private var count = 0
+
+    /// The source of a target.
+    private struct Move {
+        /// The source in the store when the list stated another one.
+        let former: ObjectID?
+        /// The source that the list stated last; nil for none.
+        var latest: ObjectID?
+    }
+
+    /// The moves by the inverse relationship and the target.
+    private var moves: [EntityLayout.Relationship.ID: [ObjectID: Move]] = [:]
+    /// The latest statement about each source that receives targets, by relationship.
+    private var statements: [EntityLayout.Relationship: [ObjectID: SyncPass.LinkStatement]] = [:]
+
+    init(limit: Int = 1 << 16) {
+        self.limit = limit
+    }
+
+    /// Whether no object moves to another target of a relationship.
+    func isEmpty(_ inverse: EntityLayout.Relationship) -> Bool {
+        moves[inverse.id] == nil
+    }
+
+    /// Notes that the list states the source of a target.
+    ///
+    /// - Parameters:
+    ///   - current: The source that the target has before the statement; nil for none.
+    ///   - isStated: Whether the payload has stated the source of the target before.
+    /// - Returns: Whether the target moves after the list has been read, and whether the statement
+    ///   contradicts an earlier one.
+    mutating func state(
+        _ target: ObjectID, of source: ObjectID, after current: ObjectID?, isStated: Bool,
+        _ inverse: EntityLayout.Relationship
+    ) -> (waits: Bool, differs: Bool) {
+        if let move = moves[inverse.id]?[target] {
+            moves[inverse.id]?[target]?.latest = source
+            return (move.former != source, move.latest != source)
+        }
+        guard let current, current != source else { return (false, isStated && current == nil) }
+        guard count < limit else { return (false, isStated) }
+        count += 1
+        moves[inverse.id, default: [:]][target] = Move(former: current, latest: source)
+        return (true, isStated)
+    }
+
+    /// Notes that the list states the source of a target from the target's end.
+    ///
+    /// - Returns: Whether the statement contradicts an earlier one.
+    mutating func state(_ source: ObjectID?, of target: ObjectID, by inverse: EntityLayout.Relationship) -> Bool {
+        guard let move = moves[inverse.id]?[target] else { return false }
+        moves[inverse.id]?[target]?.latest = source
+        return move.latest != source
+    }
+
+    /// Notes the latest statement about a source.
+    ///
+    /// - Parameter waits: Whether one of the targets moves after the list has been read.
+    mutating func replace(
+        _ statement: SyncPass.LinkStatement, waits: Bool, by relationship: EntityLayout.Relationship,
+        _ inverse: EntityLayout.Relationship
+    ) {
+        let former = statements[relationship]?.removeValue(forKey: statement.object)
+        for target in former?.targets ?? [] where !statement.targets.contains(target) {
+            guard let move = moves[inverse.id]?[target], move.latest == statement.object else { continue }
+            moves[inverse.id]?[target]?.latest = move.former
+        }
+        if waits { statements[relationship, default: [:]][statement.object] = statement }
+    }
+
+    /// The statements about the sources that receive targets, without the targets that another
+    /// source has.
+    func settled(in model: DataModel) -> [(
+        relationship: EntityLayout.Relationship, statements: [SyncPass.LinkStatement]
+    )] {
+        statements.sorted { $0.key.id < $1.key.id }.map { relationship, statements in
+            let moves = model.inverse(of: relationship).map { self.moves[$0.id] ?? [:] } ?? [:]
+            let settled = statements.sortedByKey.compactMap { source, statement -> SyncPass.LinkStatement? in
+                var statement = statement
+                statement.targets.removeAll { moves[$0].map { $0.latest != source } == true }
+                let receives = statement.targets.contains { moves[$0].map { $0.former != source } == true }
+                return receives ? statement : nil
+            }
+            return (relationship, settled)
+        }
+    }
+}
+
+extension SyncPass {
+    /// Finds the targets of elements of the list that move after the list has been read, and the
+    /// sources whose statement contradicts an earlier one.
+    func moves(
+        of merged: MergedElements, _ result: MergeRequest.Result, by relationship: EntityLayout.Relationship
+    ) async throws -> Share {
+        var share = Share()
+        guard !rules.isImport, rules.mode(of: relationship) != .retain, let inverse = model.inverse(of: relationship)
+        else { return share }
+        let sources = merged.elements.sources
+        if !relationship.isToMany, !movedTargets.isEmpty(relationship) {
+            for source in sources {
+                guard let object = result.rows[source.row]?.object else { continue }
+                let target = source.ordinals.last.flatMap { merged.targets[$0] }
+                if movedTargets.state(target, of: object, by: relationship) {
+                    share.differs[object] = kind(object, relationship)
+                }
+            }
+        }
+        guard !inverse.isToMany else { return share }
+        // New objects, and those that the merge has compared, are known to have their source.
+        let isKnown = { (ordinal: Int) in merged.isNew[ordinal] || merged.isOwned[ordinal] }
+        let unknown = sources.filter { source in
+            source.ordinals.contains { merged.targets[$0] != nil && !isKnown($0) }
+        }
+        guard !unknown.isEmpty || !movedTargets.isEmpty(inverse) else { return share }
+        var current: [ObjectID: [ObjectID]] = [:]
+        let objects = Set(unknown.compactMap { result.rows[$0.row]?.object }).sorted()
+        for link in objects.isEmpty ? [] : try await transaction.links(relationship, of: objects) {
+            current[link.source, default: []].append(link.target)
+        }
+        var owners: [ObjectID: ObjectID] = [:]
+        for (source, targets) in current {
+            for target in targets { owners[target] = source }
+        }
+        let moving = unknown.flatMap { source in
+            source.ordinals.compactMap { isKnown($0) ? nil : merged.targets[$0] }.filter { owners[$0] == nil }
+        }
+        for link in moving.isEmpty ? [] : try await transaction.links(inverse, of: Set(moving).sorted()) {
+            owners[link.source] = link.target
+        }
+        for source in unknown where !source.ordinals.contains(where: { merged.isNew[$0] }) {
+            guard let object = result.rows[source.row]?.object else { continue }
+            let stored = relationship.isOrdered ? current[object] ?? [] : current[object]?.sorted() ?? []
+            let mode = source.isIncomplete ? .add : rules.mode(of: relationship)
+            let wanted = mode.targets(
+                stated: source.ordinals.compactMap { merged.targets[$0] }, after: stored, by: relationship)
+            if wanted == stored { share.settled.insert(object) }
+        }
+        // The sources that this batch states.
+        var stated: [ObjectID: ObjectID] = [:]
+        let before = statements.stated(inverse)
+        for source in sources {
+            guard let object = result.rows[source.row]?.object else { continue }
+            var waits = false
+            for ordinal in source.ordinals {
+                guard let target = merged.targets[ordinal] else { continue }
+                let earlier = stated.updateValue(object, forKey: target)
+                let found = movedTargets.state(
+                    target, of: object, after: isKnown(ordinal) ? object : earlier ?? owners[target],
+                    isStated: earlier != nil || before.contains(target), inverse)
+                if found.differs { share.differs[object] = kind(target, inverse) }
+                guard found.waits else { continue }
+                share.refused.insert(ordinal)
+                waits = true
+            }
+            movedTargets.replace(
+                LinkStatement(source, object, targets: merged.targets), waits: waits, by: relationship, inverse)
+        }
+        return share
+    }
+
+    /// Moves the objects that the list has moved, after it has been read.
+    func linkMoved() async throws {
+        let moved = movedTargets
+        movedTargets = MovedTargets()
+        for (relationship, statements) in moved.settled(in: model) {
+            _ = try await link(statements, ObjectSet(), by: relationship, of: model.layouts[relationship.source])
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import SyncModel
+import SyncStore
+
+/// What a payload has stated so far of the objects that it may state more than once.
+///
+/// Of several statements, the later one of the list counts, and the first one of nested objects.
+/// The list takes precedence. Nested statements therefore only need to know what has been stated,
+/// not with which values.
+struct Statements {
+    /// The attributes by the index of the root entity.
+    private var attributes: [Int: StatedSlots] = [:]
+    /// The objects of which the payload has stated the entity, by the index of the root entity.
+    private var entities: [Int: ObjectSet] = [:]
+    /// The identities of nested objects, as numbers, by the index of the root entity. Different
+    /// identities may have the same number.
+    private var identities: [Int: ObjectSet] = [:]
+    /// The objects whose relationship the payload has stated, by relationship.
+    private var sources: [EntityLayout.Relationship.ID: ObjectSet] = [:]
+    /// The part of `sources` that is from the current page; nil if the payload has no pages.
+    private var sourcesInPage: [EntityLayout.Relationship.ID: ObjectSet]?
+    /// The part of `sources` from earlier changes, which contradicts nothing.
+    private var former: [EntityLayout.Relationship.ID: ObjectSet] = [:]
+    /// The objects whose only target the payload has stated from the other end, by the relationship
+    /// that starts from them.
+    private var claimed: [EntityLayout.Relationship.ID: ObjectSet] = [:]
+
+    /// Begins a page of the payload.
+    mutating func beginPage() {
+        sourcesInPage = [:]
+    }
+
+    /// Forgets what the payload has stated, before another reading or change states it anew.
+    mutating func beginAnew() {
+        var former = former
+        for (id, objects) in sources { former.insert(objects.objects, for: id) }
+        self = Statements()
+        self.former = former
+    }
+
+    // MARK: Attributes
+
+    /// The rows of a batch, without the cells that were stated before.
+    struct Rest {
+        /// The rows, without those cells.
+        var records: RecordBatch
+        /// The rows with a cell that was stated before, other than the identity.
+        var restated: [Int] = []
+        /// The rows that have no other cells.
+        var complete: [Int] = []
+    }
+
+    /// Removes the cells that were stated before. The cells of the identity stay.
+    ///
+    /// - Parameter objects: The object of each row; nil for a row that stays as it is.
+    /// - Returns: Nil if all rows stay as they are.
+    func rest(of records: RecordBatch, _ objects: [ObjectID?], of layout: EntityLayout) -> Rest? {
+        guard let stated = attributes[layout.root] else { return nil }
+        let keySlots = layout.identitySlots + layout.scopedIdentitySlots
+        guard objects.contains(where: { $0.map(stated.contains) == true }) else { return nil }
+        var rest = Rest(records: RecordBatch(of: layout))
+        records.withReader { reader in
+            for (row, object) in objects.enumerated() {
+                guard let object, stated.contains(object) else {
+                    rest.records.append(row: row, of: records)
+                    continue
+                }
+                var (hasNew, hasStated) = (false, false)
+                for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
+                    if !stated.contains(slot, of: object) {
+                        hasNew = true
+                    } else if !keySlots.contains(slot) {
+                        hasStated = true
+                    }
+                }
+                if hasStated { rest.restated.append(row) }
+                if !hasNew { rest.complete.append(row) }
+                rest.records.append(row: row, of: records) { slot in
+                    keySlots.contains(slot) || !stated.contains(slot, of: object)
+                }
+            }
+        }
+        return rest
+    }
+
+    /// Whether the payload has stated of which entity an object is.
+    func statesEntity(of object: ObjectID, _ layout: EntityLayout) -> Bool {
+        entities[layout.root]?.contains(object) == true
+    }
+
+    /// Notes objects of which the payload states the entity.
+    mutating func insertEntity(of objects: some Sequence<ObjectID>, _ layout: EntityLayout, in model: DataModel) {
+        guard model.layouts[layout.root].family.count > 1 else { return }
+        var stated = entities.removeValue(forKey: layout.root) ?? ObjectSet()
+        for object in objects { stated.insert(object) }
+        entities[layout.root] = stated
+    }
+
+    /// Notes the values that rows state.
+    ///
+    /// - Parameter objects: The object of each row; nil for a row that states nothing.
+    mutating func insert(_ records: RecordBatch, _ objects: some Sequence<ObjectID?>, of layout: EntityLayout) {
+        // Taken out during the change, because a second reference would copy the whole set.
+        var stated = attributes.removeValue(forKey: layout.root) ?? StatedSlots()
+        records.withReader { stated.insert($0, objects: objects) }
+        attributes[layout.root] = stated
+    }
+
+    /// Forgets the values of an object that is no longer stored.
+    mutating func remove(_ object: ObjectID, of layout: EntityLayout) {
+        attributes[layout.root]?.remove(object)
+    }
+
+    // MARK: Identities
+
+    /// The number of identities that are told apart, which bounds the memory to 2 MB per entity.
+    private static let identityCount: Int64 = 1 << 24
+
+    /// Notes the identities of rows.
+    ///
+    /// - Parameter isKept: Whether the identity of a row is noted.
+    /// - Returns: The rows whose identity may have been noted before.
+    mutating func insertIdentities(
+        of records: RecordBatch, _ layout: EntityLayout, where isKept: (Int) -> Bool
+    ) -> [Int] {
+        let slots = layout.identitySlots
+        guard !slots.isEmpty else { return [] }
+        var known = identities.removeValue(forKey: layout.root) ?? ObjectSet()
+        var rows: [Int] = []
+        records.withReader { reader in
+            for row in 0..<reader.count where isKept(row) && reader.isIdentified(row, by: slots) {
+                var number: Int64 = -1
+                if slots.count == 1, reader.kind(row: row, slot: slots[0]) == .int {
+                    number = reader.int(row: row, slot: slots[0])
+                }
+                if number < 0 || number >= Self.identityCount {
+                    number = Int64(truncatingIfNeeded: reader.hash(row: row, slots: slots)) & (Self.identityCount - 1)
+                }
+                if !known.insert(number) { rows.append(row) }
+            }
+        }
+        identities[layout.root] = known
+        return rows
+    }
+
+    // MARK: Relationships
+
+    /// The objects whose relationship the payload has stated.
+    struct Stated {
+        fileprivate let sources: ObjectSet?
+        fileprivate let claimed: ObjectSet?
+
+        /// Whether the payload has stated the relationship of no object.
+        var isEmpty: Bool { sources == nil && claimed == nil }
+
+        /// Whether the payload has stated the relationship of any object from the end where it
+        /// starts.
+        var isDirect: Bool { sources != nil }
+
+        /// Whether the payload has stated the relationship of an object, from either end.
+        func contains(_ object: ObjectID) -> Bool {
+            sources?.contains(object) == true || claimed?.contains(object) == true
+        }
+    }
+
+    /// The objects whose relationship the payload has stated. The value must not live until the
+    /// next statement, which would have to copy it.
+    func stated(_ relationship: EntityLayout.Relationship) -> Stated {
+        Stated(sources: sources[relationship.id], claimed: claimed[relationship.id])
+    }
+
+    /// Whether the payload has stated a relationship of an object in this or an earlier change.
+    func hasStated(_ relationship: EntityLayout.Relationship, of object: ObjectID) -> Bool {
+        stated(relationship).contains(object) || former[relationship.id]?.contains(object) == true
+    }
+
+    /// The objects whose relationship the payload has stated from the end where it starts.
+    func objects(stating relationship: EntityLayout.Relationship) -> [ObjectID] {
+        sources[relationship.id]?.objects ?? []
+    }
+
+    /// Whether an earlier page, and not the current one, has stated a relationship of an object.
+    func statesInEarlierPage(_ relationship: EntityLayout.Relationship, of object: ObjectID) -> Bool {
+        guard let sourcesInPage, stated(relationship).contains(object) else { return false }
+        return sourcesInPage[relationship.id]?.contains(object) != true
+    }
+
+    /// Notes the objects whose relationship is stated.
+    ///
+    /// - Parameters:
+    ///   - targets: The targets of all of them.
+    ///   - inverse: The inverse relationship. If it is to-one, it is stated for the targets too.
+    mutating func insert(
+        _ objects: [ObjectID], _ relationship: EntityLayout.Relationship, targets: [ObjectID?],
+        inverse: EntityLayout.Relationship?
+    ) {
+        sources.insert(objects, for: relationship.id)
+        sourcesInPage?.insert(objects, for: relationship.id)
+        guard let inverse, !inverse.isToMany else { return }
+        claimed.insert(targets.compactMap(\.self), for: inverse.id)
+        sourcesInPage?.insert(targets.compactMap(\.self), for: inverse.id)
+    }
+}
+
+extension [EntityLayout.Relationship.ID: ObjectSet] {
+    /// Adds objects to the set of a relationship.
+    fileprivate mutating func insert(_ objects: [ObjectID], for relationship: EntityLayout.Relationship.ID) {
+        guard !objects.isEmpty else { return }
+        // Taken out during the change, because a second reference would copy the whole set.
+        var set = removeValue(forKey: relationship) ?? ObjectSet()
+        for object in objects { set.insert(object) }
+        self[relationship] = set
+    }
+}
