@@ -103,6 +103,7 @@ import Testing
         }
 
         private mutating func note(_ id: Int) -> String {
+            if chance(10) { return "\(id)" }
             let place = chance(20) ? #","place":{"id":\#(some(3)),"name":"p\#(some(2))"}"# : ""
             return #"{"id":\#(id)\#(chance(50) ? #","text":"t\#(some(3))""# : "")\#(place)}"#
         }
@@ -113,7 +114,7 @@ import Testing
     }
 
     /// Everything that an identifier can name.
-    private static let named = [("Company", 3), ("Tag", 4)].map { entity, count in
+    private static let named = [("Company", 3), ("Note", 16), ("Tag", 4)].map { entity, count in
         let list = (1...count).map { #"{"id":\#($0)}"# }.joined(separator: ",")
         return RemoteChange.objects(.text("[\(list)]"), of: entity)
     }
@@ -141,5 +142,25 @@ import Testing
                 }
             }
         }
+    }
+
+    /// A child belongs to the object that contained it last, whoever named its identifier before.
+    @Test(arguments: [true, false]) func anEarlierIdentifierTakesNoChildAway(areTogether: Bool) async throws {
+        let world = try SyncWorld(model: Self.model.get())
+        func apply(_ texts: String...) async throws {
+            let changes = texts.map { RemoteChange.objects(.text($0)) }
+            let calls = areTogether ? [changes] : changes.map { [$0] }
+            for call in calls { try await world.json.apply(call, into: "User") }
+        }
+        func notes(of id: Int) async throws -> [AttributeValue] {
+            try await world.column("id", of: "Note", where: "user.id = \(id)")
+        }
+        try await apply(#"{"id":1,"notes":[1,2]}"#, #"{"id":3,"notes":[{"id":1}]}"#)
+        #expect(try await notes(of: 3) == [1])
+        // Nothing waits for the note any longer.
+        try await apply(#"{"id":3,"notes":[]}"#, #"{"id":4,"notes":[{"id":3}]}"#)
+        #expect(try await world.column("id", of: "Note") == [3])
+        try await world.json.apply([.objects(.text(#"[{"id":1},{"id":2}]"#), of: "Note")], into: "User")
+        #expect(try await notes(of: 1) == [2])
     }
 }

@@ -116,6 +116,16 @@ extension SyncPass {
             _ = try await transaction.remove(StoreQuery(layout.name, objects: .only(obsolete)), reportsKeys: false)
         }
         try await remember(remembered, layout)
+        hasPendingLinks = nil
+    }
+
+    /// Whether stored identifiers wait for their objects.
+    func waitsForObjects() async throws -> Bool {
+        if let hasPendingLinks { return hasPendingLinks }
+        guard let layout = transaction.model[SyncEntity.pendingLink.name], rules.relates else { return false }
+        let found = try await transaction.count(StoreQuery(layout.name)) > 0
+        hasPendingLinks = found
+        return found
     }
 
     /// A stored link that this pass may be able to make.
@@ -165,6 +175,11 @@ extension SyncPass {
         var batch = LinkBatch(relationship, mode: .replace)
         var next = 0
         let inverse = model.inverse(of: relationship)
+        // An object that has come since then belongs to the one that has it now.
+        var owned: Set<ObjectID> = []
+        if let inverse, !inverse.isToMany {
+            owned = Set(try await transaction.links(inverse, of: objects.compactMap(\.self)).map(\.source))
+        }
         for waiting in waiting {
             let found = Array(zip(waiting.link.targets, objects[next..<(next + waiting.link.targets.count)]))
             next += waiting.link.targets.count
@@ -185,7 +200,7 @@ extension SyncPass {
             }
             guard found.contains(where: { $0.1 != nil }) else { continue }
             var targets = current[source] ?? []
-            for case (let target, let object?) in found where !targets.contains(object) {
+            for case (let target, let object?) in found where !targets.contains(object) && !owned.contains(object) {
                 targets.insert(object, at: min(target.position, targets.count))
             }
             batch.append(source, to: targets)

@@ -168,9 +168,10 @@ struct Statements {
         Stated(sources: sources[relationship.id], claimed: claimed[relationship.id])
     }
 
-    /// Whether the payload has stated a relationship of an object in this or an earlier change.
+    /// Whether the payload has stated a relationship of an object in this or an earlier change, from
+    /// the end where it starts.
     func hasStated(_ relationship: EntityLayout.Relationship, of object: ObjectID) -> Bool {
-        stated(relationship).contains(object) || former[relationship.id]?.contains(object) == true
+        sources[relationship.id]?.contains(object) == true || former[relationship.id]?.contains(object) == true
     }
 
     /// The objects whose relationship the payload has stated from the end where it starts.

@@ -13,21 +13,20 @@ extension SyncPass {
 
     /// Ends one of several changes, such that the next one finds the store as if each were a pass.
     ///
-    /// Links to unknown objects wait for the end of the pass, unless the change deletes objects.
-    ///
     /// - Parameter gone: The objects that changes named as gone; nil for none.
     func endChange(
         removing gone: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?
     ) async throws {
         try await endReading()
+        // Identifiers that wait for their objects get those of this change.
+        let waits = try await waitsForObjects()
+        if waits || !deferred.isEmpty {
+            unresolved = try await linkDeferred()
+            deferred = DeferredLinks()
+            try await settlePendingLinks()
+            statements = Statements()
+        }
         if !detached.isEmpty || gone != nil {
-            let settles = !deferred.isEmpty
-            if settles {
-                unresolved = try await linkDeferred()
-                deferred = DeferredLinks()
-                try await settlePendingLinks()
-                statements = Statements()
-            }
             try await removeDetached()
             if let gone { try await sweep(gone, isCertain: true, limit: limit) }
         }

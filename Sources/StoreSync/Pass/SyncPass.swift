@@ -37,6 +37,8 @@ final class SyncPass {
     /// The identifiers that name no object after `finish()`, or whose object was then deleted.
     /// `settlePendingLinks()` stores them.
     var unresolved: [PendingLink] = []
+    /// Whether the store has identifiers that wait for their objects; nil if that is not known.
+    var hasPendingLinks: Bool?
     /// The objects that lacked a mandatory relationship when they were merged. `reportIncomplete()`
     /// reports those that still lack it.
     var incomplete = IncompleteObjects()
