@@ -3,7 +3,8 @@ import OneWayTestLimits
 import SyncModel
 import Testing
 
-/// A declaration that cannot be right is an error of its model, which every store makes when it is opened.
+/// A declaration that cannot be right is an error of its model, which every store makes when it is
+/// opened.
 @Suite(.endsInTime) struct DeclarationMistakeTests {
     struct Author: SyncObject {
         var id: Int
