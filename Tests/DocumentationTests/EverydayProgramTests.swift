@@ -4,9 +4,9 @@ import Testing
 
 /// How much the programs of the guide `EverydayPrograms` ask of a reader.
 ///
-/// A program is the code of its section, and that of other sections with the types that it names. Its
-/// lines are those that are neither empty nor comments. Its concepts are the public types of this
-/// package that it names, and those whose members it names by a leading dot.
+/// A program is the code of its section, and that of other sections with the types that it names.
+/// Its lines are those that are neither empty nor comments. Its concepts are the public types of
+/// this package that it names, and those whose members it names by a leading dot.
 @Suite(.endsInTime) struct EverydayProgramTests {
     struct Program: Sendable, CustomTestStringConvertible {
         let title: String

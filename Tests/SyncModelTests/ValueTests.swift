@@ -33,7 +33,8 @@ import Testing
 
     private enum Role: String, AttributeRepresentable { case reader }
 
-    /// Each database orders JSON in its own way, so a condition or an ordering by it does not compile.
+    /// Each database orders JSON in its own way, so a condition or an ordering by it does not
+    /// compile.
     @Test func allTypesHaveAnOrderExceptJSON() {
         func isOrdered<Value: AttributeValue.Convertible>(_ type: Value.Type) -> Bool { Value.Ordered.self == type }
         #expect(isOrdered(String.self) && isOrdered(Int?.self) && isOrdered(Role.self) && isOrdered(Role?.self))

@@ -168,8 +168,8 @@ struct Statements {
         Stated(sources: sources[relationship.id], claimed: claimed[relationship.id])
     }
 
-    /// Whether the payload has stated a relationship of an object in this or an earlier change, from
-    /// the end where it starts.
+    /// Whether the payload has stated a relationship of an object in this or an earlier change,
+    /// from the end where it starts.
     func hasStated(_ relationship: EntityLayout.Relationship, of object: ObjectID) -> Bool {
         sources[relationship.id]?.contains(object) == true || former[relationship.id]?.contains(object) == true
     }

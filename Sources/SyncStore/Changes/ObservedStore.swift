@@ -12,9 +12,9 @@ public import SyncModel
 ///     }
 ///
 /// The stores of this package do both themselves. Only changes made through this store are
-/// reported, not changes made directly to the wrapped store or to its file. Without observers, there
-/// is no cost. With observers, a transaction records the numbers of the objects that it changes, and
-/// looks up their keys before the commit.
+/// reported, not changes made directly to the wrapped store or to its file. Without observers,
+/// there is no cost. With observers, a transaction records the numbers of the objects that it
+/// changes, and looks up their keys before the commit.
 public final class ObservedStore: CommitSignals.Source {
     private let base: any Store
     private let signals = Broadcaster.ofCommits()
