@@ -136,7 +136,7 @@ private struct ChangeRun: Sendable {
     func apply(in transaction: any StoreTransaction, _ call: ChangeCall) async throws -> StoreSyncResult {
         var request = request
         request.call = call
-        let stale = try rules.options.newerBy.map { try StaleChanges($0, request, transaction) }
+        let stale = try rules.options.newerBy.map { try StaleChanges($0, changes.count, request, transaction) }
         let inspector = try ChangeInspector(request, transaction, versionAttribute: rules.options.newerBy)
         let pages = ChangePages(try await inspector.pages(of: changes, without: stale))
         var result = try await request.run(pages, in: transaction).summary

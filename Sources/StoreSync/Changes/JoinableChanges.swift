@@ -15,16 +15,16 @@ struct JoinableChanges {
     mutating func add(
         _ change: RemoteChange, of key: Record.Key, json: [UInt8], containing objects: ContainedObjects
     ) -> Bool {
-        if let first = changes.first, first.change.areGone != change.areGone || keys.contains(key) { return false }
+        if let first = changes.first, first.change.areGone != change.areGone { return false }
         for (object, statement) in objects.statements {
             if let known = contained[object], known != statement || !known.isShared { return false }
         }
+        guard keys.insert(key).inserted else { return false }
         for (object, statement) in objects.statements {
             let isRepeated = contained.updateValue(statement, forKey: object).map { $0 != statement } ?? false
             // Two statements of one change.
             if isRepeated { contained[object]?.isShared = false }
         }
-        keys.insert(key)
         changes.append((change, json))
         return true
     }

@@ -14,15 +14,17 @@ final class StaleChanges {
     /// The number of changes that were not compared, because they are not in memory.
     private(set) var uncomparedCount = 0
 
-    /// Creates a filter for one `apply` call.
+    /// Creates a filter for the changes of one entity in a call.
     ///
+    /// - Parameter changeCount: The number of changes.
     /// - Throws: ``StoreSyncError/unknownVersion(entity:attribute:)``.
-    init(_ attribute: String, _ request: SyncRequest, _ transaction: any StoreTransaction) throws {
+    init(_ attribute: String, _ changeCount: Int, _ request: SyncRequest, _ transaction: any StoreTransaction) throws {
         self.attribute = attribute
         self.transaction = transaction
         guard try transaction.model.layout(of: request.entity).slot(of: attribute) != nil else {
             throw StoreSyncError.unknownVersion(entity: request.entity, attribute: attribute)
         }
+        latest.reserveCapacity(changeCount)
     }
 
     /// Returns the changes without older objects. Other parts of a change, such as its tombstones,
@@ -33,24 +35,26 @@ final class StaleChanges {
             let change = inspected.change
             if !change.isInMemory { uncomparedCount += 1 }
             let elements = inspected.elements ?? []
-            let stale = Set(elements.indices.filter { isStale(elements[$0], isGone: change.areGone) })
+            let stale = elements.indices.filter { isStale(elements[$0], isGone: change.areGone) }
             guard !stale.isEmpty else {
                 kept.append(inspected)
                 continue
             }
             count += stale.count
             guard stale.count < elements.count || change.hasListBeside else { continue }
-            kept.append(ChangeInspector.Inspected(change: try change.keeping { !stale.contains($0) }))
+            let staleElements = Set(stale)
+            kept.append(ChangeInspector.Inspected(change: try change.keeping { !staleElements.contains($0) }))
         }
         return kept
     }
 
     private func isStale(_ element: ChangeInspector.Element, isGone: Bool) -> Bool {
         guard let key = element.key, isGone || !element.version.isNull else { return false }
-        if let known = latest[key], element.version.precedes(known) { return true }
         // A later change of an object that is gone inserts it, whatever its version.
-        latest[key] = isGone ? .null : element.version
-        return false
+        let known = latest.updateValue(isGone ? .null : element.version, forKey: key)
+        guard let known, element.version.precedes(known) else { return false }
+        latest[key] = known
+        return true
     }
 
     /// Notes the versions of stored objects that were not met before.
