@@ -2,8 +2,8 @@ import HTTPTransfer
 public import JSONMapper
 import StoreSync
 
-// As the services document their APIs in November 2026. The size of a page is the largest that the
-// service accepts or recommends.
+// As the services describe their APIs; the guide "Common APIs" names each description. The size of
+// a page is the largest that all lists of the service accept, or what the service recommends.
 
 extension HTTPAPI {
     /// Airtable: `records`, with an `offset` for the next page. Fields without a value are absent
@@ -13,6 +13,8 @@ extension HTTPAPI {
     ).omittingEmptyValues().named("airtable")
 
     /// Asana: data, with `next_page.offset`.
+    ///
+    /// The search of tasks (`tasks/search`) has no pages, and returns at most 100 tasks.
     public static let asana = HTTPAPI(
         pages: .cursor(keyPath: "next_page.offset", parameter: "offset").omittingLastPointer()
             .requesting(100, by: "limit"),
@@ -20,13 +22,18 @@ extension HTTPAPI {
     ).named("asana")
 
     /// Azure DevOps: values, with a continuation token in a header field.
+    ///
+    /// Lists with `$top` and `$skip`, such as pull requests, have no such field. They need
+    /// `.offset(parameter: "$skip")`.
     public static let azureDevOps = HTTPAPI(
         pages: .cursor(header: "x-ms-continuationtoken", parameter: "continuationToken"), keyPath: "value"
     ).named("azuredevops")
 
     /// Bitbucket Cloud: values, with the address of the next page.
+    ///
+    /// Some lists accept 100 objects per page. Pull requests accept 50.
     public static let bitbucket = HTTPAPI(
-        pages: .linkField(keyPath: "next").omittingLastPointer().requesting(100, by: "pagelen"), keyPath: "values"
+        pages: .linkField(keyPath: "next").omittingLastPointer().requesting(50, by: "pagelen"), keyPath: "values"
     ).named("bitbucket")
 
     /// Confluence Cloud, version 2: results, with `_links.next`.
@@ -43,30 +50,48 @@ extension HTTPAPI {
         keyPath: "items"
     ).omittingEmptyValues().named("contentful")
 
-    /// Contentful's sync API, with links to the next page and to the next changes. The address ends
-    /// with `/sync?initial=true` ("Synchronization" in the reference of the delivery API).
+    /// Contentful's sync API, with links to the next page and to the next changes.
+    ///
+    /// The address ends with `/sync?initial=true`. With `type=Entry` or `type=Asset`, the changes
+    /// lack deletions, which only a full pass finds.
     public static let contentfulSync = HTTPAPI(
         pages: .linkField(keyPath: "nextPageUrl").omittingLastPointer(),
         delta: HTTPAPI.Delta(
-            cursor: .address(keyPath: "nextSyncUrl"), tombstones: .field(keyPath: "sys.type", equals: "DeletedEntry")),
+            // Deleted entries and deleted assets have different types.
+            cursor: .address(keyPath: "nextSyncUrl"), tombstones: .flag(keyPath: "sys.deletedAt")),
         keyPath: "items"
     ).omittingEmptyValues().named("contentfulsync")
 
     /// CouchDB's `_changes`, starting after the last sequence.
-    public static let couchdb = HTTPAPI(
-        pages: .single,
-        delta: HTTPAPI.Delta(
-            cursor: .document(keyPath: "last_seq"), parameter: "since", tombstones: .flag(keyPath: "deleted")),
-        keyPath: "results"
-    ).omittingEmptyValues().named("couchdb")
+    ///
+    /// The feed is a single response, or has pages if the address has a `limit`.
+    public static let couchdb: HTTPAPI = {
+        var api = HTTPAPI(
+            pages: .cursor(keyPath: "last_seq", parameter: "since").ending(.unset(keyPath: "pending"))
+                .omittingLastPointer(),
+            delta: HTTPAPI.Delta(cursor: .document(keyPath: "last_seq"), tombstones: .flag(keyPath: "deleted")),
+            keyPath: "results"
+        ).omittingEmptyValues().named("couchdb")
+        // A document that changes while the pages are read moves behind them.
+        api.delta?.coversFullPass = true
+        return api
+    }()
 
-    /// Datasette: rows, with `next_url`. Before version 1.0, the address needs `_shape=objects`.
+    /// Datasette: the rows of a table in the order of its primary key, with `next_url`.
+    ///
+    /// The address may have `_size=max` for larger pages; before version 1.0, it needs
+    /// `_shape=objects`. For a view, or with `_sort`, set ``isSnapshot`` to false, because pages
+    /// then follow values that can change. A query whose rows were truncated is an error.
     public static let datasette = snapshot(
-        HTTPAPI(pages: .linkField(keyPath: "next_url").omittingLastPointer(), keyPath: "rows").named("datasette"))
+        HTTPAPI(
+            pages: .linkField(keyPath: "next_url").omittingLastPointer(), keyPath: "rows",
+            check: .failing(ifSet: "truncated")
+        ).named("datasette"))
 
     /// Discourse: the topics of a list, with the address of more.
     public static let discourse = HTTPAPI(
-        pages: .linkField(keyPath: "topic_list.more_topics_url").omittingLastPointer(),
+        pages: .linkField(keyPath: "topic_list.more_topics_url").omittingLastPointer()
+            .requesting(100, by: "per_page"),
         keyPath: "topic_list.topics"
     ).named("discourse")
 
@@ -91,11 +116,9 @@ extension HTTPAPI {
             pages: .cursor(keyPath: "cursor", bodyKeyPath: "cursor").ending(.unset(keyPath: "has_more"))
                 .continuing(at: "list_folder/continue"),
             delta: HTTPAPI.Delta(
-                cursor: .document(keyPath: "cursor"), tombstones: .field(keyPath: #"\.tag"#, equals: "deleted")
-            ) { error in
-                // The error `reset` ("list_folder/continue" in the reference of the HTTP API).
-                if case .status(409, _, _) = error.problem { true } else { false }
-            },
+                cursor: .document(keyPath: "cursor"), tombstones: .field(keyPath: #"\.tag"#, equals: "deleted"),
+                // The error `reset`.
+                isTooOld: hasStatus([409])),
             keyPath: "entries", check: .failing(ifAbsent: "has_more"),
             body: .object(["path": .string(""), "recursive": .bool(true), "limit": .integer(2000)])
         ).omittingEmptyValues().named("dropbox")
@@ -119,29 +142,45 @@ extension HTTPAPI {
         .omittingEmptyValues().named("firebase")
 
     /// GitHub: the `Link` field leads to the next page.
+    ///
+    /// A list within an object, such as the `items` of a search, has a key path and a number of all
+    /// objects. A search that ran out of time is an error, and one with more than 1000 results
+    /// deletes nothing.
     public static let github = HTTPAPI(
-        pages: .link.requesting(100, by: "per_page"), headers: ["Accept": "application/vnd.github+json"]
+        pages: .link.requesting(100, by: "per_page"), check: .failing(ifSet: "incomplete_results"),
+        totalKeyPath: "total_count", headers: ["Accept": "application/vnd.github+json"]
     ).named("github")
 
     /// GitLab: the `Link` field leads to the next page.
     public static let gitlab = HTTPAPI(pages: .link.requesting(100, by: "per_page")).named("gitlab")
 
-    /// Google's APIs: items, page tokens and sync tokens.
+    /// Google's APIs: items, page tokens and sync tokens. Deletions are those of calendar events.
     ///
-    /// The services report a sync token that has expired with status 410, 404 or 400.
+    /// The services report a sync token that has expired with status 410, 404 or 400. The calendars
+    /// of a user are deleted by a flag: set the tombstones of ``delta`` to
+    /// `.flag(keyPath: "deleted")`.
     public static let google: HTTPAPI = {
         var api = HTTPAPI(
             pages: .cursor(keyPath: "nextPageToken", parameter: "pageToken").omittingLastPointer(),
             delta: HTTPAPI.Delta(
                 cursor: .document(keyPath: "nextSyncToken"), parameter: "syncToken",
-                tombstones: .field(keyPath: "status", equals: "cancelled")
-            ) { error in
-                if case .status(let status, _, _) = error.problem { [400, 404, 410].contains(status) } else { false }
-            },
+                tombstones: .field(keyPath: "status", equals: "cancelled"), isTooOld: hasStatus([400, 404, 410])),
             keyPath: "items"
         ).omittingEmptyValues().named("google")
         api.omitsEmptyLists = true
         api.delta?.coversFullPass = true
+        return api
+    }()
+
+    /// Google's People API: connections, with the tokens of ``google``.
+    ///
+    /// The address needs `requestSyncToken=true`, or else each sync reads everything. Identify
+    /// people by `resourceName`.
+    public static let googleContacts: HTTPAPI = {
+        var api = google.named("googlecontacts")
+        api.pages = api.pages.requesting(1000, by: "pageSize")
+        api.delta?.tombstones = .flag(keyPath: "metadata.deleted")
+        api.keyPath = "connections"
         return api
     }()
 
@@ -153,9 +192,11 @@ extension HTTPAPI {
     ).named("hubspot")
 
     /// Jira Cloud's search by JQL: issues, with `nextPageToken`.
+    ///
+    /// The address names the `fields`; by default, an issue has only its identifier.
     public static let jira = HTTPAPI(
-        pages: .cursor(keyPath: "nextPageToken", parameter: "nextPageToken").omittingLastPointer()
-            .requesting(100, by: "maxResults"),
+        pages: .cursor(keyPath: "nextPageToken", parameter: "nextPageToken").ending(.set(keyPath: "isLast"))
+            .omittingLastPointer().requesting(100, by: "maxResults"),
         keyPath: "issues"
     ).named("jira")
 
@@ -195,28 +236,46 @@ extension HTTPAPI {
     ).named("mediawiki")
 
     /// Notion's queries: results with POST, and `next_cursor`.
+    ///
+    /// The address is that of a data source (`data_sources/…/query`). For that of a database, the
+    /// header fields need `Notion-Version: 2022-06-28`. A query that was cut off after 10,000
+    /// results is an error.
     public static let notion = HTTPAPI(
         pages: .cursor(keyPath: "next_cursor", bodyKeyPath: "start_cursor").ending(.unset(keyPath: "has_more")),
-        keyPath: "results", check: .failing(ifAbsent: "has_more"), body: .object(["page_size": .integer(100)]),
-        headers: ["Notion-Version": "2022-06-28"]
+        keyPath: "results", check: notionCheck, body: .object(["page_size": .integer(100)]), headers: notionHeaders
     ).named("notion")
 
     /// Notion's lists that are read with GET, such as users and the children of a block.
     public static let notionList = HTTPAPI(
         pages: .cursor(keyPath: "next_cursor", parameter: "start_cursor").ending(.unset(keyPath: "has_more"))
             .requesting(100, by: "page_size"),
-        keyPath: "results", check: .failing(ifAbsent: "has_more"), headers: ["Notion-Version": "2022-06-28"]
+        keyPath: "results", check: notionCheck, headers: notionHeaders
     ).named("notionlist")
 
+    /// A list that reached the limit of results says that nothing follows.
+    private static let notionCheck = HTTPAPI.ReplyCheck.failing(ifAbsent: "has_more")
+        .or(.failing(ifSet: "request_status.incomplete_reason"))
+    private static let notionHeaders: HTTPHeaders = ["Notion-Version": "2026-03-11"]
+
     /// OData and Microsoft Graph: values, with links to the next page and to the next changes.
-    public static let odata = HTTPAPI(
-        pages: .linkField(keyPath: #"@odata\.nextLink"#).omittingLastPointer(),
-        delta: HTTPAPI.Delta(
-            cursor: .address(keyPath: #"@odata\.deltaLink"#), tombstones: .flag(keyPath: "@removed")),
-        keyPath: "value"
-    ).named("odata")
+    ///
+    /// A changed object may have only the properties that changed, so absent keys are kept. The
+    /// services report a link to changes that has expired with status 410, 404 or 400.
+    public static let odata: HTTPAPI = {
+        var api = HTTPAPI(
+            pages: .linkField(keyPath: #"@odata\.nextLink"#).omittingLastPointer(),
+            delta: HTTPAPI.Delta(
+                cursor: .address(keyPath: #"@odata\.deltaLink"#), tombstones: .flag(keyPath: "@removed"),
+                isTooOld: hasStatus([400, 404, 410])),
+            keyPath: "value"
+        ).named("odata")
+        api.absentKeys = .keep
+        return api
+    }()
 
     /// PostgREST and Supabase: an array, with the number of all rows in `Content-Range`.
+    ///
+    /// The address should have an `order`, because rows have none by default.
     public static let postgrest = HTTPAPI(
         pages: .offset(parameter: "offset", size: HTTPAPI.Pages.Size(parameter: "limit", count: 1000))
             .ending(.status([416])),
@@ -233,15 +292,21 @@ extension HTTPAPI {
     public static let shopify = HTTPAPI(pages: .link.requesting(250, by: "limit")).named("shopify")
 
     /// Slack: cursors, and errors with status 200. The key path is the list's name.
+    ///
+    /// A list of numbered pages, such as that of `files.list`, deletes nothing if it has more than
+    /// one page.
     public static let slack = HTTPAPI(
         pages: .cursor(keyPath: "response_metadata.next_cursor", parameter: "cursor").omittingLastPointer()
             .requesting(200, by: "limit"),
-        check: .failing(ifUnset: "ok", message: "error")
+        check: .failing(ifUnset: "ok", message: "error"), totalKeyPath: "paging.total"
     ).named("slack")
 
     /// STAC and OGC API Features: features, with links by relation.
     public static let stac: HTTPAPI = {
-        var api = HTTPAPI(pages: .links(keyPath: "links"), keyPath: "features").named("stac")
+        var api = HTTPAPI(
+            pages: .links(keyPath: "links").requesting(100, by: "limit"), keyPath: "features",
+            headers: ["Accept": "application/geo+json, application/json"]
+        ).named("stac")
         // The specification of STAC API, item search, has `token` in its links to the next page.
         api.positionParameters.insert("token")
         return api
@@ -263,7 +328,9 @@ extension HTTPAPI {
             keyPath: "data", check: .failing(ifAbsent: "has_more")
         ).named("stripe"))
 
-    /// Twilio: the address of the next page. The key path is the list's name.
+    /// Twilio's API 2010-04-01: the address of the next page. The key path is the list's name.
+    ///
+    /// Other APIs of Twilio have it at `meta.next_page_url`.
     public static let twilio = HTTPAPI(
         pages: .linkField(keyPath: "next_page_uri").requesting(1000, by: "PageSize")
     ).named("twilio")
@@ -348,9 +415,9 @@ extension HTTPAPI {
     /// The APIs that need only a name, sorted by name.
     public static let all: [HTTPAPI] = [
         airtable, asana, azureDevOps, bitbucket, confluence, contentful, contentfulSync, couchdb, datasette, discourse,
-        drf, drfCursor, dropbox, fhir, firebase, github, gitlab, google, hubspot, jira, jsonapi, kinto, kubernetes,
-        mastodon, mediawiki, notion,
-        notionList, odata, postgrest, salesforce, shopify, slack, stac, strapi, stripe, twilio, wordpress, zendesk,
+        drf, drfCursor, dropbox, fhir, firebase, github, gitlab, google, googleContacts, hubspot, jira, jsonapi, kinto,
+        kubernetes, mastodon, mediawiki, notion, notionList, odata, postgrest, salesforce, shopify, slack, stac,
+        strapi, stripe, twilio, wordpress, zendesk,
     ]
 
     /// An API whose number of all objects is exact if a text is `eq`.
@@ -365,6 +432,13 @@ extension HTTPAPI {
         var api = self
         api.absentKeys = .clear
         return api
+    }
+
+    /// Whether an error is a response with one of these statuses.
+    private static func hasStatus(_ statuses: Set<Int>) -> @Sendable (HTTPError) -> Bool {
+        { error in
+            if case .status(let status, _, _) = error.problem { statuses.contains(status) } else { false }
+        }
     }
 
     private func named(_ name: String) -> HTTPAPI {

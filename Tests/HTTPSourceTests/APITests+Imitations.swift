@@ -117,6 +117,24 @@ extension APITests {
             }
             return .json(#"{"results":\#(usersJSON(1...5)),"last_seq":"5-x","pending":0}"#)
         },
+        Imitation(.couchdb) { request in
+            // The address has a `limit`, which each page obeys.
+            switch request.query("since") {
+            case nil: .json(#"{"results":\#(users(0)),"last_seq":"2-x","pending":3}"#)
+            case "2-x"?: .json(#"{"results":\#(users(1)),"last_seq":"4-x","pending":1}"#)
+            case "4-x"?: .json(#"{"results":\#(users(2)),"last_seq":"5-x","pending":0}"#)
+            default: .json(#"{"results":[{"id":5,"seq":"6-x","deleted":true}],"last_seq":"6-x","pending":0}"#)
+            }
+        },
+        Imitation(.googleContacts) { request in
+            guard request.query("pageSize") == "1000" else { return HTTPResponse(status: 400) }
+            guard request.query("syncToken") == nil else {
+                return .json(#"{"connections":[{"id":5,"metadata":{"deleted":true}}],"nextSyncToken":"t2"}"#)
+            }
+            let page = Int(request.query("pageToken") ?? "0") ?? 0
+            let next = page < 2 ? #""nextPageToken":"\#(page + 1)""# : #""nextSyncToken":"t1""#
+            return .json(#"{"connections":\#(users(page)),\#(next),"totalItems":5}"#)
+        },
         Imitation(.google) { request in
             guard request.query("syncToken") == nil else {
                 return .json(#"{"items":[{"id":5,"status":"cancelled"}],"nextSyncToken":"t2"}"#)
@@ -136,7 +154,9 @@ extension APITests {
             return .json(#"{"records":\#(users(page))\#(next)}"#)
         },
         Imitation(.notion) { request in
-            guard request.method == "POST" else { return HTTPResponse(status: 405) }
+            guard request.method == "POST", request.headers["Notion-Version"] == "2026-03-11" else {
+                return HTTPResponse(status: 400)
+            }
             var page = 0
             if case .string(let cursor) = try body(request, "start_cursor") { page = Int(cursor) ?? 0 }
             let next = page < 2 ? #""\#(page + 1)""# : "null"
@@ -191,10 +211,11 @@ extension APITests {
                 headers: page < 2 ? ["X-MS-ContinuationToken": "\(page + 1)"] : [:])
         },
         Imitation(.bitbucket) { request in
-            guard request.query("pagelen") == "100" else { return HTTPResponse(status: 400) }
+            // Pull requests accept no more than 50.
+            guard request.query("pagelen") == "50" else { return HTTPResponse(status: 400) }
             let page = Int(request.query("page") ?? "1") ?? 1
-            let next = page < 3 ? #","next":"https://api.test/users?pagelen=100&page=\#(page + 1)""# : ""
-            return .json(#"{"values":\#(users(page - 1)),"pagelen":100\#(next)}"#)
+            let next = page < 3 ? #","next":"https://api.test/users?pagelen=50&page=\#(page + 1)""# : ""
+            return .json(#"{"values":\#(users(page - 1)),"pagelen":50\#(next)}"#)
         },
         Imitation(.confluence) { request in
             let page = Int(request.query("cursor") ?? "0") ?? 0
@@ -213,6 +234,7 @@ extension APITests {
         },
         Imitation(.discourse) { request in
             let page = Int(request.query("page") ?? "0") ?? 0
+            guard page > 0 || request.query("per_page") == "100" else { return HTTPResponse(status: 400) }
             let more = page < 2 ? #","more_topics_url":"/latest?page=\#(page + 1)""# : ""
             return .json(#"{"users":[],"topic_list":{"per_page":30,"topics":\#(users(page))\#(more)}}"#)
         },
@@ -224,7 +246,9 @@ extension APITests {
         Imitation(.contentfulSync) { request in
             let page = Int(request.query("sync_token") ?? "0") ?? 0
             let (name, next) = page < 2 ? ("nextPageUrl", page + 1) : ("nextSyncUrl", 9)
-            let items = page < 9 ? users(page) : #"[{"id":5,"sys":{"type":"DeletedEntry"}}]"#
+            let items =
+                page < 9
+                ? users(page) : #"[{"id":5,"sys":{"type":"DeletedAsset","deletedAt":"2013-09-09T16:17:12.600Z"}}]"#
             return .json(#"{"items":\#(items),"\#(name)":"/users?sync_token=\#(next)"}"#)
         },
         Imitation(.fhir) { request in
@@ -235,8 +259,8 @@ extension APITests {
         },
         Imitation(.jira) { request in
             let page = Int(request.query("nextPageToken") ?? "0") ?? 0
-            let next = page < 2 ? #","nextPageToken":"\#(page + 1)""# : #","isLast":true"#
-            return .json(#"{"issues":\#(users(page))\#(next)}"#)
+            let next = page < 2 ? #""nextPageToken":"\#(page + 1)","isLast":false"# : #""isLast":true"#
+            return .json(#"{"issues":\#(users(page)),\#(next)}"#)
         },
         Imitation(.kinto) { request in
             guard request.query("_since") == nil else {
@@ -276,6 +300,9 @@ extension APITests {
         },
         Imitation(.stac) { request in
             let page = Int(request.query("token") ?? "0") ?? 0
+            guard page > 0 || request.query("limit") == "100",
+                request.headers["Accept"]?.hasPrefix("application/geo+json") == true
+            else { return HTTPResponse(status: 406) }
             let next = page < 2 ? #",{"rel":"next","href":"/users?token=\#(page + 1)"}"# : ""
             return .json(
                 #"{"type":"FeatureCollection","features":\#(users(page)),"links":[{"rel":"self","href":"x"}\#(next)]}"#)

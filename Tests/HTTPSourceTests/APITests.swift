@@ -72,18 +72,71 @@ import Testing
         #expect(server.requests.map { $0.query("syncToken") } == [nil, "c", "b", "a"])
     }
 
-    /// The servers of Google report an expired sync token with different statuses.
-    @Test(arguments: [400, 404, 410]) func anExpiredSyncTokenOfGoogleReadsEverything(status: Int) async throws {
+    /// The services of Google and Microsoft report an expired token with different statuses.
+    @Test(arguments: [HTTPAPI.google, .odata], [400, 404, 410])
+    func anExpiredTokenReadsEverything(api: HTTPAPI, status: Int) async throws {
         let world = try await SourceWorld()
         let (source, _) = try source(
-            Imitation(.google) { request in
-                guard request.query("syncToken") == nil else { return HTTPResponse(status: status) }
-                return .json(#"{"items":\#(usersJSON(1...3)),"nextSyncToken":"t1"}"#)
+            Imitation(api) { request in
+                guard request.query("syncToken") == nil, request.query("$deltatoken") == nil else {
+                    return HTTPResponse(status: status)
+                }
+                return .json(
+                    #"{"\#(api.keyPath)":\#(usersJSON(1...3)),"nextSyncToken":"t1","#
+                        + #""@odata.deltaLink":"https://api.test/users?$deltatoken=t1"}"#)
             })
         try await world.sync(source)
         let result = try await world.sync(source)
         #expect(result.coverage == .everything)
         #expect(try await world.json.store.count(StoreQuery("User")) == 3)
+    }
+
+    /// A list that says itself that it was cut off, beside an end that looks like any other.
+    @Test(arguments: [
+        (
+            HTTPAPI.notion, "results",
+            #""has_more":false,"next_cursor":null,"request_status":{"type":"incomplete","#
+                + #""incomplete_reason":"query_result_limit_reached"}"#, "query_result_limit_reached"
+        ),
+        (
+            .notionList, "results",
+            #""has_more":false,"next_cursor":null,"request_status":{"type":"incomplete","#
+                + #""incomplete_reason":"query_result_limit_reached"}"#, "query_result_limit_reached"
+        ),
+        (.datasette, "rows", #""ok":true,"truncated":true"#, "truncated is true"),
+        (.github, "items", #""total_count":2,"incomplete_results":true"#, "incomplete_results is true"),
+    ])
+    func aListThatWasCutOffIsAnError(api: HTTPAPI, keyPath: String, rest: String, said: String) async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        let (source, _) = try source(Imitation(api) { _ in .json(#"{"\#(keyPath)":\#(usersJSON(1...2)),\#(rest)}"#) })
+        let error = await #expect(throws: HTTPError.self) {
+            try await world.sync(source, StoreSyncOptions(keyPath: keyPath))
+        }
+        #expect(error.map { String(reflecting: $0).contains(said) } == true, "\(String(describing: error))")
+        #expect(try await world.users().count == 4)
+    }
+
+    /// A list that counts more objects than its pages can lead to.
+    @Test(arguments: [
+        (HTTPAPI.github, "items", #""total_count":1500,"incomplete_results":false"#),
+        (.slack, "files", #""ok":true,"paging":{"count":2,"total":4,"page":1,"pages":2}"#),
+    ])
+    func aListWithMoreThanItsPagesDeletesNothing(api: HTTPAPI, keyPath: String, rest: String) async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        let (source, _) = try source(Imitation(api) { _ in .json(#"{"\#(keyPath)":\#(usersJSON(1...2)),\#(rest)}"#) })
+        let result = try await world.sync(source, StoreSyncOptions(keyPath: keyPath))
+        #expect(!result.warnings.isEmpty)
+        #expect(try await world.users().count == 4)
+    }
+
+    @Test func issuesThatAreNotTheLastLeadOn() async throws {
+        let world = try await SourceWorld()
+        let (source, _) = try source(
+            Imitation(.jira) { _ in .json(#"{"issues":\#(usersJSON(1...2)),"isLast":false}"#) })
+        let error = await #expect(throws: HTTPError.self) { try await world.sync(source) }
+        #expect(error.map { "\($0)" }?.contains("isLast says that more pages follow") == true)
     }
 
     @Test func aLinkWithoutAnAddressIsAnError() async throws {

@@ -4,6 +4,7 @@ import HTTPTransfer
 import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
+import SyncModel
 import Testing
 
 /// APIs that omit empty values.
@@ -34,6 +35,28 @@ import Testing
         #expect(try await world.sync(source).absentKeys == .keep)
         #expect(try await world.sync(source).counts.unchanged == 1)
         #expect(try await world.users() == [1: "a"])
+    }
+
+    /// A change of Microsoft Graph has at least the properties that changed, and perhaps no other.
+    @Test func aChangeOfODataKeepsWhatItOmits() async throws {
+        let world = try await SourceWorld(
+            DataModel {
+                SyncEntity("User", identity: "id", userInfo: [SyncEntity.inferredAnnotation: "true"]) {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("name", .string)
+                }
+                SyncEntity.bookmark
+            })
+        let server = ScriptedServer { request, _ in
+            let users = request.url.query == nil ? usersJSON([1]) : #"[{"id":1}]"#
+            return .json(#"{"value":\#(users),"@odata.deltaLink":"https://api.test/users?token=1"}"#)
+        }
+        var source = try HTTPJSONSource.users(server)
+        source.api = .odata
+        try await world.sync(source)
+        let result = try await world.sync(source)
+        #expect(result.coverage == .changes && result.absentKeys == .keep)
+        #expect(try await world.users() == [1: "user 1"])
     }
 
     @Test func theOptionsOfASyncDecide() async throws {
