@@ -247,16 +247,7 @@ final class SyncPass {
         if !origin.isNested { noteReplaced(replaced, layout, index) }
         var matches = self.matches(of: records, ordinals, group.mapping, origin, skipping: Set(refused.keys))
         let relatingsBefore = relatings
-        // The ordinal of each record's first row that may be inserted, or of its first row.
-        var insertable = ordinals
-        var mayInsert = [Bool](repeating: origin.mayInsert == nil, count: records.count)
-        if let isAllowed = origin.mayInsert {
-            for (row, ordinal) in group.elementIndices.enumerated() {
-                let record = combined?.record(of: row) ?? row
-                guard !mayInsert[record], isAllowed(ordinal) else { continue }
-                (insertable[record], mayInsert[record]) = (ordinal, true)
-            }
-        }
+        let (insertable, mayInsert) = insertable(ordinals, of: group, combined, origin)
         let known = try await known(records, mayInsert, &matches, layout, origin)
         var policy = origin.policy
         let isOfList = layout.root == listRoot
@@ -327,102 +318,26 @@ final class SyncPass {
         noteIncomplete(group, result, origin)
     }
 
+    /// The ordinal of each record's first row that may be inserted, or of its first row, and
+    /// whether the record may be inserted.
+    private func insertable(
+        _ ordinals: [Int], of group: MappedBatch.Group, _ combined: CombinedRows?, _ origin: Origin
+    ) -> (ordinals: [Int], mayInsert: [Bool]) {
+        guard let isAllowed = origin.mayInsert else { return (ordinals, Array(repeating: true, count: ordinals.count)) }
+        var (insertable, mayInsert) = (ordinals, [Bool](repeating: false, count: ordinals.count))
+        for (row, ordinal) in group.elementIndices.enumerated() {
+            let record = combined?.record(of: row) ?? row
+            guard !mayInsert[record], isAllowed(ordinal) else { continue }
+            (insertable[record], mayInsert[record]) = (ordinal, true)
+        }
+        return (insertable, mayInsert)
+    }
+
     /// The records of a group of which all rows were read from identifiers only.
     private func stubs(of group: MappedBatch.Group, _ combined: CombinedRows?) -> Set<Int> {
         guard let combined, !group.stubRows.isEmpty else { return Set(group.stubRows) }
         let full = Set(0..<group.records.count).subtracting(group.stubRows)
         return Set(group.stubRows.map(combined.record)).subtracting(full.map(combined.record))
-    }
-
-    /// The stored objects of nested records that the payload has stated before.
-    struct Known {
-        /// The object of each record; nil if the payload has not stated it, or it is not stored.
-        var objects: [ObjectID?]
-        /// The hash of each record; empty if the records cannot be repeated.
-        var hashes: [Int?] = []
-        /// The objects of records that were merged before.
-        var complete: [ObjectID?]
-    }
-
-    /// Finds the stored objects of nested records that the payload has stated before; nil for
-    /// records of the list.
-    ///
-    /// - Parameters:
-    ///   - mayInsert: Whether each record may be inserted.
-    ///   - matches: The match of each record; nil if all match by identity. Records that must not
-    ///     be inserted and match no object are skipped.
-    private func known(
-        _ records: RecordBatch, _ mayInsert: [Bool], _ matches: inout [MergeRequest.Match]?, _ layout: EntityLayout,
-        _ origin: Origin
-    ) async throws -> Known? {
-        guard !laterCounts(origin) else { return nil }
-        let empty = [ObjectID?](repeating: nil, count: records.count)
-        var known = Known(objects: empty, complete: empty)
-        for (row, match) in (matches ?? []).enumerated() {
-            if case .object(let object) = match { known.objects[row] = object }
-        }
-        let isByIdentity = { [matches] (row: Int) in matches.map { $0[row] == .identity } ?? true }
-        if mayRepeat(layout, matches, origin) {
-            known.hashes = repeatedRecords.hashes(of: records, layout)
-            known.complete = repeatedRecords.objects(of: known.hashes, layout)
-        }
-        var sought = statements.insertIdentities(of: records, layout) { [known] in
-            known.complete[$0] == nil && isByIdentity($0)
-        }
-        let barred = mayInsert.indices.filter { !mayInsert[$0] && isByIdentity($0) && known.complete[$0] == nil }
-        if !barred.isEmpty { sought = Array(Set(sought + barred)).sorted() }
-        if !sought.isEmpty {
-            var identities = RecordBatch(of: layout)
-            for row in sought { identities.append(row: row, of: records) }
-            for (row, object) in zip(sought, try await transaction.find(identities)) { known.objects[row] = object }
-        }
-        for row in barred where known.objects[row] == nil {
-            matches = matches ?? Array(repeating: .identity, count: records.count)
-            matches?[row] = .skipped
-        }
-        for (row, object) in known.complete.enumerated() where object != nil { known.objects[row] = object }
-        return known
-    }
-
-    /// Merges nested records without the values that the payload has stated before, and reports
-    /// those that differ.
-    ///
-    /// - Parameters:
-    ///   - own: The records with only the values that the payload states.
-    ///   - index: Returns the index in the payload of a row's element.
-    private func mergeRest(
-        of request: MergeRequest, _ known: Known, stating own: RecordBatch, linking links: [MergeRequest.InitialLinks],
-        _ layout: EntityLayout, index: (Int) -> Int
-    ) async throws -> MergeRequest.Result {
-        var request = request
-        let records = request.records
-        // The objects of the rows that are left out, because nothing of them is new.
-        var (complete, hashes) = (known.complete, known.hashes)
-        // Of records that were merged before, everything has been stated.
-        let open = known.complete.indices.map { known.complete[$0] == nil ? known.objects[$0] : nil }
-        let rest = statements.rest(of: records, open, of: layout)
-        if let rest {
-            request.records = rest.records
-            for row in rest.complete { complete[row] = known.objects[row] }
-            for row in rest.restated where !hashes.isEmpty { hashes[row] = nil }
-        }
-        var result = MergeRequest.Result(Array(repeating: nil, count: records.count))
-        if complete.contains(where: { $0 != nil }) {
-            var matches = request.matches ?? Array(repeating: .identity, count: records.count)
-            for (row, object) in complete.enumerated() where object != nil { matches[row] = .skipped }
-            request.matches = matches
-        }
-        if complete.contains(nil) { result = try await merge(request, linking: links, elementIndex: index) }
-        for case (let row, let object?) in complete.enumerated() {
-            result.rows[row] = MergeRequest.Result.Row(object, .unchanged)
-            for links in result.isLinked.indices { result.isLinked[links][row] = false }
-        }
-        statements.insert(
-            own, result.rows.indices.map { known.complete[$0] == nil ? result.rows[$0]?.object : nil }, of: layout)
-        if !hashes.isEmpty { repeatedRecords.insert(hashes, result, of: layout) }
-        let restated = (rest?.restated ?? []).compactMap { row in open[row].map { (row: row, object: $0) } }
-        try await reportDifferences(of: own, restated, layout, elementIndex: index)
-        return result
     }
 
     /// Notes the places that keep an object which another place loses.
