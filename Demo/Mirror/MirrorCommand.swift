@@ -93,7 +93,7 @@ struct MirrorCommand {
         }
         let numbers: KeyValuePairs = [
             "inserted": report.inserted, "updated": report.updated, "unchanged": report.unchanged,
-            "removed": report.removed,
+            "deleted": report.deleted,
         ]
         for (name, number) in numbers {
             writer.key(name)

@@ -67,10 +67,10 @@ public enum ProcessorConformance {
                 let before = scripted.downloads.count
                 do {
                     let report = try await synchronizer.sync()
-                    if pass != "a pass", scripted.downloads.count > before || report.removed > 0 {
+                    if pass != "a pass", scripted.downloads.count > before || report.deleted > 0 {
                         violations.append(
                             "\(name): \(pass) downloads \(report.inserted + report.updated) and removes "
-                                + "\(report.removed) items; owsDownloadItem has to store what owsGetLocalKeys returns, "
+                                + "\(report.deleted) items; owsDownloadItem has to store what owsGetLocalKeys returns, "
                                 + "and a stored revision has to be the downloaded one")
                     }
                 } catch {

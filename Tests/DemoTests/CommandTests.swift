@@ -52,10 +52,10 @@ import Testing
             #expect(world.files.isEmpty)
             let first = try await ChildProcess.run(arguments)
             #expect(first.code == 0)
-            #expect(first.output.hasSuffix("done: 2 listed: 2 inserted, 0 updated, 0 unchanged, 0 removed\n"))
+            #expect(first.output.hasSuffix("done: 2 listed: 2 inserted, 0 updated, 0 unchanged, 0 deleted\n"))
             #expect(try world.contents == ["a": "a 1", "b": "b 1"])
             let second = try await ChildProcess.run(arguments)
-            #expect(second.output == "done: 2 listed: 0 inserted, 0 updated, 2 unchanged, 0 removed\n")
+            #expect(second.output == "done: 2 listed: 0 inserted, 0 updated, 2 unchanged, 0 deleted\n")
         }
     }
 

@@ -72,7 +72,7 @@ struct Bucket {
                 options: SyncOptions(
                     concurrency: 8, removalLimit: RemovalLimit(fraction: 0.2, atLeast: 10), retry: RetryPolicy()))
             let report = try await synchronizer.sync()
-            print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 removed
+            print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 deleted
             for note in mirror.takeNotes() { print(note) }
             #expect(report.inserted == 1)
             #expect(try String(contentsOf: folder.appending(path: "docs/a.txt"), encoding: .utf8) == "hello")

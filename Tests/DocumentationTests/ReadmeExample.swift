@@ -71,7 +71,7 @@ struct ArticleMirror: SyncProcessor {
             try Data("old".utf8).write(to: folder.appending(path: "3"))
             let synchronizer = Synchronizer(processor: ArticleMirror(api: api, folder: folder))
             let first = try await synchronizer.sync()
-            #expect(first.inserted == 2 && first.removed == 1)
+            #expect(first.inserted == 2 && first.deleted == 1)
             #expect(try String(contentsOf: folder.appending(path: "2"), encoding: .utf8) == "two")
             let second = try await synchronizer.sync()
             #expect(second.unchanged == 2, "one is older than its file, the other is from the future")
@@ -99,7 +99,7 @@ struct ArticleMirror: SyncProcessor {
                 options: SyncOptions(
                     concurrency: 8, removalLimit: RemovalLimit(fraction: 0.2, atLeast: 10), retry: RetryPolicy()))
             let report = try await synchronizer.sync()
-            print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 removed
+            print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 deleted
             #expect(report.inserted == 2)
         }
     }

@@ -57,12 +57,12 @@ func showProgress(
         let mirror = Mirror()
         let synchronizer = Synchronizer(processor: mirror)
         let report = try await synchronizer.sync()
-        print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 removed
+        print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 deleted
         #expect(report.inserted == 1)
 
         var larger = SyncReport()
-        (larger.listed, larger.inserted, larger.updated, larger.unchanged, larger.removed) = (120, 3, 1, 116, 2)
-        #expect("\(larger)" == "120 listed: 3 inserted, 1 updated, 116 unchanged, 2 removed")
+        (larger.listed, larger.inserted, larger.updated, larger.unchanged, larger.deleted) = (120, 3, 1, 116, 2)
+        #expect("\(larger)" == "120 listed: 3 inserted, 1 updated, 116 unchanged, 2 deleted")
     }
 
     @Test func aTerminalShowsTheProgress() async throws {

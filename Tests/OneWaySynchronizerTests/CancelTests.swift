@@ -19,7 +19,7 @@ import Testing
         let answers = EventLog<Bool>()
         let answer: @Sendable (Result<SyncReport, SyncFailure>) -> Void = { result in
             guard case .failure(let failure) = result else { return answers.append(false) }
-            answers.append(failure.isCancelled && failure.errors.isEmpty && failure.report.removed == 1)
+            answers.append(failure.isCancelled && failure.errors.isEmpty && failure.report.deleted == 1)
         }
         synchronizer.sync(completion: answer)
         try await gate.waitForArrivals()

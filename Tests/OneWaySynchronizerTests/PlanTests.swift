@@ -134,10 +134,10 @@ import Testing
         #expect(processor.local == expected.local)
         #expect(Set(report.keys(.inserted, as: String.self)) == expected.inserted)
         #expect(Set(report.keys(.updated, as: String.self)) == expected.updated)
-        #expect(Set(report.keys(.removed, as: String.self)) == expected.removed)
+        #expect(Set(report.keys(.deleted, as: String.self)) == expected.removed)
         #expect(report.inserted == expected.inserted.count)
         #expect(report.updated == expected.updated.count)
-        #expect(report.removed == expected.removed.count)
+        #expect(report.deleted == expected.removed.count)
         #expect(report.withheld?.count ?? 0 == expected.withheld)
         if plan.refusal == nil {
             let downloads = plan.downloads.map(\.owsPrimaryKey)

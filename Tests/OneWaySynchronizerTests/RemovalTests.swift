@@ -36,7 +36,7 @@ import Testing
         let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")], local: local)
         let options = SyncOptions(removalLimit: RemovalLimit(count: 2, fraction: 0.5))
         let report = try await Synchronizer(processor: processor, options: options).sync()
-        #expect(report.removed == 2)
+        #expect(report.deleted == 2)
         #expect(processor.local == processor.sourceRevisions)
     }
 
@@ -46,7 +46,7 @@ import Testing
             processor: processor, options: SyncOptions().with { $0.removalOrder = .afterDownloads }
         ).sync()
         #expect(processor.calls.suffix(3) == [.content("new"), .remove(["old"]), .end])
-        #expect(report.removed == 1)
+        #expect(report.deleted == 1)
         #expect(report.withheld == nil)
     }
 
@@ -61,7 +61,7 @@ import Testing
         }
         #expect(processor.local == ["old": 1, "new": 1])
         #expect(failure?.report.withheld == SyncReport.WithheldRemovals(count: 1, reason: .incompletePass))
-        #expect(failure?.report.removed == 0)
+        #expect(failure?.report.deleted == 0)
     }
 
     @Test func theLimitIsCheckedBeforeTheDownloadsInAnyOrder() async throws {

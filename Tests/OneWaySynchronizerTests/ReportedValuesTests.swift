@@ -53,10 +53,10 @@ import Testing
 
     @Test func descriptionsNameOnlyWhatThereIs() {
         var report = SyncReport()
-        #expect(report.description == "0 listed: 0 inserted, 0 updated, 0 unchanged, 0 removed")
+        #expect(report.description == "0 listed: 0 inserted, 0 updated, 0 unchanged, 0 deleted")
         report.failed = 1
         report.planned = 3
-        #expect(report.description.hasSuffix("0 removed, 1 failed, 2 not downloaded"))
+        #expect(report.description.hasSuffix("0 deleted, 1 failed, 2 not downloaded"))
         let reason = SyncError.Reason.duplicateKeys(keys: ["a", "b"], count: 2)
         #expect(reason.description == "the source lists keys more than once: a, b")
         #expect(SyncError.Reason.duplicateKeys(keys: ["a"], count: 3).description.hasSuffix(": a and 2 more"))
@@ -65,7 +65,7 @@ import Testing
     @Test func healthAndProgressCanBeMadeAndSent() throws {
         var report = SyncReport()
         report.listed = 3
-        report.setKeys([1, 2], of: .removed)
+        report.setKeys([1, 2], of: .deleted)
         let activity = SyncStatus.Activity(
             kind: .standingBy, since: Date(timeIntervalSince1970: 5), leaseName: "data.sqlite",
             leaseHolder: SyncLeaseHolder(
@@ -78,7 +78,7 @@ import Testing
         #expect(decoded.lastSuccess == health.lastSuccess && decoded.consecutiveFailures == 2)
         #expect(decoded.nextRun == health.nextRun && decoded.lastFailure == health.lastFailure)
         #expect(decoded.lastReport?.listed == 3)
-        #expect(decoded.lastReport?.keys(.removed, as: String.self) == ["1", "2"])
+        #expect(decoded.lastReport?.keys(.deleted, as: String.self) == ["1", "2"])
         #expect(decoded.activity == activity && decoded.isStandingBy && decoded.leaseHolder?.host == "web-1")
         #expect((decoded.lastError as? SyncError.Recorded)?.message == "no")
         let progress = SyncStatus.Progress(stage: .content, done: 3, failed: 1, total: 9)
@@ -102,7 +102,7 @@ import Testing
             processor: processor, options: SyncOptions().with { $0.removalOrder = .afterDownloads }
         ).sync()
         #expect(processor.local == ["a": 1, "added": 2])
-        #expect(report.removed == 1 && report.withheld == nil)
+        #expect(report.deleted == 1 && report.withheld == nil)
     }
 
     @Test func anActivityAsksForNoStopUnlessSaid() {

@@ -51,7 +51,7 @@ import Testing
         let failure = await #expect(throws: SyncFailure.self) { try await Synchronizer(processor: processor).sync() }
         #expect(failure?.description == "content of \"b\": connection refused")
         #expect(
-            failure?.report.description == "2 listed: 0 inserted, 0 updated, 1 unchanged, 1 removed, 1 failed")
+            failure?.report.description == "2 listed: 0 inserted, 0 updated, 1 unchanged, 1 deleted, 1 failed")
         #expect(SyncFailure(report: SyncReport(), isCancelled: true).description == "cancelled")
         #expect("\(SyncError.Reason.timedOut(after: .seconds(3)))" == "timed out after 3.0 seconds")
     }

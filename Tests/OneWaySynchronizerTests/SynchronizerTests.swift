@@ -25,7 +25,7 @@ import Testing
         #expect(report.inserted == 1)
         #expect(report.updated == 1)
         #expect(report.unchanged == 1)
-        #expect(report.removed == 1)
+        #expect(report.deleted == 1)
         #expect(report.planned == 2)
         #expect(report.remaining == 0)
         #expect(report.errorCount == 0)
@@ -62,7 +62,7 @@ import Testing
             Array(processor.calls[firstCallCount...]) == [
                 .begin, .list, .localKeys, .shouldUpdate("a"), .shouldUpdate("b"), .prepare([]), .end,
             ])
-        #expect(report.inserted == 0 && report.updated == 0 && report.removed == 0 && report.unchanged == 2)
+        #expect(report.inserted == 0 && report.updated == 0 && report.deleted == 0 && report.unchanged == 2)
     }
 
     @Test func anEmptyListRemovesEverything() async throws {
@@ -77,7 +77,7 @@ import Testing
         let report = try await Synchronizer(processor: processor).sync()
         #expect(processor.local == ["a": 1, "b": 1])
         #expect(report.isListPartial)
-        #expect(report.removed == 0)
+        #expect(report.deleted == 0)
         #expect(report.withheld?.count == 1)
         #expect(report.withheld?.reason == .partialList)
     }
@@ -208,11 +208,11 @@ import Testing
         let report = try await synchronizer.sync()
         #expect(report.keys(.inserted, as: String.self).sorted() == ["a", "b"])
         #expect(report.keys(.updated, as: String.self) == ["c"])
-        #expect(report.keys(.removed, as: String.self).sorted() == ["d", "e"])
+        #expect(report.keys(.deleted, as: String.self).sorted() == ["d", "e"])
         #expect(report.keys(.withheld, as: String.self).isEmpty)
         #expect(report.keys(.inserted, as: Int.self).isEmpty)
         synchronizer.options.reportsKeys = false
-        #expect(try await synchronizer.sync().keys(.removed, as: String.self).isEmpty)
+        #expect(try await synchronizer.sync().keys(.deleted, as: String.self).isEmpty)
     }
 
     @Test func durationsAreThoseOfTheClock() async throws {

@@ -70,7 +70,7 @@ import Testing
                     """
             }
             let second = try await synchronizer.sync()
-            #expect(second.removed == 1)
+            #expect(second.deleted == 1)
             #expect(Set(asked.withLock(\.self)) == [.identity(["a", 2]), .identity(["c", 3])])
             #expect(processor.counts.inserted == 1 && processor.counts.updated == 1)
             #expect(try await store.count(StoreQuery("Part")) == 3)

@@ -118,7 +118,7 @@ import Testing
         try await world.sync(#"[{"id":1,"company_id":7}]"#)
         #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 1)
         let processor = try StoreProcessor(world.json.store, "User") { .bytes(Array("[]".utf8)) }
-        #expect(try await Synchronizer(processor: processor).sync().removed == 1)
+        #expect(try await Synchronizer(processor: processor).sync().deleted == 1)
         #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
     }
 

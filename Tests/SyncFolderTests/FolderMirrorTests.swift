@@ -56,7 +56,7 @@ import Testing
             let count = world.requests.events.count
             world.serve([("a", 1), ("b", 2), ("d", 1)])
             let report = try await world.synchronizer.sync()
-            #expect(report.inserted == 1 && report.updated == 1 && report.removed == 1 && report.unchanged == 1)
+            #expect(report.inserted == 1 && report.updated == 1 && report.deleted == 1 && report.unchanged == 1)
             #expect(try world.contents == ["a": "a 1", "b": "b 2", "d": "d 1"])
             #expect(Set(world.transfers(after: count)) == ["/items/1", "/items/2"])
         }

@@ -32,7 +32,7 @@ import Testing
             #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path) == ["mirror"])
             #expect(try await world.synchronizer.sync().unchanged == Self.keys.count)
             world.serve([])
-            #expect(try await world.synchronizer.sync().removed == Self.keys.count)
+            #expect(try await world.synchronizer.sync().deleted == Self.keys.count)
             #expect(Set(world.files) == [".mirror/lock", ".mirror/index"])
             let names = try FileManager.default.contentsOfDirectory(atPath: world.folder.path)
             #expect(names == [".mirror"])

@@ -107,7 +107,7 @@ import Testing
             let report = try await Synchronizer(processor: mirror).sync()
             #expect(report.unchanged == (hasTimes ? 2 : 0) && report.updated == (hasTimes ? 0 : 2))
             world.serve([])
-            #expect(try await Synchronizer(processor: mirror).sync().removed == 2)
+            #expect(try await Synchronizer(processor: mirror).sync().deleted == 2)
             #expect(mirror.takeNotes().isEmpty)
             #expect(!FileManager.default.fileExists(atPath: mirror.file(for: "a").path))
             try FileManager.default.removeItem(at: copy)

@@ -21,7 +21,7 @@ struct PostgresWorkQueueTests {
                 let options = SyncOptions(concurrency: 100, downloadPreview: true)
                 return try await Synchronizer(processor: queue.sharing(holder), options: options).sync()
             }
-            #expect(report.inserted == 498 && report.updated == 1 && report.removed == 1 && report.unchanged == 1)
+            #expect(report.inserted == 498 && report.updated == 1 && report.deleted == 1 && report.unchanged == 1)
             let calls = workers.flatMap(\.calls)
             #expect(calls.count == 998)
             #expect(Set(calls).count == 998)

@@ -155,9 +155,9 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     private func remove(_ keys: Set<Item.Key>, in report: inout SyncReport) async throws(Stop) {
         guard !keys.isEmpty else { return }
         try await perform(.remove, in: &report) { try await processor.owsRemoveLocalItems(for: keys) }
-        report.removed = keys.count
+        report.deleted = keys.count
         events.send(.progress(SyncStatus.Progress(stage: .remove, done: keys.count, failed: 0, total: keys.count)))
-        if options.reportsKeys { report.keys[.removed] = Array(keys) }
+        if options.reportsKeys { report.keys[.deleted] = Array(keys) }
     }
 
     private func withhold(

@@ -1,6 +1,6 @@
 extension SyncReport: Codable {
     private enum CodingKeys: CodingKey {
-        case listed, isListPartial, local, removed, withheld, unchanged, planned, inserted, updated, failed, retries
+        case listed, isListPartial, local, deleted, withheld, unchanged, planned, inserted, updated, failed, retries
         case durations, errors, errorCounts, keys
     }
 
@@ -10,7 +10,7 @@ extension SyncReport: Codable {
         listed = try container.decode(Int.self, forKey: .listed)
         isListPartial = try container.decode(Bool.self, forKey: .isListPartial)
         local = try container.decode(Int.self, forKey: .local)
-        removed = try container.decode(Int.self, forKey: .removed)
+        deleted = try container.decode(Int.self, forKey: .deleted)
         withheld = try container.decodeIfPresent(WithheldRemovals.self, forKey: .withheld)
         unchanged = try container.decode(Int.self, forKey: .unchanged)
         planned = try container.decode(Int.self, forKey: .planned)
@@ -30,7 +30,7 @@ extension SyncReport: Codable {
         try container.encode(listed, forKey: .listed)
         try container.encode(isListPartial, forKey: .isListPartial)
         try container.encode(local, forKey: .local)
-        try container.encode(removed, forKey: .removed)
+        try container.encode(deleted, forKey: .deleted)
         try container.encodeIfPresent(withheld, forKey: .withheld)
         try container.encode(unchanged, forKey: .unchanged)
         try container.encode(planned, forKey: .planned)

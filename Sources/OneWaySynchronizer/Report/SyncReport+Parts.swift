@@ -5,8 +5,8 @@ extension SyncReport {
         case inserted
         /// It was stored, and was downloaded again.
         case updated
-        /// It was stored and absent from the source, and was removed.
-        case removed
+        /// It was stored and absent from the source, and was deleted.
+        case deleted
         /// It was stored and absent from the source, and was kept.
         case withheld
     }

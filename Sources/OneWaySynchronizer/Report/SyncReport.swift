@@ -14,8 +14,8 @@ public struct SyncReport: Sendable {
     /// The number of items stored locally when the pass began.
     public var local = 0
 
-    /// The number of local items removed.
-    public var removed = 0
+    /// The number of local items deleted.
+    public var deleted = 0
 
     /// The removals that were withheld, and why; `nil` if there were none.
     public var withheld: WithheldRemovals?
@@ -82,10 +82,10 @@ public struct SyncReport: Sendable {
 }
 
 extension SyncReport: CustomStringConvertible {
-    /// The report as text, such as `100 listed: 10 inserted, 2 updated, 85 unchanged, 1 removed, 3
+    /// The report as text, such as `100 listed: 10 inserted, 2 updated, 85 unchanged, 1 deleted, 3
     /// failed`.
     public var description: String {
-        var parts = ["\(inserted) inserted", "\(updated) updated", "\(unchanged) unchanged", "\(removed) removed"]
+        var parts = ["\(inserted) inserted", "\(updated) updated", "\(unchanged) unchanged", "\(deleted) deleted"]
         if failed > 0 { parts.append("\(failed) failed") }
         if remaining > 0 { parts.append("\(remaining) not downloaded") }
         if let withheld { parts.append("\(withheld.count) removals withheld") }
