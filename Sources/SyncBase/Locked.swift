@@ -49,11 +49,13 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
         return try body(&content.pointee)
     }
 
+    /// Locks. Not inlined, because other modules do not import the system's library.
     @usableFromInline
     func acquire() {
         pthread_mutex_lock(lock)
     }
 
+    /// Unlocks.
     @usableFromInline
     func release() {
         pthread_mutex_unlock(lock)

@@ -7,8 +7,8 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// Changes with objects in them, of which those that follow each other are merged together if that
-/// makes no difference.
+/// Changes whose objects contain others. Neighbouring changes are merged together if the effect is
+/// the same.
 @Suite(.endsInTime) struct JoinedChangesTests {
     private static let model = Result {
         try DataModel {
