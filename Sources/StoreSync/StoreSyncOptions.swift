@@ -59,6 +59,10 @@ public struct StoreSyncOptions: Sendable {
     /// ``StoreSyncError/unknownVersion(entity:attribute:)`` if the entity has no such attribute.
     public var newerBy: String?
 
+    /// The number of nested records that wait until the whole list has been read: 16,384. Tests set
+    /// lower ones.
+    package var waitingLimit = 1 << 14
+
     /// The meaning of a key that an object lacks.
     public enum AbsentKeys: String, Hashable, Sendable, CaseIterable, Codable {
         /// The rule of the source. If it has none, same as `clear` for an entity that was inferred

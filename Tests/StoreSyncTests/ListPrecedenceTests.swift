@@ -77,4 +77,38 @@ import Testing
         #expect(try await world.column("name", of: "Person") == [.null, "x"])
         #expect(try await world.column("id", of: "Person", where: "boss != null") == [1])
     }
+
+    /// Memory is bounded: not all nested objects can wait for the end of the list.
+    @Test(arguments: [0, 3, 1000], [1, 1000])
+    func theListWinsOverNestedObjectsThatDoNotWait(limit: Int, rowCount: Int) async throws {
+        func user(_ id: Int, _ company: Int, _ more: String = "") -> String {
+            #"{"id":\#(id),"name":"n\#(id)","company":{"id":\#(company)}\#(more)}"#
+        }
+        func manager(_ id: Int, _ name: String, _ company: Int) -> String {
+            #","manager":{"id":\#(id),"name":"\#(name)","company":{"id":\#(company)}}"#
+        }
+        var options = StoreSyncOptions()
+        options.waitingLimit = limit
+        let list = [
+            // Users 2 and 9 are nested before the list has them, users 1 and 8 after it.
+            user(1, 1, manager(2, "x", 3)), user(2, 2, manager(1, "y", 3)), user(3, 1, manager(9, "z", 3)),
+            user(4, 1, manager(1, "y", 2)), user(8, 2, manager(7, "n7", 1)), user(9, 2, manager(8, "x", 1)),
+        ]
+        let world = try world(rowCount)
+        for _ in 0..<2 {
+            _ = try await world.store.sync("User", .text("[\(list.joined(separator: ","))]"), options: options)
+            let names = try await world.column("name")
+            #expect(names == ["n1", "n2", "n3", "n4", "n7", "n8", "n9"])
+            #expect(try await world.column("id", where: "company.id = 1") == [1, 3, 4, 7])
+            #expect(try await world.column("id", where: "company.id = 2") == [2, 8, 9])
+            #expect(try await world.column("id", where: "manager.id = 1") == [2, 4])
+        }
+        // A payload that agrees with itself writes nothing.
+        let clear = [user(1, 1, manager(2, "n2", 2)), user(2, 2, manager(1, "n1", 1)), user(3, 1)]
+        for round in 0..<2 {
+            let json = "[\(clear.joined(separator: ","))]"
+            let result = try await world.store.sync("User", .text(json), options: options)
+            #expect(result.drift.isEmpty && result.isUnchanged == (round == 1))
+        }
+    }
 }

@@ -5,7 +5,8 @@ import SyncStore
 /// What nested objects state about objects of the entities that the payload's list has.
 ///
 /// It waits until the whole list has been read, because an object of the list takes precedence over
-/// a nested one. Memory grows with the number of such nested objects.
+/// a nested one. If more waits than ``SyncRules/waitingLimit``, it is applied at once, so that
+/// memory is bounded: what the list states later replaces it.
 struct NestedStatements {
     /// The values of the objects of one entity, in the order of the payload.
     struct Values {
@@ -32,6 +33,8 @@ struct NestedStatements {
     fileprivate var values: [Values] = []
     /// The relationships, in the order in which the pass met them.
     fileprivate var links: [Links] = []
+    /// The number of records that wait.
+    private(set) var count = 0
 
     /// Adds the records that a merge without updates matched with stored objects.
     mutating func add(
@@ -48,19 +51,25 @@ struct NestedStatements {
             values[index].records.append(row: row, of: records)
             values[index].objects.append(merged.object)
             values[index].elementIndices.append(elementIndex(row))
+            count += 1
         }
     }
 
     mutating func add(_ statement: Links) {
         links.append(statement)
+        count += statement.group.records.count
     }
 }
 
 extension SyncPass {
-    /// Ends a reading of the list. Moves what the list has moved, and applies what nested objects
-    /// state about the list's entities and the list does not.
+    /// Ends a reading of the list. Moves what the list has moved, and applies what waits.
     func endReading() async throws {
         try await linkMoved()
+        try await applyNested()
+    }
+
+    /// Applies what nested objects state about the list's entities and the list does not.
+    func applyNested() async throws {
         isListRead = true
         defer { isListRead = false }
         repeat {

@@ -57,7 +57,7 @@ final class SyncPass {
     /// What nested objects state about objects of the list. `endReading()` applies what the list
     /// does not decide.
     var nested = NestedStatements()
-    /// Whether the list has been read, and what nested objects state about it applies at once.
+    /// Whether what nested objects state about the list applies at once.
     var isListRead = false
     /// The index of the root entity of the payload's list; nil in an import, and if there is no
     /// list.
@@ -160,6 +160,7 @@ final class SyncPass {
     func mergeListed(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
         let cuts = rules.relates ? BatchCuts.cuts(of: batch, in: model) : []
         for part in batch.parts(beginningAt: cuts) { try await merge(part, origin, collect) }
+        if nested.count > rules.waitingLimit { try await applyNested() }
     }
 
     /// Merges objects and their nested objects.

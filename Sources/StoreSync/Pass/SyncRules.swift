@@ -25,6 +25,8 @@ struct SyncRules {
     var setsRefusedAside = false
     /// Whether properties that an object's JSON lacks are cleared.
     var clearsAbsent = false
+    /// The number of nested records that wait for the end of the list.
+    var waitingLimit = 0
 
     /// Whether relationships are processed.
     var relates: Bool {
@@ -66,6 +68,7 @@ struct SyncRules {
         willInsert = options.willInsert
         reportsKeys = options.reportsKeys
         setsRefusedAside = options.setsRefusedAside
+        waitingLimit = options.waitingLimit
         clearsAbsent = options.absentKeys == .clear || (isInferred && options.absentKeys == .automatic)
     }
 
