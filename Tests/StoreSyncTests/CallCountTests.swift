@@ -88,4 +88,20 @@ import Testing
         #expect(calls.count(of: .merge) == singleCalls.count(of: .merge))
         #expect(try await world.state() == single.state())
     }
+
+    /// Identifiers that wait are looked up after changes that insert something, and at the end.
+    @Test func changesThatInsertNothingDoNotLookForWaitingObjects() async throws {
+        let calls = Calls()
+        let world = try SyncWorld { HookedStore($0, calls) }
+        try await world.sync(#"[{"id":1,"company_id":7},{"id":2,"company_id":8}]"#)
+        func lookUps(_ texts: String...) async throws -> Int {
+            let count = calls.count(of: .find)
+            try await world.json.apply(texts.map { .objects(.text($0)) }, into: "User")
+            return calls.count(of: .find) - count
+        }
+        let (one, other) = (#"{"id":1,"name":"a"}"#, #"{"id":1,"name":"b"}"#)
+        #expect(try await lookUps(one, other) == lookUps(one, other, one, other, one, other))
+        _ = try await lookUps(one, #"{"id":3,"company":{"id":7}}"#, other)
+        #expect(try await world.column("id", where: "company.id = 7") == [1, 3])
+    }
 }

@@ -18,9 +18,11 @@ extension SyncPass {
         removing gone: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?
     ) async throws {
         try await endReading()
-        // Identifiers that wait for their objects get those of this change.
-        let waits = try await waitsForObjects()
-        if waits || !deferred.isEmpty {
+        // Identifiers that wait for their objects get those that this change has inserted.
+        var settles = !deferred.isEmpty
+        if tally.hasInserted, !settles { settles = try await waitsForObjects() }
+        tally.hasInserted = false
+        if settles {
             unresolved = try await linkDeferred()
             deferred = DeferredLinks()
             try await settlePendingLinks()

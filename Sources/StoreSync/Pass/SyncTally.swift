@@ -46,6 +46,8 @@ struct SyncTally {
     var drift = DriftReport()
     /// Whether the payload has pages, which may break off and be read again.
     private var hasPages = false
+    /// Whether an object was inserted since this was set to false.
+    var hasInserted = false
     /// Whether the pass deleted no object, not even one that it had inserted.
     private(set) var deletesNothing = true
 
@@ -138,6 +140,7 @@ struct SyncTally {
             if hasPages, isFirst || rows.abandoned.remove(row) != nil { rows.fresh.append(row) }
             switch change {
             case .inserted:
+                hasInserted = true
                 rows.inserted.insert(row)
                 counts.inserted += 1
             case .updated:
