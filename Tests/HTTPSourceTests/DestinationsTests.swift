@@ -16,7 +16,10 @@ import Testing
     private func client(
         _ destinations: HTTPClient.Destinations, _ transport: any HTTPClient.Transport = HTTPClient.systemTransport()
     ) -> HTTPClient {
-        HTTPClient(transport: transport, retry: RetryPolicy(maxAttempts: 1), destinations: destinations)
+        // A server in this process may wait long for its turn.
+        HTTPClient(
+            transport: transport, limits: HTTPClient.Limits(silence: .seconds(600)),
+            retry: RetryPolicy(maxAttempts: 1), destinations: destinations)
     }
 
     private static func transports() -> [any HTTPClient.Transport] {

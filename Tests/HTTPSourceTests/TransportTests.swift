@@ -8,11 +8,11 @@ import Testing
 
 /// What the system's transport does with servers over real sockets.
 @Suite(.endsInTime) struct TransportTests {
-    private let client = HTTPClient(retry: RetryPolicy(maxAttempts: 1))
+    /// A server in this process may wait long for its turn.
+    private static let patient = HTTPClient.Limits(silence: .seconds(600))
+    private let client = HTTPClient(limits: patient, retry: RetryPolicy(maxAttempts: 1))
 
-    private func get(_ response: LoopbackResponse, limits: HTTPClient.Limits = HTTPClient.Limits()) async throws
-        -> [UInt8]
-    {
+    private func get(_ response: LoopbackResponse, limits: HTTPClient.Limits = patient) async throws -> [UInt8] {
         try await LoopbackHTTPServer.serving({ _ in response }) { server in
             let url = try #require(URL(string: server.baseURL + "/"))
             return try await HTTPClient(limits: limits, retry: RetryPolicy(maxAttempts: 1)).data(from: url)
