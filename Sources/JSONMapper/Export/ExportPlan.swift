@@ -64,12 +64,19 @@ final class ExportPlan: Sendable {
         let emptyStyle: EmptyStyle
         /// Whether an export can reach the relationship again from its objects.
         let isOnCycle: Bool
+        /// The slot of the attribute for the key that the relationship was read from; nil for none.
+        let keySlot: Int?
+        /// The keys under which only the identifier of the object is written.
+        let identifierKeys: [String]
     }
 
     let layout: EntityLayout
     let steps: [Step]
     /// The steps without relationships.
     let ownSteps: [Step]
+    /// The step of the attribute that identifies objects; nil if the identity is not exactly one
+    /// attribute.
+    let identityStep: Step?
     let transformed: [Transformed]
     let styled: [Styled]
     let relationships: [Related]
@@ -86,6 +93,7 @@ final class ExportPlan: Sendable {
         var transformed: [Transformed] = []
         var styled: [Styled] = []
         var relationships: [Related] = []
+        var identity: ExportKeyTree.Leaf?
         for attribute in keys.attributes where attribute.isExportable {
             guard var path = attribute.path(options.keyStyle) else { continue }
             if options.relationships == .nested, path == ["destroy"] { path = ["_destroy"] }
@@ -103,11 +111,13 @@ final class ExportPlan: Sendable {
                 leaf = ExportKeyTree.Leaf(kind: .transformedAttribute, index: transformed.count)
                 transformed.append(found)
             }
+            if keys.identitySlots == [attribute.slot] { identity = leaf }
             tree.add(leaf, at: path)
         }
         otherKeysSlot = keys.otherKeysSlot
         let others = keys.otherKeysSlot.map { [Step(kind: .otherKeys, index: $0, key: [])] } ?? []
         ownSteps = tree.steps + others
+        identityStep = identity.map { Step(kind: $0.kind, index: $0.index, key: []) }
         for relationship in keys.relationships where relationship.isExportable && options.relationships != .none {
             guard var path = relationship.path(options.keyStyle), let last = path.popLast()
             else { continue }
@@ -122,7 +132,9 @@ final class ExportPlan: Sendable {
             relationships.append(
                 Related(
                     relationship: relationship.relationship, emptyStyle: relationship.emptyStyle(keys.dialect),
-                    isOnCycle: cycles.contain(relationship.relationship)))
+                    isOnCycle: cycles.contain(relationship.relationship),
+                    keySlot: options.relationships == .array ? relationship.keyAttribute?.slot : nil,
+                    identifierKeys: relationship.identifierSpellings.map { $0[0] }))
         }
         steps = tree.steps + others
         self.transformed = transformed

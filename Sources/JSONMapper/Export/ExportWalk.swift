@@ -116,20 +116,8 @@ struct ExportWalk {
                 continue
             }
             switch steps[place].kind {
-            case .attribute:
-                writer.key(quoted: steps[place].key)
-                try writer.value(object.value(at: index))
-            case .dateAttribute:
-                writer.key(quoted: steps[place].key)
-                try writer.value(object.value(at: index), dates: options.dateFormat)
-            case .floatAttribute:
-                writer.key(quoted: steps[place].key)
-                try writer.float(object.value(at: index))
-            case .transformedAttribute:
-                writer.key(quoted: steps[place].key)
-                try writer.value(try json(of: plan.transformed[index], in: object))
-            case .styledAttribute:
-                try write(object.value(at: plan.styled[index].slot), plan.styled[index], steps[place].key, &writer)
+            case .attribute, .dateAttribute, .floatAttribute, .transformedAttribute, .styledAttribute:
+                try write(steps[place], under: steps[place].key, of: object, plan, &writer)
             case .otherKeys:
                 if case .json(let json) = object.value(at: index) { writer.members(of: json.text) }
             case .beginGroup:
@@ -147,6 +135,29 @@ struct ExportWalk {
         }
         writer.endObject()
         return nil
+    }
+
+    /// Writes an attribute.
+    private func write(
+        _ step: ExportPlan.Step, under key: [UInt8], of object: Object, _ plan: ExportPlan, _ writer: inout JSONWriter
+    ) throws {
+        switch step.kind {
+        case .attribute:
+            writer.key(quoted: key)
+            try writer.value(object.value(at: step.index))
+        case .dateAttribute:
+            writer.key(quoted: key)
+            try writer.value(object.value(at: step.index), dates: options.dateFormat)
+        case .floatAttribute:
+            writer.key(quoted: key)
+            try writer.float(object.value(at: step.index))
+        case .transformedAttribute:
+            writer.key(quoted: key)
+            try writer.value(try json(of: plan.transformed[step.index], in: object))
+        case .styledAttribute:
+            try write(object.value(at: plan.styled[step.index].slot), plan.styled[step.index], key, &writer)
+        case .otherKeys, .relationship, .beginGroup, .endGroup: break
+        }
     }
 
     /// The keys of a JSON object, with quotes; none for another value.
@@ -194,6 +205,15 @@ struct ExportWalk {
                 writer.null()
                 return nil
             case .list: break
+            }
+        }
+        if let slot = export.keySlot, case .string(let text) = object.value(at: slot),
+            export.identifierKeys.contains(text), let target = objects.first
+        {
+            let plan = plans[target.layout.index]
+            if let identity = plan.identityStep {
+                try write(identity, under: JSONWriter.quotedKey(text), of: target, plan, &writer)
+                return nil
             }
         }
         writer.key(quoted: key)

@@ -378,6 +378,9 @@ struct ElementMapper {
         let before = cursor
         if found.relationship >= 0, keepsRelationships {
             guard try takeNested(&cursor, found) else { return false }
+            if let slot = mapping.relationshipKeySlots[found.relationship] {
+                group.records.setString(found.bytes, at: slot)
+            }
         } else {
             try cursor.skipValue()
         }

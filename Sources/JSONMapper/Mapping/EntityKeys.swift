@@ -65,7 +65,14 @@ package struct EntityKeys: Sendable {
             attributes = layout.attributes.enumerated().map { slot, attribute in
                 Self.inferredKeys(attribute, slot: slot, prefixes: prefixes, dialect.annotations)
             }
-            relationships = layout.relationships.map { Self.inferredKeys($0, dialect.annotations) }
+            let keyAttributes = attributes.filter { $0.attribute.type == .string }
+            relationships = layout.relationships.map { relationship in
+                var keys = Self.inferredKeys(relationship, dialect.annotations)
+                keys.keyAttribute = keyAttributes.first {
+                    $0.attribute.userInfo[JSONDialect.keyOfAnnotation] == relationship.name
+                }
+                return keys
+            }
         } else {
             attributes = layout.attributes.enumerated().map { slot, attribute in
                 Self.annotatedKeys(attribute, slot: slot, dialect.annotations)
@@ -269,7 +276,9 @@ package struct EntityKeys: Sendable {
 extension SyncAttribute {
     /// Whether no JSON key leads to the attribute, in a dialect that infers keys from names.
     var isUnmapped: Bool {
-        [JSONDialect.unmappedAnnotation, JSONDialect.otherKeysAnnotation, JSONDialect.contentHashAnnotation]
-            .contains { userInfo[$0] != nil }
+        [
+            JSONDialect.unmappedAnnotation, JSONDialect.otherKeysAnnotation, JSONDialect.contentHashAnnotation,
+            JSONDialect.keyOfAnnotation,
+        ].contains { userInfo[$0] != nil }
     }
 }

@@ -62,6 +62,8 @@ package final class EntityMapping: Sendable {
     /// The slot of the attribute that identifies objects by their whole content; nil if there is
     /// none.
     let contentHashSlot: Int?
+    /// The slot of the attribute for the key of each relationship, by index; nil for none.
+    let relationshipKeySlots: [Int?]
     /// Whether objects are identified by attributes with a key in JSON, not by their content.
     package let identifiesByKey: Bool
     /// Whether an export omits an attribute without a value, by slot.
@@ -120,6 +122,7 @@ package final class EntityMapping: Sendable {
         otherKeysSlot = keys.otherKeysSlot
         expectsOtherKeys = keys.expectsOtherKeys
         contentHashSlot = keys.slot(marked: JSONDialect.contentHashAnnotation, .int64)
+        relationshipKeySlots = keys.relationships.map { $0.keyAttribute?.slot }
         identifiesByKey = layout.hasIdentity && contentHashSlot == nil
         omitsNull = keys.attributes.map { $0.emptyStyle == .omit }
         emptyStyles = keys.relationships.map { $0.emptyStyle(keys.dialect) }

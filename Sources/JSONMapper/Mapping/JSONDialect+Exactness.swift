@@ -33,6 +33,12 @@ extension JSONDialect {
     package static let otherKeysAnnotation = "sync.otherKeys"
     /// The mark `YES` of an integer attribute that identifies objects by their whole content.
     package static let contentHashAnnotation = "sync.contentHash"
+    /// The name of the to-one relationship of which a string attribute holds the key that it was
+    /// read from.
+    ///
+    /// An object then is exported under that key: whole under `company`, and by its identifier
+    /// under `company_id`.
+    package static let keyOfAnnotation = "sync.keyOf"
 }
 
 /// The form that an export writes for a property without a value.

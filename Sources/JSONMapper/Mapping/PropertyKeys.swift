@@ -73,6 +73,8 @@ package struct RelationshipKeys: Sendable {
 
     let snakeCasePath: [String]
     let camelCasePath: [String]
+    /// The attribute for the key that the relationship was read from; nil for none.
+    package internal(set) var keyAttribute: AttributeKeys?
 
     /// The form that an export writes if there are no related objects.
     func emptyStyle(_ dialect: JSONDialect) -> EmptyStyle {

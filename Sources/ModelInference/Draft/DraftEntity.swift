@@ -73,6 +73,13 @@ struct DraftEntity {
         identity = [name]
     }
 
+    /// Adds an attribute for the key that a relationship was read from.
+    mutating func addKey(of relationship: String) {
+        let name = EntityNaming.unused("\(relationship)Key", isUsed: isUsed)
+        attributes.append(
+            DraftAttribute(name: name, type: .string, userInfo: [JSONDialect.keyOfAnnotation: relationship]))
+    }
+
     /// Annotates properties whose keys the convention does not find, or writes differently.
     mutating func annotateKeys() {
         let plain = SyncEntity(name, attributes: attributes.map(\.attribute), relationships: [])

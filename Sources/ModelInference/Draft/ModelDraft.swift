@@ -209,8 +209,8 @@ struct ModelDraft {
         }
     }
 
-    /// Removes the attributes that only spell a relationship to one object by its identifier, such
-    /// as `company_id` in objects without a `company`.
+    /// Replaces the attributes that only spell a relationship to one object by its identifier, such
+    /// as `company_id` in objects without a `company`, by the key that an object has.
     ///
     /// The relationship is read from both keys by convention. Its key must be the conventional one,
     /// and no object may need both keys or null, which an export could not write.
@@ -223,12 +223,14 @@ struct ModelDraft {
                 let identity = target.attributes.first(where: { $0.name == target.identity[0] })
             else { continue }
             let spellings = EntityKeys.spellings(of: relationship.name, isToMany: false)
+            let count = entities[index].attributes.count
             entities[index].attributes.removeAll { attribute in
                 guard let key = attribute.property, key.name != property.name, spellings.contains(key.name),
                     !entity.identity.contains(attribute.name), attribute.type == identity.type
                 else { return false }
                 return key.nullCount == 0 && key.count + property.count <= entity.node.objectCount
             }
+            if entities[index].attributes.count < count { entities[index].addKey(of: relationship.name) }
         }
     }
 

@@ -108,6 +108,7 @@ struct ModelEvolution {
             if let index = indices[key] {
                 metRelationships.insert(index)
                 follow(index, of: place, key: key, to: declared)
+                addKey(of: relationship, named: keys.relationships[index].relationship.name, to: place)
             } else if let slot = slots[key] {
                 metAttributes.insert(slot)
                 var json = SyncAttribute(key, .json)
@@ -115,7 +116,9 @@ struct ModelEvolution {
                 widen(slot, of: place, key: key, by: json)
                 addOtherKeys(nil, to: place)
             } else {
-                add(declared, key: key, to: place)
+                // An attribute that the earlier model has for one of the keys keeps it.
+                let isConventional = !relationship.identifierSpellings.contains { slots[$0[0]] != nil }
+                add(relationship, key: key, isConventional: isConventional, to: place)
             }
         }
         for index in keys.relationships.indices
@@ -206,6 +209,17 @@ struct ModelEvolution {
 
     // MARK: Relationships
 
+    /// Adds the attribute for the key that a relationship was read from, unless the entity has it.
+    private mutating func addKey(of relationship: RelationshipKeys, named name: String, to place: Int) {
+        let annotation = JSONDialect.keyOfAnnotation
+        guard var attribute = relationship.keyAttribute?.attribute,
+            !entities[place].attributes.contains(where: { $0.userInfo[annotation] == name })
+        else { return }
+        attribute.name = EntityNaming.unused(attribute.name, isUsed: entities[place].isUsed)
+        attribute.userInfo[annotation] = name
+        entities[place].attributes.append(attribute)
+    }
+
     private mutating func setEmpty(_ style: String?, relationship index: Int, of place: Int) {
         entities[place].relationships[index].userInfo[JSONDialect.emptyAnnotation] = style
     }
@@ -235,14 +249,21 @@ struct ModelEvolution {
     }
 
     /// Adds a relationship, its inverse and, unless the result already has it, its destination.
-    private mutating func add(_ relationship: SyncRelationship, key: String, to place: Int) {
+    ///
+    /// - Parameter isConventional: Whether the relationship may be read from keys of identifiers.
+    private mutating func add(_ keys: RelationshipKeys, key: String, isConventional: Bool, to place: Int) {
+        let relationship = keys.relationship.declaration
         let destination = counterparts[relationship.destination] ?? addEntity(relationship.destination)
         guard let target = entities.firstIndex(where: { $0.name == destination }) else { return }
         var added = relationship
         added.name = EntityNaming.unused(relationship.name, isUsed: entities[place].isUsed)
         added.destination = destination
-        added.userInfo["sync.remoteKey"] = nil
-        added.userInfo[JSONDialect.literalKeyAnnotation] = key
+        if isConventional, keys.keyAttribute != nil, added.name == relationship.name {
+            addKey(of: keys, named: added.name, to: place)
+        } else {
+            added.userInfo["sync.remoteKey"] = nil
+            added.userInfo[JSONDialect.literalKeyAnnotation] = key
+        }
         let inverse = relationship.inverse.flatMap { name in
             later[relationship.destination]?.relationship(name)?.declaration
         }
@@ -276,7 +297,7 @@ struct ModelEvolution {
             guard let key = relationship.key,
                 let place = entities.firstIndex(where: { $0.name == name })
             else { continue }
-            add(relationship.relationship.declaration, key: key, to: place)
+            add(relationship, key: key, isConventional: true, to: place)
         }
         return name
     }

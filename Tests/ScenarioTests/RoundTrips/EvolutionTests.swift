@@ -84,6 +84,11 @@ import Testing
         (#"[{"id":1,"ended_at":null}]"#, #"[{"id":1,"ended_at":1680893993},{"id":2,"ended_at":null}]"#),
         (#"[{"id":1,"ts":"x"}]"#, #"[{"id":1,"ts":1680893993}]"#),
         (#"[{"id":1,"on":"x"}]"#, #"[{"id":1,"on":"2014-01-02"}]"#),
+        (
+            #"[{"id":1,"company":{"id":5,"name":"x"}}]"#,
+            #"[{"id":1,"company":{"id":5,"name":"x"}},{"id":2,"company_id":5}]"#
+        ),
+        (#"[{"id":1}]"#, #"[{"id":1,"company":{"id":5,"name":"x"}},{"id":2,"company_id":5}]"#),
     ])
     func aLaterFileComesBackAsItWas(first: String, second: String) async throws {
         try await check(first, then: second)
