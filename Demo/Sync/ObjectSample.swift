@@ -25,8 +25,8 @@ struct ObjectSample {
     ///
     /// - Returns: The bytes of the page that were read.
     /// - Throws: `JSONError` unless there is an array at the key path; errors of the page.
-    mutating func add(_ page: ErasedSequence<[UInt8]>.Iterator, at keyPath: String) async throws -> [UInt8] {
-        let reader = JSONReader(layout: .array(at: keyPath))
+    mutating func add(_ page: ErasedSequence<[UInt8]>.Iterator, layout: JSONReader.Layout) async throws -> [UInt8] {
+        let reader = JSONReader(layout: layout)
         var found: [UInt8] = []
         var bytes: [UInt8] = []
         while objects.count + found.count < byteLimit {

@@ -1,3 +1,4 @@
+import JSONMapper
 import StoreSync
 import SyncBase
 
@@ -63,7 +64,8 @@ actor SampledPass: RemotePass {
             }
             do {
                 let rest = ErasedSequence(chunks).makeAsyncIterator()
-                let bytes = try await sample.add(rest, at: keyPath)
+                let layout: JSONReader.Layout = page.isOpenEnded ? .lines(at: keyPath) : .array(at: keyPath)
+                let bytes = try await sample.add(rest, layout: layout)
                 var copy = page
                 copy.json = .chunks(PartlyReadBody(beginning: bytes, rest: rest))
                 read.append(copy)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPSource
 
-/// Bodies of other formats become arrays of objects, however they arrive.
+/// Bodies of other formats become lines or arrays of objects, however they arrive.
 @Suite(.endsInTime) struct BodyRecoderTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let format: HTTPAPI.Format
@@ -39,7 +39,8 @@ import Testing
     private static let events: [(String, String?)] = [
         ("data: {\"a\":1}\n\ndata: 2\n\n", #"[{"a":1},2]"#),
         ("event: x\ndata: 1\n\n: c\n\ndata: 2\n\n", "[1,2]"), ("", "[]"), ("data: 1\n\ndata: 2\n", nil),
-        ("data: 1\n\nevent: error\ndata: 2\n\n", nil),
+        ("data: 1\n\nevent: error\ndata: 2\n\n", nil), ("data: {\ndata:  \"a\":1}\n\n", #"[{"a":1}]"#),
+        ("<html>\n", nil), ("{\"a\":1}\n", nil),
     ]
 
     static let cases: [Case] = {
@@ -49,20 +50,50 @@ import Testing
         return cases
     }()
 
-    private func recoded(_ pieces: [[UInt8]], _ format: HTTPAPI.Format) throws -> JSONValue? {
-        var recoder = try #require(BodyRecoder(format))
-        let bytes = pieces.flatMap { recoder.recode($0) } + recoder.finish()
-        return try? JSONValue(parsing: bytes, exactDecimals: true)
+    /// The elements that a reader finds; nil if the body is no list.
+    private func elements(_ pieces: [[UInt8]], _ format: HTTPAPI.Format) throws -> JSONValue? {
+        var recoder = try #require(BodyRecoder(format, endSign: .line(keyPath: "end")))
+        let reader = JSONReader(layout: format.isOpenEnded ? .lines : .array())
+        var elements: [JSONValue] = []
+        do {
+            for piece in pieces {
+                try reader.append(recoder.recode(piece))
+                while let element = try reader.nextValue(exactDecimals: true) { elements.append(element) }
+            }
+            try reader.append(recoder.finish())
+            reader.finish()
+            while let element = try reader.nextValue(exactDecimals: true) { elements.append(element) }
+        } catch is JSONError {
+            return nil
+        }
+        return .array(elements)
     }
 
-    @Test(arguments: cases) func everyValueIsAnObjectOfTheArray(example: Case) throws {
+    @Test(arguments: cases) func everyValueIsAnElement(example: Case) throws {
         let bytes = Array(example.body.utf8)
-        var expected = try example.expected.map { try JSONValue(parsing: Array($0.utf8), exactDecimals: true) }
-        if case .array = expected {} else { expected = nil }
+        let expected = try example.expected.map { try JSONValue(parsing: Array($0.utf8), exactDecimals: true) }
         for arrival in Axes.arrivals(of: bytes.count) {
-            var found = try recoded(arrival.pieces(of: bytes), example.format)
-            if case .array = found {} else { found = nil }
-            #expect(found == expected, "\(arrival)")
+            #expect(try elements(arrival.pieces(of: bytes), example.format) == expected, "\(arrival)")
+        }
+    }
+
+    /// Only the last line can be the sign of the end, with blank lines after it or without.
+    @Test(arguments: [
+        ("{\"a\":1}\n{\"end\":true}\n", 1, true), ("{\"a\":1}\r\n{\"end\":1}\r\n\r\n \n", 1, true),
+        ("{\"end\":true}", 0, true), ("{\"end\":true}\n{\"a\":1}", 2, false), ("{\"a\":1}\n{\"end\":false}", 2, false),
+        ("\n\n", 0, false), ("", 0, false),
+    ])
+    func theLastLineMayBeTheSignOfTheEnd(body: String, count: Int, hasEndSign: Bool) throws {
+        let bytes = Array(body.utf8)
+        for arrival in Axes.arrivals(of: bytes.count) {
+            var recoder = try #require(BodyRecoder(.lines, endSign: .line(keyPath: "end")))
+            let reader = JSONReader(layout: .lines)
+            for piece in arrival.pieces(of: bytes) { try reader.append(recoder.recode(piece)) }
+            try reader.append(recoder.finish())
+            reader.finish()
+            while try reader.nextValue() != nil {}
+            #expect(reader.elementCount == count, "\(arrival)")
+            #expect(recoder.hasEndSign == hasEndSign, "\(arrival)")
         }
     }
 }

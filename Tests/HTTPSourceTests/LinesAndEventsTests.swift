@@ -197,7 +197,7 @@ import Testing
 
     /// Lines that are no fields are ignored, but a body of nothing else is no stream.
     @Test(arguments: [
-        ("Service unavailable\n\n", "Service unavailable"), ("{\"error\":\"down\"}\n\n", "the page is no list"),
+        ("Service unavailable\n\n", "Service unavailable"), ("{\"error\":\"down\"}\n\n", "unexpected"),
         ("<html>\n\n</html>\n\n", "HTML"), ("upstream timeout: 30\r\n\r\n", "upstream timeout"),
     ])
     func aTextThatIsNoStreamDeletesNothing(body: String, text: String) async throws {

@@ -157,17 +157,20 @@ import Testing
     // MARK: Errors in place of objects
 
     @Test(arguments: [
-        (#"[{"id":1,"name":"a"},{"error":"broken off"}]"#, true, true),
-        (#"[{"id":1,"name":"a"},{"error":"broken off"}]"#, false, false),
-        (#"[{"error":"one is left out"},{"id":1,"name":"a"}]"#, true, false),
-        (#"[{"id":1,"name":"a"},{"error":"x"},{"error":"y"}]"#, true, true), (#"[{"id":1,"name":"a"}]"#, true, false),
+        ([#"{"id":1,"name":"a"}"#, #"{"error":"broken off"}"#], true, true),
+        ([#"{"id":1,"name":"a"}"#, #"{"error":"broken off"}"#], false, false),
+        ([#"{"error":"one is left out"}"#, #"{"id":1,"name":"a"}"#], true, false),
+        ([#"{"id":1,"name":"a"}"#, #"{"error":"x"}"#, #"{"error":"y"}"#], true, true),
+        ([#"{"id":1,"name":"a"}"#], true, false),
     ])
-    func anOpenEndedPageMayEndInAnError(json: String, isOpenEnded: Bool, isDoubtful: Bool) async throws {
+    func anOpenEndedPageMayEndInAnError(elements: [String], isOpenEnded: Bool, isDoubtful: Bool) async throws {
         let world = try SyncWorld.users()
         try await world.sync(usersJSON(1...3))
         let source = Source { index in
             guard index < 2 else { return nil }
-            var page = RemotePage(.bytes(Array((index == 0 ? usersJSON([1]) : json).utf8)))
+            let elements = index == 0 ? [#"{"id":1,"name":"user 1"}"#] : elements
+            let json = isOpenEnded ? elements.joined(separator: "\n") : "[\(elements.joined(separator: ","))]"
+            var page = RemotePage(.bytes(Array(json.utf8)))
             page.isOpenEnded = isOpenEnded
             return page
         }

@@ -1,10 +1,11 @@
 import JSONMapper
 import StoreSync
 
-/// Converts bodies of other formats to an array of objects, piece by piece.
+/// Converts bodies to what the mapper reads, piece by piece: open-ended formats to a value on each
+/// line, and others to an array of objects.
 struct BodyRecoder: Sendable {
     private enum Mode {
-        /// Newline-delimited JSON.
+        /// Newline-delimited JSON whose last line may be the sign of the end.
         case lines
         /// An object of objects, whose keys become a field of each. An array is read as an object
         /// whose keys are the indices, without null elements.
@@ -39,13 +40,11 @@ struct BodyRecoder: Sendable {
 
     private let mode: Mode
     private let endSign: HTTPAPI.EndSign?
-    /// Whether a line is returned only when the next one begins, because the last may be the sign
-    /// of the end.
-    private let holdsLines: Bool
-    /// The line that is held back, with the bracket or comma before it.
+    /// The last line, which is held back until the next one begins, because it may be the sign of
+    /// the end.
     private var held: [UInt8] = []
-    /// Whether the current line is longer than the limit, and is no longer held back.
-    private var isTooLong = false
+    /// Whether the line that is held back is complete.
+    private var isLineComplete = false
     /// Whether the body ended with the sign of its end.
     private(set) var hasEndSign = false
     private var state = State.start
@@ -89,22 +88,24 @@ struct BodyRecoder: Sendable {
         self.endSign = endSign
         self.limit = limit
         events = EventParser(limit: limit)
-        if case .line = endSign { holdsLines = true } else { holdsLines = false }
         switch format {
         case .array: return nil
-        case .lines: mode = .lines
+        case .lines:
+            // The mapper reads lines as they are.
+            guard case .line = endSign else { return nil }
+            mode = .lines
         case .keyed(let field): mode = .keyed(field: field)
         case .events(let types): mode = .events(types: types)
         case .jsonAPI: mode = .jsonAPI
         }
     }
 
-    /// Returns the next bytes of the array.
+    /// Returns the next bytes for the mapper.
     mutating func recode(_ bytes: [UInt8]) -> [UInt8] {
         var written: [UInt8] = []
         written.reserveCapacity(bytes.count + 64)
         switch mode {
-        case .lines: for byte in withoutMark(bytes) { line(byte, &written) }
+        case .lines: lines(bytes, &written)
         case .keyed(let field): for byte in withoutMark(bytes) { keyed(byte, field, &written) }
         case .events(let types): event(bytes, types, &written)
         case .jsonAPI: document += bytes
@@ -112,22 +113,18 @@ struct BodyRecoder: Sendable {
         return written
     }
 
-    /// Returns the last bytes of the array. An incomplete document remains incomplete.
+    /// Returns the last bytes for the mapper. An incomplete document remains incomplete.
     mutating func finish() -> [UInt8] {
         switch mode {
         case .lines:
-            // A truncated line leaves the array open.
-            if state == .value, depth > 0 || isInString { return held }
-            if state == .start { return Array("[]".utf8) }
-            hasEndSign = isEndSign(held.dropFirst())
-            let last = hasEndSign ? held.prefix { $0 == UInt8(ascii: "[") } : held[...]
-            return last + [UInt8(ascii: "]")]
+            hasEndSign = isEndSign(held)
+            return hasEndSign ? [] : held
         case .events:
-            // An event that is too large, or lacks its blank line, leaves the array open.
-            if state == .end || events.isInEvent { return [] }
-            // The mapper reports anything other than a stream.
-            if state == .start, let line = events.foreignLine { return line }
-            return state == .start ? Array("[]".utf8) : Array("]".utf8)
+            if state == .end { return [] }
+            // An event without its blank line may be incomplete.
+            if events.isInEvent { return Self.unfinished }
+            // The mapper reports anything other than a stream, which may be JSON.
+            return state == .start ? events.foreignLine.map { [UInt8(ascii: "]")] + $0 } ?? [] : []
         case .keyed:
             // Null means an empty collection.
             return state == .word && index == nil ? word == Self.null ? Array("[]".utf8) : word : []
@@ -147,6 +144,8 @@ struct BodyRecoder: Sendable {
     }
 
     private static let null = Array("null".utf8)
+    /// A value without an end, which the mapper reports as a body that was cut off.
+    private static let unfinished = Array("{".utf8)
 
     /// The bytes without a byte order mark at the beginning of the body.
     private mutating func withoutMark(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
@@ -162,59 +161,36 @@ struct BodyRecoder: Sendable {
         return rest
     }
 
-    private mutating func line(_ byte: UInt8, _ written: inout [UInt8]) {
-        let isNewline = byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
-        if state == .value {
-            if isNewline {
-                state = .between
-            } else {
-                put(byte, &written)
-                follow(byte)
+    private mutating func lines(_ bytes: [UInt8], _ written: inout [UInt8]) {
+        if let last = bytes.lastIndex(where: { $0 > 0x20 }) {
+            var begin = bytes.startIndex
+            if let newline = bytes[..<last].lastIndex(of: UInt8(ascii: "\n")) {
+                begin = newline + 1
+                written = held + bytes[..<begin]
+                held = []
+            } else if isLineComplete {
+                written = held
+                held = []
             }
-            return
+            held += bytes[begin...]
+            isLineComplete = bytes[last...].contains(UInt8(ascii: "\n"))
+        } else if !isLineComplete {
+            held += bytes
+            isLineComplete = bytes.contains(UInt8(ascii: "\n"))
         }
-        guard !isNewline, byte != UInt8(ascii: " "), byte != UInt8(ascii: "\t") else { return }
-        if holdsLines {
-            written += held
-            held = []
-        }
-        isTooLong = false
-        put(state == .start ? UInt8(ascii: "[") : UInt8(ascii: ","), &written)
-        put(byte, &written)
-        (state, depth, isInString, isEscaped) = (.value, 0, false, false)
-        follow(byte)
-    }
-
-    private mutating func put(_ byte: UInt8, _ written: inout [UInt8]) {
-        guard holdsLines, !isTooLong else { return written.append(byte) }
-        held.append(byte)
         guard held.count > limit else { return }
         written += held
-        (held, isTooLong) = ([], true)
+        held = []
     }
 
     /// Whether a line is the sign of the end.
-    private func isEndSign(_ line: ArraySlice<UInt8>) -> Bool {
-        guard case .line(let keyPath) = endSign, let value = try? JSONValue(parsing: Array(line)) else { return false }
+    private func isEndSign(_ line: [UInt8]) -> Bool {
+        guard case .line(let keyPath) = endSign, let value = try? JSONValue(parsing: line) else { return false }
         return JSONKeyPath.keys(of: keyPath).reduce(value as JSONValue?) { $0?[$1] }?.isSet ?? false
     }
 
     private func isEndSign(_ event: HTTPEventStream.Event) -> Bool {
         if case .event(let type) = endSign { event.type == type } else { false }
-    }
-
-    /// Tracks the nesting of a line.
-    private mutating func follow(_ byte: UInt8) {
-        if isInString {
-            if endsString(byte) { isInString = false }
-            return
-        }
-        switch byte {
-        case UInt8(ascii: "\""): isInString = true
-        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-        default: break
-        }
     }
 
     /// Whether a byte of a string ends it: a quotation mark that is not escaped.
@@ -239,21 +215,24 @@ struct BodyRecoder: Sendable {
                 case .event(let event) where isEndSign(event): hasEndSign = true
                 case .event(let event) where Self.isRow(event, types):
                     guard event.data.contains(where: { $0 > 0x20 }) else { continue }
-                    written.append(state == .start ? UInt8(ascii: "[") : UInt8(ascii: ","))
-                    written += event.data
+                    written += event.data + [UInt8(ascii: "\n")]
                     (state, hasEndSign) = (.between, false)
                 case .event(let event) where event.type == Self.errorType:
-                    if state == .start { written.append(UInt8(ascii: "[")) }
-                    (state, failure) = (.end, event.data)
-                    return
+                    failure = event.data
+                    return end(&written)
                 case .event, .retry: break
-                case .tooLarge: throw EventParser.TooLarge()
+                case .tooLarge: return end(&written)
                 }
             }
         } catch {
-            if state == .start { written.append(UInt8(ascii: "[")) }
-            state = .end
+            end(&written)
         }
+    }
+
+    /// Ends a stream that is not complete.
+    private mutating func end(_ written: inout [UInt8]) {
+        written += Self.unfinished
+        state = .end
     }
 
     private mutating func keyed(_ byte: UInt8, _ field: String, _ written: inout [UInt8]) {

@@ -48,7 +48,8 @@ struct PageScanner: BodyInspector {
     init(_ plan: Plan) {
         var captures = plan.captures
         if let list = plan.tombstones, !captures.contains(list) { captures.append(list) }
-        reader = JSONReader(layout: .array(at: plan.keyPath).capturing(captures))
+        let list: JSONReader.Layout = plan.format.isOpenEnded ? .lines(at: plan.keyPath) : .array(at: plan.keyPath)
+        reader = JSONReader(layout: list.capturing(captures))
         // No key of a list equals this one, so every value is outside the list.
         frame =
             plan.keyPath.isEmpty && !captures.isEmpty && !plan.format.isOpenEnded

@@ -72,6 +72,18 @@ extension JSONReader {
         /// span lines.
         public static let lines = JSONReader.Layout(kind: .lines, path: [], pathText: "")
 
+        /// Newline-delimited JSON whose values contain their objects at the second part of a key
+        /// path such as `[].object`.
+        ///
+        /// There is no value outside the lines, so a key path to an array finds nothing.
+        package static func lines(at keyPath: String) -> JSONReader.Layout {
+            let keys = JSONKeyPath.list(at: keyPath)
+            guard keys.list.isEmpty else { return array(at: keyPath) }
+            var layout = lines
+            layout.objectPath = keys.object.map { Array($0.utf8) }
+            return layout
+        }
+
         /// The values to capture from the object at each level of the path, one entry per key; nil
         /// for none.
         var probes: [JSONProbe.Node?] {

@@ -121,7 +121,7 @@ extension JSONReader {
                 return true
             }
             window.start += 1
-            if byte == ASCII.newline, !hasNewline {
+            if byte == ASCII.newline || byte == ASCII.carriageReturn, !hasNewline {
                 phase = .betweenLines(isFirst: isFirst, hasNewline: true)
                 return true
             }

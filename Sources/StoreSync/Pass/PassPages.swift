@@ -73,7 +73,8 @@ final class PassPages {
             let payload = try PayloadReader(
                 page.json, at: page.keyPath ?? request.options.keyPath, mapper: request.mapper,
                 entity: request.entity, options: options, capturing: list.map { [$0] } ?? [],
-                acceptsSingleObject: acceptsSingleObject || page.keyPath != nil, flag: flag)
+                acceptsSingleObject: acceptsSingleObject || page.keyPath != nil, isOpenEnded: page.isOpenEnded,
+                flag: flag)
             return (payload, flag != nil || request.rules.isHooked)
         }
         let merger = PageMerger(request: request, pass: pass, collect: collector)

@@ -11,8 +11,8 @@ public struct RemotePage: Sendable {
     package var keyPath: String?
     /// Whether the page names all its objects as gone; false by default.
     package var areGone = false
-    /// Whether the page has no closing syntax, like JSON lines; false by default. A server can then
-    /// report an error only as the last element.
+    /// Whether the page has an object on each line, and no closing syntax; false by default. A
+    /// server can then report an error only as the last element.
     package var isOpenEnded = false
     /// The number of changes that the page joins, each with one object; 1 by default, for any page.
     var changeCount = 1
