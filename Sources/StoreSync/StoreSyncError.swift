@@ -32,6 +32,9 @@ public enum StoreSyncError: Error, Hashable, Sendable {
     case unsuitableTombstones(entity: String, keyPath: String)
     /// This many pages in a row had the same objects as earlier pages.
     case repeatedPages(entity: String, count: Int)
+    /// The source supplies objects without JSON, which a hook, tombstones that are fields, or a
+    /// `StoreProcessor` would read.
+    case noJSON(entity: String)
     /// The entity does not have the attribute that is to order the versions of an object.
     case unknownVersion(entity: String, attribute: String)
 }
@@ -67,6 +70,8 @@ extension StoreSyncError: CustomStringConvertible {
         case .repeatedPages(let entity, let count):
             "\(count) pages in a row had the same \(entity) objects as pages before them; "
                 + "the source seems to ignore the number of the requested page"
+        case .noJSON(let entity):
+            "the source supplies \(entity) objects without JSON, which hooks, tombstones in fields, and items need"
         case .unknownVersion(let entity, let attribute): "\(entity) has no attribute \(attribute)"
         }
     }
@@ -88,7 +93,7 @@ extension StoreSyncError: AreaError {
         case .removalLimitExceeded, .payloadDiffers, .noParent, .unidentifiedObjects, .unsuitableRelationship,
             .unsuitableTombstones:
             .data
-        case .differentModels, .noRelationship, .unsuitableKey, .unknownVersion: .program
+        case .differentModels, .noRelationship, .unsuitableKey, .noJSON, .unknownVersion: .program
         }
     }
 }

@@ -8,6 +8,11 @@ package struct ErasedSequence<Element: Sendable>: AsyncSequence, Sendable {
         makeIterator = { Iterator(base) }
     }
 
+    /// Creates a sequence of values at hand.
+    package init(elements: some Sequence<Element> & Sendable) {
+        makeIterator = { Iterator(elements: elements) }
+    }
+
     package func makeAsyncIterator() -> Iterator {
         makeIterator()
     }
@@ -23,6 +28,11 @@ package struct ErasedSequence<Element: Sendable>: AsyncSequence, Sendable {
         fileprivate init<Base: AsyncSequence>(_ base: Base) where Base.Element == Element {
             var iterator = base.makeAsyncIterator()
             advance = { try await iterator.next() }
+        }
+
+        fileprivate init(elements: some Sequence<Element>) {
+            var iterator = elements.makeIterator()
+            advance = { iterator.next() }
         }
 
         package func next() async throws -> Element? {

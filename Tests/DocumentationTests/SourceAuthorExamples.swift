@@ -53,6 +53,54 @@ actor FolderPass: RemotePass {
     }
 }
 
+/// A CSV file of cities. Its first line has the names of the columns: id, name, country.
+struct CitySource: RemoteSource {
+    let file: URL
+
+    var name: String { "cities" }
+    var fingerprint: String { file.path }
+
+    func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
+        .changed(CityPass(file: file))
+    }
+}
+
+/// One pass through the lines.
+actor CityPass: RemotePass {
+    struct Malformed: Error {
+        let line: String
+    }
+
+    private let file: URL
+    private var isRead = false
+
+    init(file: URL) {
+        self.file = file
+    }
+
+    func next() async throws -> RemotePage? {
+        guard !isRead else { return nil }
+        isRead = true
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").dropFirst()
+        let cities = JSONSource.records(lines) { line, city in
+            let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            guard fields.count == 3 else { throw Malformed(line: String(line)) }
+            try city.set("id", to: Int(fields[0]))
+            try city.set("name", to: fields[1])
+            try city.relate("country", to: fields[2].isEmpty ? nil : fields[2])
+        }
+        return RemotePage(cities)
+    }
+
+    func rewind() async throws {
+        isRead = false
+    }
+
+    func end() async throws -> RemoteEnd {
+        RemoteEnd(.everything, isSnapshot: false, bookmark: SyncBookmark())
+    }
+}
+
 /// The guide about writing a source.
 @Suite(.endsInTime) struct SourceAuthorExamples {
     @Test func aFolderIsASource() async throws {
@@ -76,5 +124,33 @@ actor FolderPass: RemotePass {
         let next = try await store.sync("User", from: FolderSource(folder: folder))
         #expect(next.counts.deleted == 1)
         #expect(try await store.count(StoreQuery("User")) == 2)
+    }
+
+    @Test func aCSVFileIsASource() async throws {
+        struct Country: SyncObject {
+            var id: String
+        }
+        struct City: SyncObject {
+            var id: Int
+            var name: String
+            var country: Country?
+        }
+        let directory = try TemporaryDirectory()
+        let file = directory.url.appending(path: "cities.csv")
+        func write(_ lines: String...) throws {
+            try Data(("id,name,country\n" + lines.joined(separator: "\n")).utf8).write(to: file)
+        }
+        let store = try MemoryStore(City.self)
+        try await store.sync(Country.self, .text(#"[{"id": "NO"}]"#))
+        try write("1,Oslo,NO", "2,Rome,")
+        #expect(try await store.sync(City.self, from: CitySource(file: file)).counts.inserted == 2)
+        #expect(try await store.count(City.self, where: \.country.id == "NO") == 1)
+        #expect(try await store.sync(City.self, from: CitySource(file: file)).isUnchanged)
+        try write("1,Oslo,NO")
+        #expect(try await store.sync(City.self, from: CitySource(file: file)).counts.deleted == 1)
+        try write("1;Oslo;NO")
+        await #expect(throws: CityPass.Malformed.self) {
+            try await store.sync(City.self, from: CitySource(file: file))
+        }
     }
 }

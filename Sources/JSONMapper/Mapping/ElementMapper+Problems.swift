@@ -10,14 +10,23 @@ extension ElementMapper {
         _ reason: MappingError.Problem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int,
         found: JSONKind? = nil
     ) -> Bool {
-        let path = path(of: field, entry: entry)
+        tolerate(reason, action, slot: field.slot, path: path(of: field, entry: entry), found: found)
+    }
+
+    /// Performs the contract's action for a value of an attribute that does not fit.
+    ///
+    /// - Returns: Whether mapping of the element continues.
+    mutating func tolerate(
+        _ reason: MappingError.Problem.Reason, _ action: ValueContract.Action, slot: Int, path: [String]?,
+        found: JSONKind? = nil
+    ) -> Bool {
         switch action {
-        case .ignore: unfitSlots.append(field.slot)
+        case .ignore: unfitSlots.append(slot)
         case .null:
-            unfitSlots.append(field.slot)
-            group.records.setNull(at: field.slot)
+            unfitSlots.append(slot)
+            group.records.setNull(at: slot)
         case .reject, .fail:
-            return give(up: reason, action: action, slot: field.slot, path: path)
+            return give(up: reason, action: action, slot: slot, path: path)
         }
         note(.unfitValue, path: path, found: found, isTolerated: true)
         return true

@@ -175,9 +175,51 @@ struct ElementMapper {
         }
         guard try mapObject(&cursor, level: 0) else { return false }
         if let slot = mapping.otherKeysSlot { setOtherKeys(at: slot) }
+        complete()
+        return true
+    }
+
+    /// Maps an object that is no JSON into the open row.
+    ///
+    /// - Returns: Whether the object fits. If false, `stop` has the reason.
+    mutating func map(_ row: RecordRow) -> Bool {
+        // The content of an object is that of its JSON.
+        guard mapping.contentHashSlot == nil else { return give(up: .noIdentity, action: .fail) }
+        for (slot, value) in row.values {
+            let type = mapping.layout.attributes[slot].type
+            if let fitted = value.isNull ? value : type.fitted(value) {
+                group.records.setValue(fitted, at: slot)
+            } else {
+                let path = mapping.keys.attributes[slot].path() ?? [mapping.layout.attributes[slot].name]
+                guard tolerate(.wrongType(type), contract.wrongType, slot: slot, path: path) else { return false }
+            }
+        }
+        if keepsRelationships {
+            for (relationship, identities) in row.targets {
+                prepareNest(relationship)
+                nests[relationship]?.add(identities, row: group.records.count)
+            }
+        }
+        complete()
+        return true
+    }
+
+    /// Maps an identity that represents its object into the open row.
+    ///
+    /// - Returns: Whether the identity fits.
+    mutating func map(identity: AttributeValue) -> Bool {
+        guard let field = mapping.identityField, let fitted = field.type.fitted(identity), !fitted.isNull else {
+            return false
+        }
+        isStub = true
+        group.records.setValue(fitted, at: field.slot)
+        return true
+    }
+
+    /// Clears what the object lacks, where the options or the contract say so.
+    private mutating func complete() {
         if clearsAbsent { clearAbsent() }
         if contract.missingMandatory == .null { clearMandatory() }
-        return true
     }
 
     /// Whether an object has a key of the entity. Expected other keys count as such.

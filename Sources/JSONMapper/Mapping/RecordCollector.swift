@@ -146,6 +146,34 @@ package struct RecordCollector {
         _ = try finish(outcome)
     }
 
+    /// Maps an object that is no JSON.
+    ///
+    /// - Parameters:
+    ///   - index: As in ``add(_:index:)``.
+    ///   - fill: Sets the properties of the object.
+    /// - Throws: The errors of `fill`; ``MappingError/unfit(_:)`` if the contract makes a misfit an
+    ///   error.
+    package mutating func addRow(index: Int, _ fill: (inout RecordRow) throws -> Void) throws -> Added {
+        var row = RecordRow(of: mapping.layout)
+        try fill(&row)
+        elements[0].begin(index: index)
+        elementByteCount = row.byteCount
+        return try finish(elements[0].map(row) ? .mapped(0) : stopped(0))
+    }
+
+    /// Adds the identity of an object that is nested in an object without JSON.
+    ///
+    /// - Returns: Whether the identity fits.
+    mutating func insert(identity: AttributeValue, index: Int) -> Bool {
+        elements[0].begin(index: index)
+        guard elements[0].map(identity: identity) else {
+            elements[0].discard()
+            return false
+        }
+        elements[0].commit()
+        return true
+    }
+
     /// Maps the next value, which is nested in the element of the walk.
     ///
     /// - Parameter index: A number higher than all previous ones.

@@ -79,6 +79,26 @@ struct NestedCollector {
         return MappingError.unfit(problem.moved(to: index))
     }
 
+    /// Adds the identities of the objects that an object is to be related to.
+    mutating func add(_ identities: [AttributeValue], row: Int) {
+        let first = elements.owners.count
+        var source = NestedElements.Source(row: row, ordinals: first..<first)
+        for identity in identities {
+            let ordinal = elements.owners.count
+            elements.owners.append(row)
+            if options.keepsJSON { elements.json.append([]) }
+            prepareIdentifiers()
+            if identifiers?.insert(identity: identity, index: ordinal) != true {
+                source.isIncomplete = true
+                elements.misfits.append(NestedElements.Misfit(row: row, kind: .unfitIdentifier))
+            }
+        }
+        source.ordinals = first..<elements.owners.count
+        elements.sources.append(source)
+        let value = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+        latest = Latest(row: row, value: RelationshipValue(bytes: value, holdsIdentifiers: true))
+    }
+
     /// Adds null for an object that has no value, unless it has one.
     mutating func addNull(row: Int) {
         if let latest, latest.row == row { return }
@@ -170,10 +190,7 @@ struct NestedCollector {
             elements.misfits.append(NestedElements.Misfit(row: source.row, kind: .unfitIdentifier, found: kind))
             return nil
         }
-        if identifiers == nil {
-            identifiers = RecordCollector(
-                objects.mapping, RecordMapper.Reader.Options(acceptsIdentifiers: true), walk)
-        }
+        prepareIdentifiers()
         let ordinal = elements.owners.count
         elements.owners.append(source.row)
         if options.keepsJSON { elements.json.append([]) }
@@ -185,6 +202,11 @@ struct NestedCollector {
         case .added, nil: break
         }
         return nil
+    }
+
+    private mutating func prepareIdentifiers() {
+        guard identifiers == nil else { return }
+        identifiers = RecordCollector(objects.mapping, RecordMapper.Reader.Options(acceptsIdentifiers: true), walk)
     }
 
     // MARK: Removing

@@ -114,7 +114,7 @@ public struct RemoteChange: Sendable {
     var isInMemory: Bool {
         switch json {
         case .bytes, .value: true
-        case .file, .stream: false
+        case .file, .stream, .records: false
         }
     }
 
@@ -143,7 +143,7 @@ public struct RemoteChange: Sendable {
         switch json {
         case .bytes(let bytes): try JSONValue(parsing: bytes, exactDecimals: true)
         case .value(let value): value
-        case .file, .stream: nil
+        case .file, .stream, .records: nil
         }
     }
 }

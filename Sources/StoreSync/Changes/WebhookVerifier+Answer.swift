@@ -102,7 +102,8 @@ extension StoreSyncError {
         switch self {
         case .payloadDiffers, .unidentifiedObjects, .unsuitableRelationship, .unsuitableKey, .unsuitableTombstones:
             true
-        case .differentModels, .removalLimitExceeded, .noParent, .noRelationship, .repeatedPages, .unknownVersion:
+        case .differentModels, .removalLimitExceeded, .noParent, .noRelationship, .repeatedPages, .noJSON,
+            .unknownVersion:
             false
         }
     }

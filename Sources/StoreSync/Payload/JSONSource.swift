@@ -1,7 +1,7 @@
 public import Foundation
 public import JSONMapper
 
-/// A JSON payload: an array of objects, or one object.
+/// A payload: JSON with an array of objects or one object, or objects that are no JSON.
 public enum JSONSource: Sendable {
     /// A document in memory, as UTF-8.
     case bytes([UInt8])
@@ -11,6 +11,8 @@ public enum JSONSource: Sendable {
     case value(JSONValue)
     /// A document that arrives in pieces; create it with ``chunks(_:)``.
     case stream(Chunks)
+    /// Objects that are no JSON; create it with `records`.
+    case records(Records)
 
     /// A document in memory, as UTF-8.
     public static func bytes(_ data: Data) -> JSONSource { .bytes([UInt8](data)) }

@@ -57,10 +57,16 @@ actor PayloadReader {
     /// The minimum number of bytes to read at a time from a document in pieces.
     private static let pieceByteCount = 256 << 10
 
-    private let json: JSONReader
-    private let records: RecordMapper.Reader
+    /// The JSON, and its objects as records; nil if the objects are no JSON.
+    private let json: (elements: JSONReader, records: RecordMapper.Reader)?
+    private let entity: String
     private let batchRowCount: Int
     private let flag: Flag?
+    /// Maps objects that are no JSON; nil for JSON.
+    private var rows: RecordCollector?
+    private var rowCount = 0
+    /// The unread rest of these objects; nil after the last one.
+    private var fills: ErasedSequence<JSONSource.Records.Fill>.Iterator?
     /// The unread rest of a document in pieces; nil after the last piece.
     private var chunks: ErasedSequence<[UInt8]>.Iterator?
 
@@ -72,34 +78,45 @@ actor PayloadReader {
     ///   - entity: The entity of the objects.
     ///   - captures: The key paths of values to capture in addition to the objects.
     ///   - acceptsSingleObject: Whether a single object is read as an array of one.
+    ///   - isOpenEnded: Whether there is an object on each line in place of an array.
     ///   - flag: The field that marks an object as gone; nil if there is none.
     /// - Throws: `MappingError.unknownEntity`; `JSONError` if a file cannot be opened, or for a
     ///   number that JSON cannot express.
     init(
         _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String,
         options: RecordMapper.Reader.Options,
-        capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: Flag? = nil
+        capturing captures: [String] = [], acceptsSingleObject: Bool = true, isOpenEnded: Bool = false,
+        flag: Flag? = nil
     ) throws {
-        let layout = JSONReader.Layout.array(at: keyPath, acceptsSingleObject: acceptsSingleObject).capturing(captures)
+        let list: JSONReader.Layout =
+            isOpenEnded ? .lines(at: keyPath) : .array(at: keyPath, acceptsSingleObject: acceptsSingleObject)
+        let layout = list.capturing(captures)
+        var reader: JSONReader?
         switch source {
-        case .bytes(let bytes): json = JSONReader(bytes: bytes, layout: layout)
-        case .file(let path): json = try JSONReader(file: path, layout: layout)
+        case .bytes(let bytes): reader = JSONReader(bytes: bytes, layout: layout)
+        case .file(let path): reader = try JSONReader(file: path, layout: layout)
         case .value(let value):
             var writer = JSONWriter()
             try writer.value(value)
-            json = JSONReader(bytes: writer.bytes, layout: layout)
+            reader = JSONReader(bytes: writer.bytes, layout: layout)
         case .stream(let source):
-            json = JSONReader(layout: layout)
+            reader = JSONReader(layout: layout)
             chunks = source.pieces.makeAsyncIterator()
+        case .records(let source): fills = source.fills.makeAsyncIterator()
         }
-        records = try RecordMapper.Reader(mapper, entity: entity, reader: json, options: options)
+        json = try reader.map { reader in
+            (reader, try RecordMapper.Reader(mapper, entity: entity, reader: reader, options: options))
+        }
+        rows = reader == nil ? try RecordCollector(mapper, entity: entity, options: options) : nil
+        self.entity = entity
         batchRowCount = options.batchRowCount
         self.flag = flag
     }
 
     /// The progress of reading.
     var progress: Progress {
-        Progress(elementCount: json.elementCount, byteCount: json.byteCount, captured: json.captured)
+        guard let json = json?.elements else { return Progress(elementCount: rowCount, byteCount: 0, captured: [:]) }
+        return Progress(elementCount: json.elementCount, byteCount: json.byteCount, captured: json.captured)
     }
 
     /// Returns the next mapped objects with their nested objects, and the progress; nil after the
@@ -107,16 +124,30 @@ actor PayloadReader {
     ///
     /// - Throws: Errors of the payload and of its source.
     func nextBatch() async throws -> (objects: MappedBatch, progress: Progress)? {
+        guard let records = json?.records else { return try await nextRows().map { ($0, progress) } }
         while true {
             if let batch = try records.next() { return (batch, progress) }
             guard try await readOn() else { return nil }
         }
     }
 
+    /// Returns the next objects that are no JSON; nil after the last.
+    private func nextRows() async throws -> MappedBatch? {
+        while rows?.isFull() == false, let rest = fills {
+            fills = nil
+            guard let fill = try await rest.next() else { break }
+            fills = rest
+            _ = try rows?.addRow(index: rowCount, fill)
+            rowCount += 1
+        }
+        return try rows?.takeBatch()
+    }
+
     /// Returns the JSON of the next objects, and the index of the first one; nil after the last.
     ///
-    /// - Throws: Errors of the payload and of its source.
+    /// - Throws: Errors of the payload and of its source; `StoreSyncError.noJSON`.
     func nextElements() async throws -> (first: Int, elements: [Element])? {
+        guard let json = json?.elements else { throw StoreSyncError.noJSON(entity: entity) }
         while true {
             let first = json.elementCount
             var elements: [Element] = []
@@ -134,7 +165,7 @@ actor PayloadReader {
     ///
     /// - Returns: Whether there may be more to read.
     private func readOn() async throws -> Bool {
-        guard let rest = chunks else { return false }
+        guard let json = json?.elements, let rest = chunks else { return false }
         chunks = nil
         // A batch ends where the available bytes end, and small batches cost more.
         var byteCount = 0

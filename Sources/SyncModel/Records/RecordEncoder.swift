@@ -267,7 +267,7 @@ private struct KeyedRefusal<K: CodingKey>: KeyedEncodingContainerProtocol {
 
 extension AttributeType {
     /// Returns the value converted to this type, or nil if the conversion would lose information.
-    fileprivate func fitted(_ value: AttributeValue) -> AttributeValue? {
+    package func fitted(_ value: AttributeValue) -> AttributeValue? {
         if accepts(value) { return value }
         let fitted: AttributeValue? =
             switch self {
