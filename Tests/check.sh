@@ -89,12 +89,13 @@ THOROUGH=1 STORE_KIND=PostgresStore SCHEDULES=1000 SEEDS=100 CI=true tested ${ba
     swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
 
 step "all tests under the Thread Sanitizer"
-# A twentieth of the seeds and of the scenarios, and none of the long tests of one thread, because each runs about ten times
-# slower than without.
+# A twentieth of the seeds and of the scenarios, none of the targets that know neither tasks nor threads, and none of the long
+# tests of one thread, because each runs about ten times slower than without.
 CASE_STRIDE=20 CONFORMANCE_DIR="$scratch/none" CI=true \
     TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
     TEST_LIMIT=3600 tested ${limit[@]+"${limit[@]}"} \
     swift test --traits Postgres --sanitize=thread --scratch-path .build-tsan "${fast[@]}" \
+    --skip '^(JSONMapper|SyncModel|CoreDataModel|ModelInference|SyncStoreSQL)Tests\.' \
     --skip 'FlippedBit|SequenceOfEvents|DayOfFourCenturies|doublesAreRead|FloodOfFailures|NoticesDefects|InLinearTime' \
     --skip 'threeHundredEntities|theTourVerifiesAllItsClaims|tooManyKeysOfEqualHashes|keysWithAHashValue'
 
