@@ -131,6 +131,8 @@ extension PostgresError.Code {
     public static let insufficientPrivilege: Self = "42501"
     /// `42P01`: the table does not exist.
     public static let undefinedTable: Self = "42P01"
+    /// `42P07`: a table, an index or another relation of the name exists.
+    public static let duplicateTable: Self = "42P07"
     /// `53100`: the server's disk is full.
     public static let diskFull: Self = "53100"
     /// `53300`: the server, the database or the role has no free connection.

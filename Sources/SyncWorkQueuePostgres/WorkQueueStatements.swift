@@ -64,6 +64,7 @@ struct WorkQueueStatements {
             queue text PRIMARY KEY, generation bigint NOT NULL, holder text NOT NULL
         );
         CREATE TABLE IF NOT EXISTS \(aside) (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             queue text NOT NULL, stage text NOT NULL, item text NOT NULL, attempts integer NOT NULL, worker text,
             since timestamptz NOT NULL DEFAULT clock_timestamp(), key text NOT NULL DEFAULT '',
             is_released boolean NOT NULL DEFAULT false

@@ -16,10 +16,16 @@ package final class PostgresServer: Sendable {
         package var fsync: Bool
         /// Further settings, as in `postgresql.conf`.
         package var configuration: [String: String]
+        /// The server of which this one is a copy that follows it; nil for a server with a database
+        /// of its own.
+        package var primary: PostgresServer?
 
-        package init(fsync: Bool = false, configuration: [String: String] = [:]) {
+        package init(
+            fsync: Bool = false, configuration: [String: String] = [:], following primary: PostgresServer? = nil
+        ) {
             self.fsync = fsync
             self.configuration = configuration
+            self.primary = primary
         }
     }
 
@@ -44,7 +50,10 @@ package final class PostgresServer: Sendable {
         let command = tools.command
         shell = try ChildProcess(
             URL(filePath: command[0]), Array(command.dropFirst()),
-            environment: ["OWS_POSTGRES": tools.folder, "OWS_SETTINGS": lines, "OWS_ROLE": Self.roleWithPassword])
+            environment: [
+                "OWS_POSTGRES": tools.folder, "OWS_SETTINGS": lines, "OWS_ROLE": Self.roleWithPassword,
+                "OWS_PRIMARY": settings.primary?.folder ?? "",
+            ])
         folder = try await shell.output.next() ?? ""
         if folder.isEmpty { throw PostgresServerError("PostgreSQL did not start; its log is on the standard error") }
     }

@@ -87,9 +87,15 @@ struct PostgresTools {
             if "$@"; then echo ok; else tail -n 5 "$folder/log" | tr '\n' ' '; echo; fi
         }
 
-        "$OWS_POSTGRES/initdb" -D "$data" -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync >>"$folder/log" 2>&1
+        if [ -n "$OWS_PRIMARY" ]; then
+            # -R makes the copy a standby that follows the primary.
+            # It may be missing where the other programs are only links.
+            "$(dirname "$(readlink -f "$OWS_POSTGRES/postgres")")/pg_basebackup" -D "$data" -h "$OWS_PRIMARY" -U postgres -R -c fast --no-sync >>"$folder/log" 2>&1
+        else
+            "$OWS_POSTGRES/initdb" -D "$data" -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync >>"$folder/log" 2>&1
+        fi
         printf '%s\n' "$OWS_SETTINGS" >>"$data/postgresql.conf"
-        printf 'local all %s scram-sha-256\nlocal all all trust\nhost all all 127.0.0.1/32 trust\n' "$OWS_ROLE" >"$data/pg_hba.conf"
+        printf 'local all %s scram-sha-256\nlocal all,replication all trust\nhost all all 127.0.0.1/32 trust\n' "$OWS_ROLE" >"$data/pg_hba.conf"
         if start; then echo "$folder"; else cat "$folder/log" >&2; echo; fi
         while read -r command; do
             case $command in

@@ -28,7 +28,7 @@ struct PostgresRepairTests {
         ])
     }
 
-    private static func open(_ database: TestDatabase, version: Int = 0) async throws -> PostgresStore {
+    static func open(_ database: TestDatabase, version: Int = 0) async throws -> PostgresStore {
         var options = PostgresStore.Options()
         options.modelVersion = version
         return try await PostgresStore(exactly: try model(), at: database.url, options: options)
@@ -36,7 +36,7 @@ struct PostgresRepairTests {
 
     /// Inserts two users, the second of which has the first as boss and friend, a note of the
     /// first, a bookmark, and pending links.
-    private static func fill(_ store: PostgresStore) async throws {
+    static func fill(_ store: PostgresStore) async throws {
         try await store.transaction { transaction in
             let user = try transaction.model.layout(of: "User")
             var rows: [ObjectID] = []

@@ -33,6 +33,18 @@ struct PostgresWorkQueueTests {
         }
     }
 
+    /// A publication of all tables refuses updates and deletions in a table without a key.
+    @Test func everyTableHasAPrimaryKey() async throws {
+        try await SharedPostgres.withDatabase { database in
+            _ = try await WorkQueueWorld.queue(database).itemsSetAside()
+            let tables = try await database.run(
+                "SELECT relname, EXISTS (SELECT 1 FROM pg_index WHERE indrelid = c.oid AND indisprimary) "
+                    + "FROM pg_class c WHERE relkind = 'r' AND relname LIKE '\\_sync%'")
+            #expect(tables.count == 3)
+            #expect(tables.allSatisfy { $0[1] == "t" }, "\(tables)")
+        }
+    }
+
     // MARK: Versions of the items
 
     /// A processor of another version, whose items have a value that those of the holder lack.

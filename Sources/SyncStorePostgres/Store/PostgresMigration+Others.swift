@@ -102,7 +102,7 @@ extension PostgresMigration {
             """, [.text(schema.relation(table)), .text(index.name)])
     }
 
-    /// Makes an adopted table give new rows higher numbers than the existing rows.
+    /// Makes a table give new rows higher numbers than the existing rows.
     func number(_ table: SQLSchema.Table) throws {
         guard table.columns.first == schema.naming.rowColumn else { return }
         let name = schema.relation(table.name)

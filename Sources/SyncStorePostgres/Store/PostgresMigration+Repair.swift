@@ -74,12 +74,17 @@ extension PostgresMigration {
         try lock(repair.locks)
         for statement in statements {
             do { try connection.execute(statement) } catch let error as PostgresError {
-                guard error.code == .uniqueViolation,
-                    let reason = stored.equalValues(creating: statement, schema.dialect)
-                else { throw error }
-                throw reason
+                let reason: SQLSchemaError? =
+                    switch error.code {
+                    case .uniqueViolation: stored.equalValues(creating: statement, schema.dialect)
+                    case .duplicateTable: stored.takenName(creating: statement, schema.dialect)
+                    default: nil
+                    }
+                throw reason ?? error
             }
         }
+        // A copy that has taken the place of a table numbers its rows from the beginning.
+        for table in stored.tables where defects.contains(where: { $0.table == table.name }) { try number(table) }
     }
 
     // MARK: Without a model

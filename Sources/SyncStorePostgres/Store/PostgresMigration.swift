@@ -188,9 +188,10 @@ struct PostgresMigration {
             }
             // The last step, because it keeps others from reading the tables.
             for table in schema.tables where plan.adopted.contains(table.name) { try number(table) }
+            // A publication of all tables refuses updates in a table without a key.
             try connection.execute(
-                "CREATE TABLE \(record) "
-                    + "(format bigint NOT NULL, model_version bigint NOT NULL, description text NOT NULL, note text)")
+                "CREATE TABLE \(record) (id integer PRIMARY KEY DEFAULT 1 CHECK (id = 1), "
+                    + "format bigint NOT NULL, model_version bigint NOT NULL, description text NOT NULL, note text)")
             try write(
                 "INSERT INTO \(record) (\(SQLSchemaRecord.columns)) "
                     + "VALUES ($1::bigint, $2::bigint, $3::text)", plan.wanted)

@@ -293,9 +293,16 @@ extension SQLSchema {
 
 extension [SQLSchema.Table] {
     fileprivate func equalValues(creating statement: String, _ dialect: any SQLDialect) -> SQLSchemaError? {
+        guard let (table, index) = index(creating: statement, dialect), index.isUnique else { return nil }
+        return .equalValues(table: table, index: "\(index.name) \(index.columns)")
+    }
+
+    fileprivate func index(
+        creating statement: String, _ dialect: any SQLDialect
+    ) -> (table: String, index: SQLSchema.Index)? {
         for table in self {
-            for index in table.indices where index.isUnique && index.creation(on: table.name, dialect) == statement {
-                return .equalValues(table: table.name, index: "\(index.name) \(index.columns)")
+            for index in table.indices where index.creation(on: table.name, dialect) == statement {
+                return (table.name, index)
             }
         }
         return nil
@@ -306,6 +313,15 @@ extension SQLSchemaDescription {
     /// The error for equal values in a unique index; nil if the statement does not create one.
     package func equalValues(creating statement: String, _ dialect: any SQLDialect) -> SQLSchemaError? {
         tables.equalValues(creating: statement, dialect)
+    }
+
+    /// The error for an index whose name something else has; nil if the statement does not create
+    /// an index.
+    package func takenName(creating statement: String, _ dialect: any SQLDialect) -> SQLSchemaError? {
+        tables.index(creating: statement, dialect).map { table, index in
+            .unfitForeignObject(
+                name: index.name, reason: "\(table) lacks an index of this name; rename or drop the other")
+        }
     }
 }
 
