@@ -1,19 +1,19 @@
 /// A first-in, first-out queue that appends and removes in constant time.
-package struct FIFO<Element> {
+@usableFromInline package struct FIFO<Element> {
     /// The elements from `head` on; earlier slots are already removed.
-    private var slots: [Element?] = []
-    private var head = 0
+    @usableFromInline var slots: [Element?] = []
+    @usableFromInline var head = 0
 
     /// Creates an empty queue.
-    package init() {}
+    @inlinable package init() {}
 
     /// Appends an element at the end.
-    package mutating func append(_ element: Element) {
+    @inlinable package mutating func append(_ element: Element) {
         slots.append(element)
     }
 
     /// Removes and returns the first element; nil if the queue is empty.
-    package mutating func popFirst() -> Element? {
+    @inlinable package mutating func popFirst() -> Element? {
         guard head < slots.count else { return nil }
         defer {
             slots[head] = nil
@@ -34,13 +34,13 @@ extension FIFO: Sendable where Element: Sendable {}
 
 extension FIFO: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
     /// The position of the first element: 0.
-    package var startIndex: Int { 0 }
+    @inlinable package var startIndex: Int { 0 }
 
     /// The position after the last element, which equals the number of elements.
-    package var endIndex: Int { slots.count - head }
+    @inlinable package var endIndex: Int { slots.count - head }
 
     /// The element at a position; 0 is the first.
-    package subscript(position: Int) -> Element {
+    @inlinable package subscript(position: Int) -> Element {
         get {
             guard let element = slots[head + position] else { preconditionFailure("slots from head on are filled") }
             return element
@@ -49,7 +49,7 @@ extension FIFO: RandomAccessCollection, MutableCollection, RangeReplaceableColle
     }
 
     /// Replaces a range of elements, in linear time.
-    package mutating func replaceSubrange(_ range: Range<Int>, with elements: some Collection<Element>) {
+    @inlinable package mutating func replaceSubrange(_ range: Range<Int>, with elements: some Collection<Element>) {
         slots.replaceSubrange(range.lowerBound + head..<range.upperBound + head, with: elements.lazy.map(Optional.some))
     }
 }

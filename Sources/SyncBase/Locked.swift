@@ -16,7 +16,9 @@ import Glibc
 ///
 /// Unchecked, because the compiler does not know the lock: the memory of `content` is accessed only
 /// while `lock` is held.
-package final class Locked<Value: Sendable>: @unchecked Sendable {
+// Usable from inline code, like every generic type of this module that others call often: otherwise
+// the compiler ignores `@inlinable` on methods of a package type.
+@usableFromInline package final class Locked<Value: Sendable>: @unchecked Sendable {
     /// Allocated separately, because a lock must not move.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     /// Allocated separately: each access to a stored property would be checked for exclusivity.

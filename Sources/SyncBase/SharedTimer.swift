@@ -1,4 +1,4 @@
-/// Sleeps of a clock that share its timers.
+/// Calls and sleeps of a clock that share its timers.
 ///
 /// A cancelled sleep of Swift's own clocks keeps its memory until its time has come. Most sleeps
 /// are time limits that are not reached, so the calls of the last half minute would each keep half
@@ -12,8 +12,8 @@ package final class SharedTimer<Source: Clock>: Sendable where Source.Duration =
     }
 
     private struct State: Sendable {
-        var sleepers: [Int: Promise<Void>] = [:]
-        /// The ends of the sleeps, and of some that were cancelled.
+        var calls: [Int: @Sendable () -> Void] = [:]
+        /// When the calls are due, and some that were cancelled.
         var ends = MinHeap<End>()
         var lastID = 0
         /// When the clock's timers fire, each before the ones in front of it.
@@ -21,7 +21,7 @@ package final class SharedTimer<Source: Clock>: Sendable where Source.Duration =
 
         /// When a further timer has to fire; nil if the present ones are enough.
         mutating func addTimer() -> Source.Instant? {
-            while let end = ends.first, sleepers[end.id] == nil { _ = ends.popFirst() }
+            while let end = ends.first, calls[end.id] == nil { _ = ends.popFirst() }
             guard let next = ends.first?.time, timers.last.map({ next < $0 }) ?? true else { return nil }
             timers.append(next)
             return next
@@ -31,7 +31,7 @@ package final class SharedTimer<Source: Clock>: Sendable where Source.Duration =
     private let clock: Source
     private let state = Locked(State())
 
-    /// Creates a timer without sleeps.
+    /// Creates a timer without calls.
     package init(_ clock: Source) {
         self.clock = clock
     }
@@ -40,26 +40,39 @@ package final class SharedTimer<Source: Clock>: Sendable where Source.Duration =
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
     package func sleep(for duration: Duration) async throws {
-        let time = clock.now.advanced(by: duration)
         let sleeper = Promise<Void>()
+        let id = call(after: duration) { sleeper.settle() }
+        defer { cancel(id) }
+        try await sleeper.value()
+    }
+
+    /// Calls a function once, after a duration.
+    ///
+    /// - Returns: The number by which ``cancel(_:)`` finds the call.
+    package func call(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> Int {
+        let time = clock.now.advanced(by: duration)
         let (id, timer) = state.withLock { state in
             state.lastID += 1
-            state.sleepers[state.lastID] = sleeper
+            state.calls[state.lastID] = body
             state.ends.insert(End(time: time, id: state.lastID))
             return (state.lastID, state.addTimer())
         }
         if let timer { start(timer) }
-        defer { remove(id) }
-        try await sleeper.value()
+        return id
     }
 
-    private func remove(_ id: Int) {
-        state.withLock { state in
-            state.sleepers[id] = nil
-            guard state.ends.count > 2 * state.sleepers.count + 64 else { return }
-            let sleepers = state.sleepers
-            state.ends.removeAll { sleepers[$0.id] == nil }
+    /// Cancels a call, unless it has begun.
+    package func cancel(_ id: Int) {
+        // What the call refers to is released outside the lock.
+        let call = state.withLock { state in
+            let call = state.calls.removeValue(forKey: id)
+            if state.ends.count > 2 * state.calls.count + 64 {
+                let calls = state.calls
+                state.ends.removeAll { calls[$0.id] == nil }
+            }
+            return call
         }
+        withExtendedLifetime(call) {}
     }
 
     private func start(_ time: Source.Instant) {
@@ -70,19 +83,19 @@ package final class SharedTimer<Source: Clock>: Sendable where Source.Duration =
         }
     }
 
-    /// Ends the sleeps whose time has come.
+    /// Makes the calls whose time has come.
     private func wake() {
-        let (sleepers, timer) = state.withLock { state in
+        let (calls, timer) = state.withLock { state in
             let now = clock.now
-            var sleepers: [Promise<Void>] = []
+            var calls: [@Sendable () -> Void] = []
             while let end = state.ends.first, end.time <= now {
                 _ = state.ends.popFirst()
-                if let sleeper = state.sleepers[end.id] { sleepers.append(sleeper) }
+                if let call = state.calls.removeValue(forKey: end.id) { calls.append(call) }
             }
             state.timers.removeAll { $0 <= now }
-            return (sleepers, state.addTimer())
+            return (calls, state.addTimer())
         }
-        for sleeper in sleepers { sleeper.settle() }
+        for call in calls { call() }
         if let timer { start(timer) }
     }
 }

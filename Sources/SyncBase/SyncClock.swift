@@ -12,6 +12,7 @@ package struct SyncClock: Sendable {
     private static let timer = SharedTimer(ContinuousClock())
 
     private let wait: @Sendable (Duration) async throws -> Void
+    private let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Alarm
 
     /// Creates a wrapper of a clock.
     package init(_ clock: some Clock<Duration>) {
@@ -19,8 +20,16 @@ package struct SyncClock: Sendable {
         now = { start.duration(to: clock.now) }
         if clock is ContinuousClock {
             wait = { try await Self.timer.sleep(for: $0) }
+            schedule = { duration, body in
+                let id = Self.timer.call(after: duration, body)
+                return Alarm { Self.timer.cancel(id) }
+            }
         } else {
             wait = { try await clock.sleep(for: $0) }
+            schedule = { duration, body in
+                let task = Task { if (try? await clock.sleep(for: duration)) != nil { body() } }
+                return Alarm { task.cancel() }
+            }
         }
     }
 
@@ -29,6 +38,20 @@ package struct SyncClock: Sendable {
     /// - Throws: `CancellationError` if the task is cancelled.
     package func sleep(_ duration: Duration) async throws {
         try await wait(min(duration, Self.longestSleep))
+    }
+
+    /// A call that waits for its time.
+    package struct Alarm: Sendable {
+        fileprivate let stop: @Sendable () -> Void
+
+        /// Cancels the call, unless it has begun.
+        package func cancel() { stop() }
+    }
+
+    /// Calls a function once, after a duration of at most 100 years. Costs less than a task that
+    /// sleeps.
+    package func alarm(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> Alarm {
+        schedule(min(duration, Self.longestSleep), body)
     }
 }
 
@@ -55,7 +78,7 @@ extension Duration {
 }
 
 /// The time at which a wait ends, by a clock.
-package struct Deadline: Sendable {
+@usableFromInline package struct Deadline: Sendable {
     /// The clock's time at which the wait ends.
     package let time: Duration
 
@@ -74,18 +97,18 @@ package struct Deadline: Sendable {
     }
 
     /// The time until the deadline; negative once it has passed.
-    package var remaining: Duration { time.addingClamped(.zero - clock.now()) }
+    @usableFromInline package var remaining: Duration { time.addingClamped(.zero - clock.now()) }
 
     /// Suspends the task until the deadline.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
-    package func sleep() async throws {
+    @usableFromInline package func sleep() async throws {
         while case let remaining = remaining, remaining > .zero { try await clock.sleep(remaining) }
     }
 }
 
 /// A wait reached its deadline.
-package struct DeadlineExceeded: Error, Hashable {
+@usableFromInline package struct DeadlineExceeded: Error, Hashable {
     /// Creates the error.
-    package init() {}
+    @usableFromInline package init() {}
 }

@@ -15,60 +15,81 @@
 ///         return next
 ///     }
 ///     next?.resume(returning: ())
-package struct Waiters<Value: Sendable>: Sendable {
+@usableFromInline package struct Waiters<Value: Sendable>: Sendable {
     /// The continuation of a task that waits.
-    package typealias Waiter = CheckedContinuation<Value, any Error>
+    @usableFromInline package typealias Waiter = CheckedContinuation<Value, any Error>
 
-    private var waiting: [Int: Waiter] = [:]
-    /// The numbers of waiting tasks, ascending, and of some that no longer wait.
-    private var order = FIFO<Int>()
-    private var lastID = 0
+    /// The place of a task in the queue.
+    @usableFromInline struct Place: Sendable {
+        /// Later arrivals have higher numbers.
+        @usableFromInline let id: Int
+        /// Nil if the task no longer waits.
+        @usableFromInline var waiter: Waiter?
 
-    /// Creates an empty queue.
-    package init() {}
+        @inlinable init(id: Int, waiter: Waiter) {
+            self.id = id
+            self.waiter = waiter
+        }
+    }
+
+    /// By ascending number.
+    @usableFromInline var places = FIFO<Place>()
+    @usableFromInline var lastID = 0
 
     /// The number of waiting tasks.
-    package var count: Int { waiting.count }
+    @usableFromInline package internal(set) var count = 0
+
+    /// Creates an empty queue.
+    @inlinable package init() {}
 
     /// Whether no task waits.
-    package var isEmpty: Bool { waiting.isEmpty }
+    @inlinable package var isEmpty: Bool { count == 0 }
 
     /// Removes the task that has waited longest; nil if none waits. The caller must resume it once.
-    package mutating func removeFirst() -> Waiter? {
-        while let id = order.popFirst() {
-            if let waiter = waiting.removeValue(forKey: id) { return waiter }
+    @inlinable package mutating func removeFirst() -> Waiter? {
+        while let place = places.popFirst() {
+            guard let waiter = place.waiter else { continue }
+            count -= 1
+            return waiter
         }
         return nil
     }
 
     /// Removes all tasks, the longest waiting first. The caller must resume each of them once.
-    package mutating func removeAll() -> [Waiter] {
-        let waiters = order.compactMap { waiting[$0] }
-        waiting = [:]
-        order = FIFO()
-        return waiters
+    @inlinable package mutating func removeAll() -> [Waiter] {
+        guard count > 0 else { return [] }
+        defer { (places, count) = (FIFO(), 0) }
+        return places.compactMap { $0.waiter }
     }
 
     /// Returns a number for a task that may have to wait; later arrivals get higher numbers.
-    fileprivate mutating func makeID() -> Int {
+    @inlinable mutating func makeID() -> Int {
         lastID += 1
         return lastID
     }
 
-    fileprivate mutating func insert(_ waiter: Waiter, id: Int) {
-        waiting[id] = waiter
+    @inlinable mutating func insert(_ waiter: Waiter, id: Int) {
         // A later arrival may already be in the queue.
-        let place = order.lastIndex { $0 < id }.map { $0 + 1 } ?? 0
-        if place == order.count { order.append(id) } else { order.insert(id, at: place) }
+        places.insert(Place(id: id, waiter: waiter), at: index(of: id))
+        count += 1
     }
 
-    fileprivate mutating func remove(_ id: Int) -> Waiter? {
-        let waiter = waiting.removeValue(forKey: id)
-        if order.count > 2 * waiting.count + 16 {
-            let waiting = waiting
-            order.removeAll { waiting[$0] == nil }
-        }
+    @inlinable mutating func remove(_ id: Int) -> Waiter? {
+        let index = index(of: id)
+        guard index < places.count, places[index].id == id, let waiter = places[index].waiter else { return nil }
+        places[index].waiter = nil
+        count -= 1
+        if places.count > 2 * count + 16 { places.removeAll { $0.waiter == nil } }
         return waiter
+    }
+
+    /// The index of the first place whose number is at least this one.
+    @inlinable func index(of id: Int) -> Int {
+        var range = 0..<places.count
+        while let middle = range.isEmpty ? nil : (range.lowerBound + range.upperBound) / 2 {
+            range = places[middle].id < id ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound
     }
 }
 
@@ -85,6 +106,8 @@ extension Locked {
     /// - Returns: The result of `body`, or the value that the task was resumed with.
     /// - Throws: The error of either; `CancellationError`; ``DeadlineExceeded``. A cancellation or
     ///   a deadline after the task was resumed has no effect.
+    // Inlinable: without specialization, each wait looks up the types and the key path at run time.
+    @inlinable
     package func wait<Answer: Sendable>(
         in waiters: any WritableKeyPath<Value, Waiters<Answer>> & Sendable, until deadline: Deadline? = nil,
         isCancellable: Bool = true, unless body: (inout Value) -> Result<Answer, any Error>?

@@ -61,4 +61,20 @@ import Testing
         clock.advance(by: .seconds(20))
         try await ended.wait { $0 == [20] }
     }
+
+    @Test func aCallIsMadeOnceAtItsTime() async throws {
+        _ = timer.call(after: .seconds(2)) { [ended] in ended.update { $0.append(2) } }
+        let cancelled = timer.call(after: .seconds(2)) { [ended] in ended.update { $0.append(-2) } }
+        _ = timer.call(after: .seconds(4)) { [ended] in ended.update { $0.append(4) } }
+        try await clock.waitForPendingDelays([.seconds(2)])
+        timer.cancel(cancelled)
+        clock.advance(by: .seconds(2))
+        try await ended.wait { $0 == [2] }
+        // After its call, a number stands for nothing.
+        timer.cancel(cancelled)
+        try await clock.waitForPendingDelays([.seconds(2)])
+        clock.advance(by: .seconds(2))
+        try await ended.wait { $0 == [2, 4] }
+        try await clock.waitForPendingDelays([])
+    }
 }
