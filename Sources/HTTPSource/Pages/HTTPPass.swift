@@ -180,7 +180,7 @@ actor HTTPPass: RemotePass {
         try trail.visit(page, limit: source.maximumPageCount)
         current = page
         freshness.note(page.head, isOpenEnded: source.api.format.isOpenEnded)
-        if let date = page.head.headers["Date"].flatMap({ HTTPDate.parse($0) }), serverDate == nil { serverDate = date }
+        if serverDate == nil { serverDate = page.head.headers["Date"].flatMap { HTTPDate.parse($0) } }
         let (source, opener, trail) = (source, opener, trail)
         ahead = Task { try await Self.page(after: page, source, opener, trail) }
         var remotePage = RemotePage(

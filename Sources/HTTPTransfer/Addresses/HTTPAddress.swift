@@ -12,7 +12,7 @@ package enum HTTPAddress {
     ///   - base: The address that a reference is relative to; nil if the text must be an address.
     /// - Throws: ``HTTPAddressError`` unless the result is an http or https address with a host.
     package static func parse(_ text: String, relativeTo base: URL? = nil) throws(HTTPAddressError) -> URL {
-        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let trimmed = isTrimmed(text) ? text : text.trimmingCharacters(in: .whitespacesAndNewlines)
         var parts = Parts(trimmed)
         if let base {
             parts = parts.resolved(against: Parts(base.absoluteURL.absoluteString))
@@ -37,35 +37,29 @@ package enum HTTPAddress {
         var fragment: String?
 
         init(_ text: String) {
-            // Delimiters are scalars: a combining character may follow one.
-            var rest = text.unicodeScalars[...]
-            if let hash = rest.firstIndex(of: "#") {
-                fragment = String(rest[rest.index(after: hash)...])
+            // Delimiters are bytes: a combining character may follow one.
+            var rest = text.utf8[...]
+            if let hash = rest.firstIndex(of: UInt8(ascii: "#")) {
+                fragment = String(Substring(rest[rest.index(after: hash)...]))
                 rest = rest[..<hash]
             }
-            if let mark = rest.firstIndex(of: "?") {
-                query = String(rest[rest.index(after: mark)...])
+            if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
+                query = String(Substring(rest[rest.index(after: mark)...]))
                 rest = rest[..<mark]
             }
-            if let colon = rest.firstIndex(of: ":"), let first = rest.first, isSchemeStart(first),
-                rest[..<colon].allSatisfy({
-                    isSchemeStart($0) || ("0"..."9").contains($0) || "+-.".unicodeScalars.contains($0)
-                })
+            if let colon = rest.firstIndex(of: UInt8(ascii: ":")), let first = rest.first, isLetter(first),
+                rest[..<colon].allSatisfy({ isLetter($0) || isDigit($0) || "+-.".utf8.contains($0) })
             {
-                scheme = String(rest[..<colon])
+                scheme = String(Substring(rest[..<colon]))
                 rest = rest[rest.index(after: colon)...]
             }
-            if rest.starts(with: "//".unicodeScalars) {
+            if rest.starts(with: "//".utf8) {
                 let start = rest.index(rest.startIndex, offsetBy: 2)
-                let end = rest[start...].firstIndex(of: "/") ?? rest.endIndex
-                authority = String(rest[start..<end])
+                let end = rest[start...].firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+                authority = String(Substring(rest[start..<end]))
                 rest = rest[end...]
             }
-            path = String(rest)
-
-            func isSchemeStart(_ scalar: Unicode.Scalar) -> Bool {
-                ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
-            }
+            path = String(Substring(rest))
         }
 
         /// Resolves the reference (RFC 3986, section 5.2.2).
@@ -84,7 +78,7 @@ package enum HTTPAddress {
             } else if path.utf8.first == UInt8(ascii: "/") {
                 target.path = Self.withoutDots(path)
             } else {
-                let folder = base.path.unicodeScalars.lastIndex(of: "/").map { base.path[...$0] } ?? "/"
+                let folder = base.path.utf8.lastIndex(of: UInt8(ascii: "/")).map { base.path[...$0] } ?? "/"
                 target.path = Self.withoutDots(folder + path)
             }
             return target
@@ -92,10 +86,17 @@ package enum HTTPAddress {
 
         /// Removes the segments `.` and `..` (RFC 3986, section 5.2.4).
         private static func withoutDots(_ path: String) -> String {
+            // Most paths have no segment that begins with a dot.
+            var last = UInt8(ascii: "/")
+            let mayHaveDots = path.utf8.contains { byte in
+                defer { last = byte }
+                return byte == UInt8(ascii: ".") && last == UInt8(ascii: "/")
+            }
+            guard mayHaveDots else { return path }
             var kept: [String] = []
-            let segments = path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
-            for (index, scalars) in segments.enumerated() {
-                let segment = String(scalars)
+            let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            for (index, bytes) in segments.enumerated() {
+                let segment = String(Substring(bytes))
                 let isLast = index == segments.count - 1
                 switch segment {
                 case ".": if isLast { kept.append("") }
@@ -143,7 +144,7 @@ package enum HTTPAddress {
     }
 
     private static func isPort(_ text: Substring) -> Bool {
-        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } && UInt16(text) != nil
+        text.utf8.allSatisfy(isDigit) && UInt16(text) != nil
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {
@@ -151,20 +152,31 @@ package enum HTTPAddress {
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~".utf8.contains(byte)
-        }
+        isLetter(byte) || isDigit(byte) || "-._~".utf8.contains(byte)
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    /// Whether a text begins and ends with visible ASCII characters.
+    private static func isTrimmed(_ text: String) -> Bool {
+        let visible: ClosedRange<UInt8> = 0x21...0x7E
+        return text.utf8.first.map(visible.contains) ?? true && text.utf8.last.map(visible.contains) ?? true
     }
 
     /// Escapes every byte that is not allowed, except in valid escapes.
     ///
     /// - Parameter others: The characters that are allowed in addition to the unreserved ones.
     package static func escaped(_ text: String, allowing others: String, keepsEscapes: Bool = true) -> String {
-        let bytes = Array(text.utf8)
         let others = others.utf8
+        // Most texts have nothing to escape.
+        if text.utf8.allSatisfy({ isUnreserved($0) || others.contains($0) }) { return text }
+        let bytes = Array(text.utf8)
         var written: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
             let isEscape =
