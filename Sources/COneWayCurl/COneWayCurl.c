@@ -109,16 +109,12 @@ void owc_multi_add(void *multi, void *easy) { curl.multi_add_handle(multi, easy)
 void owc_multi_remove(void *multi, void *easy) { curl.multi_remove_handle(multi, easy); }
 void owc_multi_free(void *multi) { curl.multi_cleanup(multi); }
 
-void *owc_easy_new(
-    const char *url, const char *method, const char *body, long body_size, void *headers, char *error_buffer,
-    owc_write on_header, owc_write on_body, void *context
-) {
+void *owc_easy_new(char *error_buffer, owc_write on_header, owc_write on_body) {
     void *easy = curl.easy_init();
     if (!easy) return 0;
     curl.easy_setopt(easy, OPT_NOSIGNAL, 1L);
     curl.easy_setopt(easy, OPT_NOPROGRESS, 1L);
     curl.easy_setopt(easy, OPT_ERRORBUFFER, error_buffer);
-    curl.easy_setopt(easy, OPT_URL, url);
     // Redirects are the client's business, and so is every time limit.
     curl.easy_setopt(easy, OPT_FOLLOWLOCATION, 0L);
     curl.easy_setopt(easy, OPT_CONNECTTIMEOUT, 86400L);
@@ -129,19 +125,25 @@ void *owc_easy_new(
     curl.easy_setopt(easy, OPT_BUFFERSIZE, 65536L);
     // Whoever decompresses must know whether a body came to its end, and libcurl does not tell.
     curl.easy_setopt(easy, OPT_HTTP_CONTENT_DECODING, 0L);
+    curl.easy_setopt(easy, OPT_HEADERFUNCTION, on_header);
+    curl.easy_setopt(easy, OPT_WRITEFUNCTION, on_body);
+    return easy;
+}
+
+void owc_easy_prepare(
+    void *easy, const char *url, const char *method, const char *body, long body_size, void *headers, void *context
+) {
+    curl.easy_setopt(easy, OPT_URL, url);
     if (body) {
         curl.easy_setopt(easy, OPT_POSTFIELDSIZE_LARGE, (int64_t)body_size);
         curl.easy_setopt(easy, OPT_COPYPOSTFIELDS, body);
     }
     curl.easy_setopt(easy, OPT_CUSTOMREQUEST, method);
     // Otherwise libcurl waits for a body.
-    if (!strcmp(method, "HEAD")) curl.easy_setopt(easy, OPT_NOBODY, 1L);
+    curl.easy_setopt(easy, OPT_NOBODY, strcmp(method, "HEAD") ? 0L : 1L);
     curl.easy_setopt(easy, OPT_HTTPHEADER, headers);
-    curl.easy_setopt(easy, OPT_HEADERFUNCTION, on_header);
     curl.easy_setopt(easy, OPT_HEADERDATA, context);
-    curl.easy_setopt(easy, OPT_WRITEFUNCTION, on_body);
     curl.easy_setopt(easy, OPT_WRITEDATA, context);
-    return easy;
 }
 
 void owc_easy_check_addresses(void *easy, owc_open open, void *context) {

@@ -167,6 +167,41 @@ import Testing
         }
     }
 
+    /// A transport may use one handle and one connection for several requests.
+    @Test(arguments: Kind.allCases) func aRequestHasNothingOfTheOneBeforeIt(kind: Kind) async throws {
+        let handler: LoopbackHTTPServer.Handler = { request in
+            if request.path == "/closing" { return .closing }
+            let fields = ["x-a", "content-type", "content-length"].map { request.header($0) ?? "-" }
+            let text = ([request.method] + fields).joined(separator: " ")
+            return .text(request.method == "HEAD" ? "" : text, headers: [("X-Text", text)])
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let transport = kind.transport
+            let url = try #require(URL(string: server.baseURL + "/"))
+            func answer(_ method: String, _ headers: HTTPHeaders = [:], body: String? = nil) async throws -> String {
+                var request = HTTPRequest(url, headers: headers)
+                request.method = method
+                request.body = body.map { Array($0.utf8) }
+                let response = try await transport.send(request)
+                var bytes: [UInt8] = []
+                for try await piece in response.body { bytes += piece }
+                let text = response.headers["X-Text"] ?? ""
+                #expect(String(decoding: bytes, as: UTF8.self) == (method == "HEAD" ? "" : text))
+                return text
+            }
+            for _ in 0..<3 {
+                #expect(try await answer("HEAD", ["X-A": "1"]) == "HEAD 1 - -")
+                #expect(try await answer("GET") == "GET - - -")
+                #expect(try await answer("POST", ["Content-Type": "a/b"], body: "body") == "POST - a/b 4")
+                #expect(try await answer("GET", ["X-A": "2"]) == "GET 2 - -")
+                #expect(try await answer("HEAD") == "HEAD - - -")
+                await #expect(throws: HTTPError.Problem.self) {
+                    try await transport.send(HTTPRequest(url.appending(path: "closing")))
+                }
+            }
+        }
+    }
+
     /// A body whose length is announced is whole with exactly that many bytes. Without a body, or
     /// compressed, the length says nothing.
     @Test(arguments: Kind.allCases) func aBodyHasTheAnnouncedLengthOrIsCutShort(kind: Kind) async throws {

@@ -62,11 +62,11 @@ void owc_multi_add(void *multi, void *easy);
 void owc_multi_remove(void *multi, void *easy);
 void owc_multi_free(void *multi);
 
-// A transfer (curl_easy). The error buffer has 256 bytes. Header lines are owned by the transfer's
-// list.
-void *owc_easy_new(
-    const char *url, const char *method, const char *body, long body_size, void *headers, char *error_buffer,
-    owc_write on_header, owc_write on_body, void *context);
+// A handle of transfers (curl_easy), one after another. The error buffer has 256 bytes.
+void *owc_easy_new(char *error_buffer, owc_write on_header, owc_write on_body);
+// Sets the next transfer. Header lines are owned by the transfer's list.
+void owc_easy_prepare(
+    void *easy, const char *url, const char *method, const char *body, long body_size, void *headers, void *context);
 // Has a transfer ask before it connects to an address, and connect without a proxy.
 void owc_easy_check_addresses(void *easy, owc_open open, void *context);
 // The 4 or 16 bytes of an address that owc_open receives; NULL if it has neither.

@@ -57,9 +57,9 @@ extension HTTPClient {
         ///
         /// - Parameters:
         ///   - url: The address of a request.
-        ///   - origin: The origin of the address that the caller of the client passed.
+        ///   - source: The address that the caller of the client passed.
         /// - Throws: ``HTTPError/Problem/forbiddenDestination(_:)``.
-        func check(_ url: URL, origin: String) throws(HTTPError.Problem) {
+        func check(_ url: URL, source: URL) throws(HTTPError.Problem) {
             guard self != .anywhere else { return }
             let shown = PrintableText.line(url.origin, limit: 120)
             // Parsers that understand an address differently could make a forbidden host look like
@@ -67,7 +67,7 @@ extension HTTPClient {
             guard let host = url.plainHost else {
                 throw .forbiddenDestination("\(shown), whose host has an unusual spelling")
             }
-            if isSameOrigin, url.origin != origin {
+            if isSameOrigin, !url.hasOrigin(of: source) {
                 throw .forbiddenDestination("\(shown), which is another origin")
             }
             if let hosts, !hosts.contains(host) {

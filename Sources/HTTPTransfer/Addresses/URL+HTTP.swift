@@ -20,17 +20,21 @@ extension URL {
 
     /// The address without user name and password.
     package var withoutUser: URL {
-        guard user != nil || password != nil,
-            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        guard canHaveUser, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true),
+            parts.user != nil || parts.password != nil
         else { return self }
         parts.user = nil
         parts.password = nil
         return parts.url ?? self
     }
 
+    /// False if the address has neither a user name nor a password, as almost every one. It is not
+    /// parsed for this.
+    private var canHaveUser: Bool { absoluteString.utf8.contains(UInt8(ascii: "@")) }
+
     /// The user name and password as the field `Authorization` (RFC 7617); no field without them.
     package var authorization: HTTPHeaders {
-        guard user != nil || password != nil else { return HTTPHeaders() }
+        guard canHaveUser, user != nil || password != nil else { return HTTPHeaders() }
         let pair = (user(percentEncoded: false) ?? "") + ":" + (password(percentEncoded: false) ?? "")
         return ["Authorization": "Basic " + Data(pair.utf8).base64EncodedString()]
     }
@@ -45,6 +49,11 @@ extension URL {
     package var origin: String {
         let scheme = scheme?.lowercased() ?? ""
         return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
+    }
+
+    /// Whether an address has the same origin as another one.
+    package func hasOrigin(of other: URL) -> Bool {
+        self == other || origin == other.origin
     }
 
     /// Resolves a reference in a response from this address (RFC 3986, section 5).

@@ -25,16 +25,20 @@ final class CurlEngine: Sendable {
 
     private struct State {
         var commands: [Command] = []
+        /// Whether the thread waits, or is about to.
+        var isWaiting = false
         /// Whether the thread has ended or is about to end, which makes the pointer invalid.
         var isOver = false
     }
 
     private let multi: Multi
+    private let options: HTTPClient.ConnectionOptions
     private let state = Locked(State())
 
-    init?() {
+    init?(_ options: HTTPClient.ConnectionOptions) {
         guard let pointer = owc_multi_new() else { return nil }
         multi = Multi(pointer: pointer)
+        self.options = options
         // The thread keeps the engine alive until it is stopped.
         let thread = Thread { [self] in run() }
         thread.name = "HTTPClient.CurlTransport"
@@ -52,6 +56,8 @@ final class CurlEngine: Sendable {
         state.withLock { state in
             guard !state.isOver else { return }
             state.commands.append(command)
+            guard state.isWaiting else { return }
+            state.isWaiting = false
             // Under the lock, so that the pointer is not freed in the meantime.
             owc_multi_wake(multi.pointer)
         }
@@ -59,49 +65,55 @@ final class CurlEngine: Sendable {
 
     private func run() {
         var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
-        var handles: [ObjectIdentifier: UnsafeMutableRawPointer] = [:]
+        // Handles are expensive to make, and keep nothing of a transfer that succeeded.
+        var idle: [CurlHandle] = []
         var isStopping = false
-        func remove(_ handle: UnsafeMutableRawPointer) -> CurlTransfer? {
-            owc_multi_remove(multi.pointer, handle)
-            owc_easy_free(handle)
-            let transfer = transfers.removeValue(forKey: handle)
-            if let transfer { handles[ObjectIdentifier(transfer)] = nil }
-            return transfer
+        func remove(_ transfer: CurlTransfer, canReuse: Bool = false) {
+            guard let handle = transfer.takeHandle() else { return }
+            owc_multi_remove(multi.pointer, handle.pointer)
+            transfers[handle.pointer] = nil
+            if canReuse, idle.count < Self.idleHandleCount { idle.append(handle) }
         }
         while true {
             let commands = state.withLock { state in
+                state.isWaiting = false
                 defer { state.commands = [] }
                 return state.commands
             }
             for command in commands {
                 switch command {
                 case .add(let transfer):
-                    guard let handle = transfer.makeHandle() else { continue }
-                    transfers[handle] = transfer
-                    handles[ObjectIdentifier(transfer)] = handle
-                    owc_multi_add(multi.pointer, handle)
-                case .resume(let transfer):
-                    if let handle = handles[ObjectIdentifier(transfer)] { owc_easy_resume(handle) }
+                    guard let pointer = transfer.begin(by: { idle.popLast() ?? CurlHandle(options) }) else { continue }
+                    transfers[pointer] = transfer
+                    owc_multi_add(multi.pointer, pointer)
+                case .resume(let transfer): transfer.resumeHandle()
                 case .cancel(let transfer):
-                    if let handle = handles[ObjectIdentifier(transfer)] { _ = remove(handle) }
+                    remove(transfer)
                     transfer.wasRemoved()
                 case .stop: isStopping = true
                 }
             }
             owc_multi_perform(multi.pointer)
-            for transfer in transfers.values { transfer.deliver() }
             var code: Int32 = 0
-            while let handle = owc_multi_ended(multi.pointer, &code) {
-                remove(handle)?.complete(code)
+            while let pointer = owc_multi_ended(multi.pointer, &code) {
+                guard let transfer = transfers[pointer] else { continue }
+                transfer.complete(code)
+                remove(transfer, canReuse: code == 0 && !transfer.hasBody)
             }
-            let isOver = state.withLock { state in
+            for transfer in transfers.values { transfer.deliver() }
+            let (isOver, mustWait) = state.withLock { state in
                 state.isOver = isStopping && transfers.isEmpty && state.commands.isEmpty
-                return state.isOver
+                state.isWaiting = !state.isOver && state.commands.isEmpty
+                return (state.isOver, state.isWaiting)
             }
             if isOver { break }
-            owc_multi_wait(multi.pointer, 60_000)
+            if mustWait { owc_multi_wait(multi.pointer, 60_000) }
         }
+        idle = []
         owc_multi_free(multi.pointer)
     }
+
+    /// The number of handles that are kept for further transfers.
+    private static let idleHandleCount = 32
 }
 #endif

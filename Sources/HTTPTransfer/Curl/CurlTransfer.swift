@@ -14,6 +14,9 @@ final class CurlTransfer: Sendable {
         var isFramed: Bool
     }
 
+    private typealias HeadTaker = CheckedContinuation<Head, any Error>
+    private typealias Taker = CheckedContinuation<[UInt8]?, any Error>
+
     private struct State {
         var status = 0
         var isHTTP1 = true
@@ -22,11 +25,26 @@ final class CurlTransfer: Sendable {
         var unread: [UInt8] = []
         var receivedByteCount = 0
         var isPaused = false
-        var taker: CheckedContinuation<[UInt8]?, any Error>?
+        var head: Head?
+        var headTaker: HeadTaker?
+        var taker: Taker?
         var end: Result<Void, any Error>?
         var isCancelled = false
         /// An address to which libcurl did not connect, because it is not allowed.
         var refusedAddress: String?
+
+        /// The head, or why there is none; nil if it has not arrived.
+        var headResult: Result<Head, any Error>? {
+            if let head, !isCancelled { return .success(head) }
+            return end?.flatMap { .failure(HTTPError.Problem.unreachable("no reply", isLasting: false)) }
+        }
+
+        /// Takes the unread bytes, or returns the end of the body; nil if there is neither.
+        mutating func nextPiece() -> Result<[UInt8]?, any Error>? {
+            if unread.isEmpty || isCancelled { return end?.map { nil } }
+            defer { unread = [] }
+            return .success(unread)
+        }
 
         /// The head that a line without surrounding blanks completes; nil if it completes none.
         mutating func head(after line: Slice<UnsafeRawBufferPointer>) -> Head? {
@@ -53,57 +71,57 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// Memory that libcurl reads and writes while the handle exists.
+    /// The handle while libcurl performs the transfer.
     ///
     /// Unchecked, because only the engine's thread uses it.
-    private final class Buffers: @unchecked Sendable {
-        let error = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
-        var headers: UnsafeMutableRawPointer?
-
-        init() { error.initialize(repeating: 0, count: 256) }
-
-        deinit {
-            error.deallocate()
-            if let headers { owc_list_free(headers) }
-        }
+    private final class Place: @unchecked Sendable {
+        var handle: CurlHandle?
     }
 
     /// The number of unread bytes at which libcurl pauses.
     private static let unreadByteCount = 1 << 20
 
-    let head = Promise<Head>()
     private let request: HTTPRequest
-    private let options: HTTPClient.ConnectionOptions
     private let engine: CurlEngine
     /// Whether a connection to an address may be opened; nil if any may.
     private let allows: (@Sendable (IPAddress) -> Bool)?
-    private let buffers = Buffers()
+    private let place = Place()
     private let state = Locked(State())
 
     init(
-        _ request: HTTPRequest, _ options: HTTPClient.ConnectionOptions, engine: CurlEngine,
-        allows: (@Sendable (IPAddress) -> Bool)?
+        _ request: HTTPRequest, engine: CurlEngine, allows: (@Sendable (IPAddress) -> Bool)?
     ) {
         self.request = request
-        self.options = options
         self.engine = engine
         self.allows = allows
     }
 
     // MARK: The reader
 
+    /// Waits for the head.
+    func head() async throws -> Head {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (waiter: HeadTaker) in
+                let found = state.withLock { state in
+                    let found = state.headResult
+                    if found == nil { state.headTaker = waiter }
+                    return found
+                }
+                if let found { waiter.resume(with: found) }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
     /// The next bytes of the body; nil at its end.
     func next() async throws -> [UInt8]? {
         let bytes = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (waiter: CheckedContinuation<[UInt8]?, any Error>) in
-                let found = state.withLock { state -> Result<[UInt8]?, any Error>? in
-                    if !state.unread.isEmpty, !state.isCancelled {
-                        defer { state.unread = [] }
-                        return .success(state.unread)
-                    }
-                    if let end = state.end { return end.map { nil } }
-                    state.taker = waiter
-                    return nil
+            try await withCheckedThrowingContinuation { (waiter: Taker) in
+                let found = state.withLock { state in
+                    let found = state.nextPiece()
+                    if found == nil { state.taker = waiter }
+                    return found
                 }
                 if let found { waiter.resume(with: found) }
             }
@@ -136,62 +154,59 @@ final class CurlTransfer: Sendable {
     }
 
     private func finish(_ end: Result<Void, any Error>) {
-        let taker = state.withLock { state -> CheckedContinuation<[UInt8]?, any Error>? in
-            guard state.end == nil else { return nil }
-            state.end = end
-            defer { state.taker = nil }
-            return state.taker
+        state.withLock { if $0.end == nil { $0.end = end } }
+        deliver()
+    }
+
+    /// Delivers what has arrived to the waiting reader, all at once: libcurl's pieces are small,
+    /// and waking a task costs more than most of them.
+    func deliver() {
+        let (headTaker, head, taker, piece) = state.withLock { state in
+            let head = state.headTaker == nil ? nil : state.headResult
+            let piece = state.taker == nil ? nil : state.nextPiece()
+            return (head == nil ? nil : state.headTaker.take(), head, piece == nil ? nil : state.taker.take(), piece)
         }
-        head.settle(end.flatMap { .failure(HTTPError.Problem.unreachable("no reply", isLasting: false)) })
-        taker?.resume(with: end.map { nil })
+        if let head { headTaker?.resume(with: head) }
+        if let piece { taker?.resume(with: piece) }
     }
 
     // MARK: The engine's thread
 
-    /// Creates the handle; nil if the transfer has already ended.
-    func makeHandle() -> UnsafeMutableRawPointer? {
+    /// Whether the request has a body.
+    var hasBody: Bool { request.body != nil }
+
+    /// Prepares a handle for the transfer, and keeps it.
+    ///
+    /// - Parameter find: Returns the handle; nil if there is no memory for one.
+    /// - Returns: The pointer of the handle; nil if the transfer has already ended.
+    func begin(by find: () -> CurlHandle?) -> UnsafeMutableRawPointer? {
         guard state.withLock({ $0.end == nil }) else { return nil }
-        for (name, value) in request.headers.fields {
-            // libcurl expects a field without a value as a name with a semicolon.
-            buffers.headers = owc_list_append(buffers.headers, value.isEmpty ? "\(name);" : "\(name): \(value)")
-        }
-        // The fields that libcurl would add to a body, and one that some servers require.
-        let encodings = "Accept-Encoding: \(BodyDecompressor.acceptedEncodings)"
-        for line in ["Expect:", "Content-Type:", "User-Agent: OneWaySynchronizer", encodings]
-        where request.headers[String(line.prefix { $0 != ":" })] == nil {
-            buffers.headers = owc_list_append(buffers.headers, line)
-        }
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        func make(_ body: UnsafePointer<CChar>?, _ count: Int) -> UnsafeMutableRawPointer? {
-            owc_easy_new(
-                request.url.absoluteString, request.method, body, count, buffers.headers, buffers.error, takeHeader,
-                takeBody, context)
-        }
-        let handle: UnsafeMutableRawPointer?
-        if let body = request.body {
-            // An empty body is still a body.
-            handle = (body.isEmpty ? [0] : body).withUnsafeBytes { bytes in
-                make(bytes.bindMemory(to: CChar.self).baseAddress, body.count)
-            }
-        } else {
-            handle = make(nil, 0)
-        }
-        guard let handle else {
+        guard let handle = find() else {
             finish(.failure(HTTPError.Problem.unreachable("libcurl has no memory", isLasting: false)))
             return nil
         }
-        owc_easy_connect_by(
-            handle, options.authorities?.path, options.certificate?.path, options.privateKey?.path,
-            options.privateKeyPassword, options.proxy?.absoluteString)
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        handle.prepare(request, context: context)
         // After the proxy, which it excludes.
-        if allows != nil { owc_easy_check_addresses(handle, openSocket, context) }
-        return handle
+        if allows != nil { handle.checkAddresses(context: context) }
+        place.handle = handle
+        return handle.pointer
+    }
+
+    /// Gives the handle away; nil if there is none.
+    func takeHandle() -> CurlHandle? {
+        place.handle.take()
+    }
+
+    /// Lets libcurl continue after a pause.
+    func resumeHandle() {
+        if let handle = place.handle { owc_easy_resume(handle.pointer) }
     }
 
     /// Decides whether libcurl may connect to an address.
     ///
     /// - Parameter address: An address; nil if it is not one of the Internet Protocol.
-    fileprivate func mayConnect(to address: IPAddress?) -> Bool {
+    func mayConnect(to address: IPAddress?) -> Bool {
         guard let allows else { return true }
         if let address, allows(address) { return true }
         state.withLock { $0.refusedAddress = address.map { "\($0)" } ?? "a local socket" }
@@ -202,11 +217,14 @@ final class CurlTransfer: Sendable {
     ///
     /// - Returns: Whether the head can continue. After a change of protocol, which is never
     ///   requested, no other response follows.
-    fileprivate func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+    func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         let line = Self.trimmed(line[...])
-        let (found, canContinue) = state.withLock { state in (state.head(after: line), state.status != 101) }
-        if let found { head.settle(.success(found)) }
-        return canContinue
+        return state.withLock { state in
+            let head = state.head(after: line)
+            // Fields after a chunked body are not part of the head.
+            state.head = state.head ?? head
+            return state.status != 101
+        }
     }
 
     /// The line without blanks and line ends around it.
@@ -219,7 +237,7 @@ final class CurlTransfer: Sendable {
     /// Adds bytes of the body.
     ///
     /// - Returns: Whether the bytes were added; if not, libcurl pauses.
-    fileprivate func receiveBody(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    func receiveBody(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         state.withLock { state in
             guard state.unread.count < Self.unreadByteCount else {
                 state.isPaused = true
@@ -231,21 +249,10 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// Delivers the unread bytes to the waiting reader: all at once, because libcurl's pieces are
-    /// small.
-    func deliver() {
-        let (taker, bytes) = state.withLock { state -> (CheckedContinuation<[UInt8]?, any Error>?, [UInt8]) in
-            guard let taker = state.taker, !state.unread.isEmpty else { return (nil, []) }
-            defer { (state.taker, state.unread) = (nil, []) }
-            return (taker, state.unread)
-        }
-        taker?.resume(returning: bytes)
-    }
-
     /// Ends the transfer with libcurl's result.
     func complete(_ code: Int32) {
         let (hasHead, received) = state.withLock { state in
-            (state.status >= 200 && head.result != nil, state.receivedByteCount)
+            (state.head != nil, state.receivedByteCount)
         }
         guard code != OWC_OK.code else { return finish(.success(())) }
         if !hasHead, let refused = state.withLock(\.refusedAddress) {
@@ -258,9 +265,8 @@ final class CurlTransfer: Sendable {
     }
 
     private func problem(_ code: Int32, _ body: (received: Int, expected: Int?)?) -> HTTPError.Problem {
-        let detail = PrintableText.line(
-            buffers.error.pointee == 0 ? String(cString: owc_error_text(code)) : String(cString: buffers.error),
-            limit: 160)
+        let text = place.handle.flatMap { $0.error.pointee == 0 ? nil : String(cString: $0.error) }
+        let detail = PrintableText.line(text ?? String(cString: owc_error_text(code)), limit: 160)
         // How a server refuses the client's certificate, or reports that one is missing; with TLS
         // 1.3 after the handshake (RFC 8446, section 6.2).
         let isAlert = detail.contains(" alert ") && !detail.contains("internal error")
@@ -298,36 +304,6 @@ final class CurlTransfer: Sendable {
             return .unreachable("no usable reply (\(detail))", isLasting: false)
         }
     }
-}
-
-/// Called by libcurl with a line of a head.
-private func takeHeader(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let bytes, let context else { return 0 }
-    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().receiveHeader(line) ? size * count : 0
-}
-
-/// Called by libcurl with bytes of a body.
-private func takeBody(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let bytes, let context else { return 0 }
-    let piece = UnsafeRawBufferPointer(start: bytes, count: size * count).assumingMemoryBound(to: UInt8.self)
-    let isTaken = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().receiveBody(piece)
-    return isTaken ? size * count : Int(OWC_PAUSE.rawValue)
-}
-
-/// Called by libcurl to open a socket.
-private func openSocket(_ context: UnsafeMutableRawPointer?, _ purpose: Int32, _ address: UnsafeMutableRawPointer?)
-    -> Int32
-{
-    guard let context, let address else { return OWC_NO_SOCKET }
-    var count = 0
-    let bytes = UnsafeBufferPointer(start: owc_address_bytes(address, &count), count: count)
-    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.mayConnect(to: IPAddress(bytes: bytes)) ? owc_address_socket(address) : OWC_NO_SOCKET
 }
 
 extension owc_code {

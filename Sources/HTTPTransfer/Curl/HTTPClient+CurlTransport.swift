@@ -35,7 +35,7 @@ extension HTTPClient {
             _ options: HTTPClient.ConnectionOptions = HTTPClient.ConnectionOptions(),
             isPublic: @escaping @Sendable (IPAddress) -> Bool
         ) {
-            guard owc_load() != 0, let engine = CurlEngine() else { return nil }
+            guard owc_load() != 0, let engine = CurlEngine(options) else { return nil }
             self.engine = engine
             self.options = options
             self.isPublic = isPublic
@@ -52,14 +52,10 @@ extension HTTPClient {
             try request.validate()
             let engine = try request.requiresPublicAddress ? startedCheckedEngine() : engine
             let transfer = CurlTransfer(
-                request, options, engine: engine, allows: request.requiresPublicAddress ? isPublic : nil)
+                request, engine: engine, allows: request.requiresPublicAddress ? isPublic : nil)
             let life = CurlBody.Life(transfer: transfer)
             engine.add(transfer)
-            let head = try await withTaskCancellationHandler {
-                try await transfer.head.value()
-            } onCancel: {
-                transfer.cancel()
-            }
+            let head = try await transfer.head()
             let body = CurlBody(life: life, encoding: head.headers.contentEncoding)
             var response = HTTPResponse(status: head.status, headers: head.headers, body: body)
             response.isFramed = head.isFramed
@@ -68,7 +64,7 @@ extension HTTPClient {
 
         private func startedCheckedEngine() throws(HTTPError.Problem) -> CurlEngine {
             let engine = checkedEngine.withLock { engine in
-                if engine == nil { engine = CurlEngine() }
+                if engine == nil { engine = CurlEngine(options) }
                 return engine
             }
             guard let engine else { throw .unreachable("libcurl has no memory", isLasting: false) }

@@ -4,112 +4,54 @@ import SyncBase
 
 /// The work of a fetch. It does not refer to the fetch, so that it ends with the fetch's last
 /// reference.
-struct FetchWork<Inspector: BodyInspector>: Sendable {
-    private struct Activity: Sendable {
-        /// When data last arrived, by the client's clock.
-        var last = Duration.zero
-        /// Whether the reader, not the server, is waited for.
-        var isOurTurn = false
-        /// The number of bytes of the body that have arrived.
-        var byteCount = 0
-    }
-
+final class FetchWork<Inspector: BodyInspector>: Sendable {
     private static var errorBodyByteCount: Int { 4_096 }
-    /// The number of bytes of a body that are kept for messages.
-    private static var shownByteCount: Int { 200 }
 
+    let state = FetchState()
+    let watch: FetchWatch
+    /// The findings of the inspector, once the fetch has ended.
+    let facts = Locked<Inspector.Facts?>(nil)
     private let order: HTTPOrder<Inspector>
     private let client: HTTPClient
-    private let head: Promise<HTTPHead>
-    private let end: Promise<Inspector.Facts?>
-    private let buffer: ByteBuffer
-    private let beginning: Locked<[UInt8]>
-    /// The header fields with credentials of all requests.
-    private let sent: Locked<Set<HTTPHeaders>>
-    private let activity = Locked(Activity())
 
-    init(
-        order: HTTPOrder<Inspector>, client: HTTPClient, head: Promise<HTTPHead>, end: Promise<Inspector.Facts?>,
-        buffer: ByteBuffer, beginning: Locked<[UInt8]>, sent: Locked<Set<HTTPHeaders>>
-    ) {
+    init(_ order: HTTPOrder<Inspector>, by client: HTTPClient) {
         self.order = order
         self.client = client
-        self.head = head
-        self.end = end
-        self.buffer = buffer
-        self.beginning = beginning
-        self.sent = sent
+        watch = FetchWatch(
+            FetchWatch.Limits(
+                silence: order.silence ?? client.limits.silence,
+                duration: order.isStream ? nil : client.limits.requestDuration,
+                slowestByteRate: client.limits.slowestByteRate, deadline: order.deadline),
+            by: client.clock)
     }
 
     func run() async {
-        let result: Result<Inspector.Facts?, any Error>
+        var end: Result<Void, any Error>
         do {
             try await client.pacer.enter()
             // A stream would otherwise occupy a connection for as long as it lasts.
             if order.isStream { client.pacer.leave() }
             defer { if !order.isStream { client.pacer.leave() } }
-            result = .success(try await watched())
-        } catch let problem as HTTPError.Problem {
-            result = .failure(secrets.error(at: order.request.url, problem))
+            watch.begin()
+            defer { watch.end() }
+            facts.value = try await fetch()
+            end = .success(())
         } catch {
-            result = .failure(error)
+            let problem = watch.isExceeded ? .timedOut : error as? HTTPError.Problem
+            end = .failure(problem.map { secrets.error(at: order.request.url, $0) } ?? error)
         }
-        head.settle(result.flatMap { _ in .failure(CancellationError()) })
-        end.settle(result)
-        buffer.finish(result.map { _ in })
+        state.finish(end)
     }
 
     /// The credentials that have been sent.
-    private var secrets: SentSecrets {
-        SentSecrets(allOf: sent.withLock { $0 }, url: order.request.url, parameters: client.secretParameters)
-    }
-
-    /// Fetches within the time limits.
-    private func watched() async throws -> Inspector.Facts? {
-        let begin = client.clock.now()
-        activity.withLock { $0.last = begin }
-        return try await withThrowingTaskGroup(of: Inspector.Facts??.self) { group in
-            group.addTask { .some(try await fetch()) }
-            group.addTask {
-                try await watch(from: begin)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next(), let facts = first else { throw HTTPError.Problem.timedOut }
-            return facts
-        }
-    }
-
-    /// Returns when nothing has arrived for too long, or at the time limit.
-    private func watch(from begin: Duration) async throws {
-        while true {
-            let now = client.clock.now()
-            let activity = activity.withLock { $0 }
-            var allowed = order.isStream ? .longest : client.limits.requestDuration
-            if client.limits.slowestByteRate > 0 {
-                allowed = allowed.addingClamped(.seconds(activity.byteCount / client.limits.slowestByteRate))
-            }
-            let end = min(begin.addingClamped(allowed), order.deadline ?? .longest)
-            let allowedSilence = order.silence ?? client.limits.silence
-            let silence = (activity.isOurTurn ? now : activity.last).addingClamped(allowedSilence)
-            let wait = min(end, silence) - now
-            if wait <= .zero { return }
-            try await client.clock.sleep(wait)
-            // A process that was suspended, or whose threads were busy, has not listened: the
-            // silence was not the server's.
-            if client.clock.now() - (now + wait) > allowedSilence / 100 { noteArrival() }
-        }
-    }
-
-    private func noteArrival(of byteCount: Int = 0) {
-        let now = client.clock.now()
-        activity.withLock { $0 = Activity(last: now, byteCount: $0.byteCount + byteCount) }
+    var secrets: SentSecrets {
+        SentSecrets(allOf: state.sent, url: order.request.url, parameters: client.secretParameters)
     }
 
     private func fetch() async throws -> Inspector.Facts? {
         var (found, body) = try await follow(order.request)
         guard found.status != 304 else {
-            head.settle(.success(found))
+            state.begin(found)
             return nil
         }
         let limit = order.isStream ? Int.max : min(order.byteLimit, client.limits.bodyByteCount)
@@ -121,15 +63,12 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         }
         var resumption = Resumption()
         if order.retries != nil { _ = resumption.take(status: found.status, headers: found.headers) }
-        head.settle(.success(found))
+        state.begin(found)
         var isContinued = false
         while true {
             do {
                 for try await bytes in body {
-                    noteArrival(of: bytes.count)
-                    if received < Self.shownByteCount {
-                        beginning.withLock { $0 += bytes.prefix(Self.shownByteCount - received) }
-                    }
+                    watch.noteArrival(of: bytes.count)
                     received += bytes.count
                     resumption.receive(bytes.count)
                     if received > limit {
@@ -147,9 +86,9 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
                         }
                     }
                     inspector?.inspect(bytes)
-                    activity.withLock { $0.isOurTurn = true }
-                    try await buffer.bring(bytes)
-                    noteArrival()
+                    watch.noteOurTurn()
+                    try await state.bring(bytes)
+                    watch.noteArrival()
                 }
                 // A part may be shorter than the rest that was requested.
                 if !isContinued || resumption.isWhole { break }
@@ -173,11 +112,11 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     ) async throws -> HTTPResponse.Body {
         var latest = problem
         while let retries = order.retries, resumption.headers != HTTPHeaders() {
-            activity.withLock { $0.isOurTurn = true }
+            watch.noteOurTurn()
             let error = secrets.error(at: order.request.url, latest)
             try await retries.wait(after: error, byteCount: resumption.byteCount)
             try await client.pacer.waitForTurn()
-            noteArrival()
+            watch.noteArrival()
             var request = order.request
             request.headers.merge(resumption.headers)
             request.headers["Accept-Encoding"] = "identity"
@@ -221,27 +160,28 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             throw HTTPError.Problem.invalidRequest(
                 "a field Range is not sent; the argument `range` of `data` requests a part of a body")
         }
-        sent.withLock { _ = $0.insert(secrets) }
+        state.note(sent: secrets)
         for _ in 0...max(client.limits.redirectCount, 0) {
             var sent = request
             // Transports never see a user name or password in an address.
             sent.url = request.url.withoutUser
             sent.headers.merge(request.url.authorization)
-            if request.url.origin == order.origin { sent.headers.merge(secrets) }
+            let isAtOrigin = request.url.hasOrigin(of: order.source)
+            if isAtOrigin { sent.headers.merge(secrets) }
             sent.requiresPublicAddress = client.destinations.requiresPublicAddress
-            if let sign = client.sign, request.url.origin == order.origin {
+            if let sign = client.sign, isAtOrigin {
                 let unsigned = sent.headers
                 try await sign(&sent)
                 // Errors do not show what the signer adds.
                 let added = sent.headers.fields.filter { unsigned[$0.name] != $0.value }
-                self.sent.withLock { _ = $0.insert(HTTPHeaders(added)) }
+                state.note(sent: HTTPHeaders(added))
             }
             try sent.validate()
-            try client.destinations.check(sent.url, origin: order.origin)
+            try client.destinations.check(sent.url, source: order.source)
             let response = try await client.transport.send(sent)
-            noteArrival()
-            let isRedirect = [301, 302, 303, 307, 308].contains(response.status)
-            guard isRedirect, let location = response.headers["Location"] else {
+            watch.noteArrival()
+            guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers["Location"]
+            else {
                 let found = HTTPHead(
                     url: sent.url, status: response.status, headers: response.headers,
                     isFramed: response.isFramed)

@@ -7,12 +7,7 @@ package import Foundation
 /// Redirects are followed and limits are enforced. The body is fetched ahead of its reader, up to 1
 /// MiB. The request ends when the last reference is released.
 package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
-    private let headPromise = Promise<HTTPHead>()
-    private let endPromise = Promise<Inspector.Facts?>()
-    private let buffer = ByteBuffer(capacity: 1 << 20)
-    private let beginning = Locked<[UInt8]>([])
-    private let sent = Locked<Set<HTTPHeaders>>([])
-    private let secretParameters: Set<String>
+    private let work: FetchWork<Inspector>
     private let task: Task<Void, Never>
     /// The requested address, before redirects.
     package let url: URL
@@ -20,11 +15,10 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     /// Creates a fetch and starts it.
     package init(_ order: HTTPOrder<Inspector>, by client: HTTPClient) {
         url = order.request.url
-        secretParameters = client.secretParameters
-        let work = FetchWork(
-            order: order, client: client, head: headPromise, end: endPromise, buffer: buffer,
-            beginning: beginning, sent: sent)
-        task = Task { await work.run() }
+        let work = FetchWork(order, by: client)
+        self.work = work
+        task = Task.atOnce { await work.run() }
+        work.watch.guardTask(task)
     }
 
     deinit {
@@ -35,30 +29,29 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     ///
     /// - Throws: ``HTTPError``; `CancellationError`.
     package func head() async throws -> HTTPHead {
-        try await headPromise.value()
+        try await work.state.head()
     }
 
     /// Waits for the findings of the inspector; nil without one.
     ///
     /// - Throws: ``HTTPError``; `CancellationError`.
     package func facts() async throws -> Inspector.Facts? {
-        try await endPromise.value()
+        try await work.state.waitForEnd()
+        return work.facts.value
     }
 
     /// The first line of the received part of the body, for messages.
     package var firstLine: String {
-        PrintableText.firstLine(of: secrets.redacted(beginning.withLock { $0 }))
+        PrintableText.firstLine(of: secrets.redacted(work.state.beginning))
     }
 
     /// The credentials that have been sent.
-    package var secrets: SentSecrets {
-        SentSecrets(allOf: sent.withLock { $0 }, url: url, parameters: secretParameters)
-    }
+    package var secrets: SentSecrets { work.secrets }
 
     /// Waits for the next bytes of the body; nil at its end.
     ///
     /// - Throws: ``HTTPError``; `CancellationError`.
     package func nextPiece() async throws -> [UInt8]? {
-        try await buffer.take()
+        try await work.state.take()
     }
 }

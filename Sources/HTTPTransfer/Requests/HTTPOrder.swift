@@ -4,9 +4,9 @@ package import Foundation
 package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
     package var request: HTTPRequest
     /// Header fields that only one origin may receive.
-    package var secrets: @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
-    /// The origin that may receive the secrets.
-    package var origin = ""
+    let secrets: @Sendable () async throws -> HTTPHeaders
+    /// The address whose origin may receive the secrets.
+    let source: URL
     /// Whether a body that is not JSON is an error.
     package var expectsJSON = false
     /// The retries of a body whose rest is requested if it breaks off; nil for a body that the
@@ -53,12 +53,17 @@ package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
         _ makeInspector: @escaping @Sendable () -> Inspector?
     ) {
         self.request = request
-        self.secrets = {
-            var headers = source.authorization
-            headers.merge(try await secrets())
-            return headers
+        let authorization = source.authorization
+        if authorization == HTTPHeaders() {
+            self.secrets = secrets
+        } else {
+            self.secrets = {
+                var headers = authorization
+                headers.merge(try await secrets())
+                return headers
+            }
         }
-        self.origin = source.origin
+        self.source = source
         self.makeInspector = makeInspector
     }
 }

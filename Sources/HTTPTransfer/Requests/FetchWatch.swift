@@ -1,0 +1,118 @@
+import SyncBase
+
+/// The time limits of a fetch. Cancels its task when one is exceeded.
+final class FetchWatch: Sendable {
+    /// What a fetch may take.
+    struct Limits: Sendable {
+        /// The longest time without any data while the server is waited for.
+        var silence: Duration
+        /// The longest duration; nil for no limit.
+        var duration: Duration?
+        /// The rate in bytes per second that extends `duration`; 0 for no extension.
+        var slowestByteRate: Int
+        /// When the fetch must have ended, by the clock; nil for no limit.
+        var deadline: Duration?
+    }
+
+    private struct State: Sendable {
+        var begin = Duration.zero
+        /// When data last arrived, by the clock.
+        var lastArrival = Duration.zero
+        /// Whether the reader, not the server, is waited for.
+        var isOurTurn = false
+        /// The number of bytes of the body that have arrived.
+        var byteCount = 0
+        var isExceeded = false
+        var isOver = false
+        var task: Task<Void, Never>?
+        var alarm: SyncClock.Alarm?
+    }
+
+    private let limits: Limits
+    private let clock: SyncClock
+    private let state = Locked(State())
+
+    init(_ limits: Limits, by clock: SyncClock) {
+        self.limits = limits
+        self.clock = clock
+    }
+
+    /// Sets the task that is cancelled when a limit is exceeded.
+    func guardTask(_ task: Task<Void, Never>) {
+        let mustCancel = state.withLock { state in
+            if !state.isOver { state.task = task }
+            return state.isExceeded
+        }
+        if mustCancel { task.cancel() }
+    }
+
+    /// Whether a limit was exceeded.
+    var isExceeded: Bool { state.withLock { $0.isExceeded } }
+
+    /// Starts the time.
+    func begin() {
+        let now = clock.now()
+        state.withLock { ($0.begin, $0.lastArrival) = (now, now) }
+        check()
+    }
+
+    /// Records that data of the server has arrived.
+    func noteArrival(of byteCount: Int = 0) {
+        let now = clock.now()
+        state.withLock { state in
+            state.lastArrival = now
+            state.isOurTurn = false
+            state.byteCount += byteCount
+        }
+    }
+
+    /// Records that the reader, not the server, is waited for until the next arrival.
+    func noteOurTurn() {
+        state.withLock { $0.isOurTurn = true }
+    }
+
+    /// Stops the time.
+    func end() {
+        let alarm = state.withLock { state in
+            defer { (state.isOver, state.task, state.alarm) = (true, nil, nil) }
+            return state.alarm
+        }
+        alarm?.cancel()
+    }
+
+    /// Cancels the task if nothing has arrived for too long, or at the time limit; otherwise checks
+    /// again when that can be.
+    private func check() {
+        let now = clock.now()
+        let (wait, task) = state.withLock { state -> (Duration?, Task<Void, Never>?) in
+            guard !state.isOver else { return (nil, nil) }
+            let wait = timeLeft(state, now)
+            if wait > .zero { return (wait, nil) }
+            state.isExceeded = true
+            return (nil, state.task)
+        }
+        task?.cancel()
+        guard let wait else { return }
+        let alarm = clock.alarm(after: wait) { [self] in
+            // A process that was suspended, or whose threads were busy, has not listened: the
+            // silence was not the server's.
+            if clock.now() - (now + wait) > limits.silence / 100 { noteArrival() }
+            check()
+        }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.alarm = alarm }
+            return state.isOver
+        }
+        if isOver { alarm.cancel() }
+    }
+
+    private func timeLeft(_ state: State, _ now: Duration) -> Duration {
+        var allowed = limits.duration ?? .longest
+        if limits.slowestByteRate > 0 {
+            allowed = allowed.addingClamped(.seconds(state.byteCount / limits.slowestByteRate))
+        }
+        let end = min(state.begin.addingClamped(allowed), limits.deadline ?? .longest)
+        let silence = (state.isOurTurn ? now : state.lastArrival).addingClamped(limits.silence)
+        return min(end, silence) - now
+    }
+}
