@@ -103,11 +103,11 @@ public final class FolderMirror: SyncProcessor {
         of list: URL, in folder: URL, client: HTTPClient = FolderMirror.client(), headers: HTTPHeaders = HTTPHeaders(),
         allowsHTTP: Bool = false
     ) {
-        let fields: @Sendable (URL) -> HTTPHeaders = { url in
-            guard url.origin == list.origin else { return HTTPHeaders() }
-            var fields = list.authorization
-            fields.merge(headers)
-            return fields
+        var own = list.authorization
+        own.merge(headers)
+        let fields: @Sendable (URL) -> HTTPHeaders = { [own] url in
+            // Most servers need none, and origins take time to compare.
+            own != HTTPHeaders() && url.hasOrigin(of: list) ? own : HTTPHeaders()
         }
         let source = FolderList(url: list, client: client, headers: fields, allowsHTTP: allowsHTTP)
         self.init(in: folder, client: client, headers: { fields($0) }, list: { SourceList(try await source.items()) })
@@ -208,17 +208,18 @@ public final class FolderMirror: SyncProcessor {
                 unknown.append((item, version))
             }
         }
-        var rest = unknown[...]
-        return try await withThrowingTaskGroup(of: SyncKey?.self) { group in
-            func checkNext() {
-                guard let (item, version) = rest.popFirst() else { return }
-                group.addTask { try await self.isUnchanged(item, version) ? nil : item.key }
+        let rest = Locked(unknown[...])
+        return try await withThrowingTaskGroup(of: [SyncKey].self) { group in
+            for _ in 0..<Self.checkCount {
+                group.addTask {
+                    var changed: [SyncKey] = []
+                    while let (item, version) = rest.withLock({ $0.popFirst() }) {
+                        if try await !self.isUnchanged(item, version) { changed.append(item.key) }
+                    }
+                    return changed
+                }
             }
-            for _ in 0..<Self.checkCount { checkNext() }
-            while let key = try await group.next() {
-                if let key { changed.insert(key) }
-                checkNext()
-            }
+            for try await keys in group { changed.formUnion(keys) }
             return changed
         }
     }
