@@ -9,6 +9,26 @@ import SyncModel
 /// last. In separate parts, the later element is merged last. Elements that agree stay together,
 /// because each part costs calls of the store.
 struct BatchCuts {
+    private struct Identity: Hashable {
+        let root: Int
+        let values: [AttributeValue]
+    }
+
+    /// What elements can state of an object.
+    private enum Property: Hashable {
+        case entity
+        case attribute(Int)
+        case relationship(Int)
+        /// The only object that a to-one relationship leads to, stated from either end.
+        case target(EntityLayout.Relationship.ID)
+    }
+
+    /// A property, and the object that it belongs to.
+    private struct Subject: Hashable {
+        let object: Identity
+        let property: Property
+    }
+
     /// One occurrence of an object in the batch, at any depth.
     private struct Mention {
         /// The ordinal of the list's element that contains it.
@@ -16,11 +36,6 @@ struct BatchCuts {
         /// The index of its group in `places`, and its row in the group.
         let place: Int
         let row: Int
-    }
-
-    private struct Identity: Hashable {
-        let root: Int
-        let values: [AttributeValue]
     }
 
     /// A group of objects at the same place: in the list itself, or nested by the same
@@ -31,22 +46,11 @@ struct BatchCuts {
         let elements: [Int?]
     }
 
-    /// The only object that a to-one relationship leads to, stated from either end.
-    private struct Claim {
-        /// The ordinal of the list's element that contains the statement.
-        let element: Int
-        /// The identity of the object; nil for none.
-        let target: [AttributeValue?]?
-    }
-
-    /// The object and the to-one relationship that a claim is about.
-    private struct Claimed: Hashable {
-        let identity: Identity
-        let relationship: EntityLayout.Relationship.ID
-    }
-
     private let model: DataModel
     private var places: [Place] = []
+    /// The values of each property that several elements may state, each with the ordinal of the
+    /// list's element that states it.
+    private var values: [Subject: [(element: Int, value: [[AttributeValue?]])]] = [:]
 
     private init(_ model: DataModel) {
         self.model = model
@@ -61,19 +65,15 @@ struct BatchCuts {
         guard batch.groups.count > 1 || batch.groups.contains(where: \.hasNested) else { return [] }
         var cuts = BatchCuts(model)
         cuts.visit(batch) { $0 }
+        for (object, mentions) in cuts.repeatedMentions() { cuts.addValues(of: object, mentions) }
+        cuts.addTargets()
         // For each element that must begin a part, the last earlier element that it contradicts.
         var last: [Int: Int] = [:]
-        func report(_ earlier: Int, _ later: Int) {
-            last[later] = max(last[later] ?? earlier, earlier)
-        }
-        for mentions in cuts.repeatedMentions() {
-            cuts.contradictions(mentions.sorted { $0.element < $1.element }, report)
-        }
-        for claims in cuts.repeatedClaims() {
-            let claims = claims.sorted { $0.element < $1.element }
-            for (earlier, later) in zip(claims, claims.dropFirst())
-            where earlier.target != later.target && earlier.element < later.element {
-                report(earlier.element, later.element)
+        for values in cuts.values.values {
+            let values = values.sorted { $0.element < $1.element }
+            for (earlier, later) in zip(values, values.dropFirst())
+            where earlier.element < later.element && earlier.value != later.value {
+                last[later.element] = max(last[later.element] ?? earlier.element, earlier.element)
             }
         }
         var begins: [Int] = []
@@ -97,10 +97,8 @@ struct BatchCuts {
         }
     }
 
-    // MARK: Mentions
-
     /// The mentions of each object that is mentioned more than once.
-    private func repeatedMentions() -> [[Mention]] {
+    private func repeatedMentions() -> [Identity: [Mention]] {
         let roots = places.map { model.layouts[$0.group.mapping.layout.index].root }
         var seen: Set<Int> = []
         let repeated = Set(roots.filter { !seen.insert($0).inserted })
@@ -122,68 +120,33 @@ struct BatchCuts {
                 }
             }
         }
-        return mentions.values.filter { $0.count > 1 }
+        return mentions.filter { $0.value.count > 1 }
     }
 
-    // MARK: Contradictions
-
-    /// Finds the mentions of an object that contradict an earlier mention.
-    ///
-    /// - Parameters:
-    ///   - mentions: The mentions of the object, in the order of their elements.
-    ///   - report: Receives the elements of both mentions.
-    private func contradictions(_ mentions: [Mention], _ report: (_ earlier: Int, _ later: Int) -> Void) {
+    /// Adds what the mentions of an object state.
+    private mutating func addValues(of object: Identity, _ mentions: [Mention]) {
         let isInOnePlace = mentions.allSatisfy { $0.place == mentions[0].place }
-        // The latest mention with a value for each slot.
-        var latest: [Mention?] = []
-        var targets: [Int: (targets: [[AttributeValue?]], element: Int)] = [:]
-        var previous: Mention?
+        func add(_ property: Property, _ value: [[AttributeValue?]], _ mention: Mention) {
+            values[Subject(object: object, property: property), default: []].append((mention.element, value))
+        }
         for mention in mentions {
             let group = places[mention.place].group
-            if let previous, places[previous.place].group.mapping.layout.index != group.mapping.layout.index {
-                if previous.element < mention.element { report(previous.element, mention.element) }
-                latest = []
-                targets = [:]
-            }
-            previous = mention
-            if !isInOnePlace {
-                if latest.isEmpty { latest = Array(repeating: nil, count: group.records.columnCount) }
-                if let earlier = difference(of: mention, from: &latest) { report(earlier, mention.element) }
+            add(.entity, [[.int(Int64(group.mapping.layout.index))]], mention)
+            // Rows of one place are combined.
+            for slot in isInOnePlace ? 0..<0 : 0..<group.records.columnCount {
+                guard let value = group.records.value(row: mention.row, slot: slot) else { continue }
+                add(.attribute(slot), [[value]], mention)
             }
             for (index, nested) in group.nested.enumerated() {
-                guard let found = nested?.targets(of: mention.row, isWhole: isInOnePlace) else { continue }
-                if let earlier = targets[index], earlier.targets != found, earlier.element < mention.element {
-                    report(earlier.element, mention.element)
-                }
-                targets[index] = (found, mention.element)
+                guard let targets = nested?.targets(of: mention.row, isWhole: isInOnePlace) else { continue }
+                add(.relationship(index), targets, mention)
             }
         }
     }
 
-    /// The last earlier element with a different value for a slot of the object; nil if there is
-    /// none.
-    ///
-    /// - Parameter latest: The latest mention with a value for each slot; updated with `mention`.
-    private func difference(of mention: Mention, from latest: inout [Mention?]) -> Int? {
-        var last: Int?
-        places[mention.place].group.records.withReader { reader in
-            for slot in 0..<reader.columnCount where reader.kind(row: mention.row, slot: slot) != .absent {
-                defer { latest[slot] = mention }
-                guard let earlier = latest[slot], earlier.element < mention.element else { continue }
-                let isEqual = places[earlier.place].group.records.withReader { other in
-                    reader.isEqual(row: mention.row, slot: slot, to: other, row: earlier.row, slot: slot)
-                }
-                if !isEqual { last = max(last ?? earlier.element, earlier.element) }
-            }
-        }
-        return last
-    }
-
-    // MARK: Claims
-
-    /// The claims about each object and relationship, if several places of the batch state the
+    /// Adds what is stated about to-one relationships, if several places of the batch state the
     /// relationship or its inverse.
-    private func repeatedClaims() -> [[Claim]] {
+    private mutating func addTargets() {
         var stated: [EntityLayout.Relationship.ID: [(place: Int, index: Int)]] = [:]
         for (place, group) in places.map(\.group).enumerated() {
             for (index, nested) in group.nested.enumerated() where nested != nil {
@@ -193,40 +156,37 @@ struct BatchCuts {
                 stated[min(relationship.id, inverse.id), default: []].append((place, index))
             }
         }
-        var claims: [Claimed: [Claim]] = [:]
-        // Sorted, so that the order is the same in every process. A symmetric relationship states
-        // both ends at once.
-        for (id, statements) in stated.sortedByKey
+        // A symmetric relationship states both ends at once.
+        for (id, statements) in stated
         where statements.count > 1 || model.isSymmetric(model.layouts[id.source].relationships[id.index]) {
-            for (place, index) in statements {
-                addClaims(of: place, index, to: &claims)
-            }
+            for (place, index) in statements { addTargets(of: places[place], index) }
         }
-        return Array(claims.values)
     }
 
-    private func addClaims(of place: Int, _ index: Int, to claims: inout [Claimed: [Claim]]) {
-        let group = places[place].group
-        let layout = group.mapping.layout
+    private mutating func addTargets(of place: Place, _ index: Int) {
+        let layout = place.group.mapping.layout
         let relationship = layout.relationships[index]
         let destination = model.layouts[relationship.destination]
-        guard let nested = group.nested[index], let inverse = model.inverse(of: relationship), layout.hasIdentity,
-            destination.hasIdentity
+        guard let nested = place.group.nested[index], let inverse = model.inverse(of: relationship),
+            layout.hasIdentity, destination.hasIdentity
         else { return }
+        func add(
+            _ identity: Identity, _ relationship: EntityLayout.Relationship, _ target: [AttributeValue?]?,
+            _ element: Int
+        ) {
+            let subject = Subject(object: identity, property: .target(relationship.id))
+            values[subject, default: []].append((element, target.map { [$0] } ?? []))
+        }
         for source in nested.sources {
-            guard let element = places[place].elements[source.row] else { continue }
-            let values = layout.identitySlots.compactMap { group.records.value(row: source.row, slot: $0) }
-            let identity = Identity(root: layout.root, values: values)
+            guard let element = place.elements[source.row] else { continue }
+            let identity = layout.identitySlots.compactMap { place.group.records.value(row: source.row, slot: $0) }
             let targets = nested.targets(of: source.row, isWhole: false) ?? []
             if !relationship.isToMany {
-                claims[Claimed(identity: identity, relationship: relationship.id), default: []].append(
-                    Claim(element: element, target: targets.first))
+                add(Identity(root: layout.root, values: identity), relationship, targets.first, element)
             }
             guard !inverse.isToMany else { continue }
             for target in targets {
-                let identity = Identity(root: destination.root, values: target.compactMap { $0 })
-                claims[Claimed(identity: identity, relationship: inverse.id), default: []].append(
-                    Claim(element: element, target: values))
+                add(Identity(root: destination.root, values: target.compactMap(\.self)), inverse, identity, element)
             }
         }
     }

@@ -2,36 +2,34 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// The records of a group, with rows of the same identity combined into one record.
+/// The records of a group. Rows of the same identity are combined into one record.
 struct CombinedRows {
-    /// The combined records, in the order of their first rows.
-    let records: RecordBatch
-    /// The ordinal of the first row of each combined record.
-    let ordinals: [Int]
+    /// The records, in the order of their first rows.
+    private(set) var records: RecordBatch
+    /// The ordinal of the first row of each record, or of its first row that may be inserted.
+    private(set) var ordinals: [Int]
     /// The rows with the identity of an earlier row.
-    let repeatedRows: [Int]
-    /// The index of the combined record of each row.
-    private let recordOfRow: [Int]
+    private(set) var repeatedRows: [Int] = []
+    /// The record of each row; nil if all rows have a record of their own.
+    private var recordOfRow: [Int]?
 
-    /// Combines rows; nil if all identities differ.
+    /// Combines rows.
     ///
     /// - Parameters:
-    ///   - parents: Returns the parent within which the identity of an ordinal is unique; nil if
-    ///     the identity is not scoped.
     ///   - laterCounts: Whether the last of several values for a slot counts, not the first.
     ///   - report: Receives the key path and the row of each value that differs from an earlier row
     ///     of the same identity.
-    init?(
-        _ group: MappedBatch.Group, parents: ((Int) -> ObjectID?)?, laterCounts: Bool,
+    init(
+        _ group: MappedBatch.Group, _ origin: Origin, laterCounts: Bool,
         _ report: (_ keyPath: String, _ row: Int) -> Void
     ) {
-        let layout = group.mapping.layout
+        (records, ordinals) = (group.records, group.elementIndices)
+        let (layout, parents) = (group.mapping.layout, origin.parents)
         let slots = parents == nil ? layout.identitySlots : layout.scopedIdentitySlots
-        guard !slots.isEmpty, group.records.count > 1 else { return nil }
+        guard !slots.isEmpty, group.records.count > 1 else { return }
         let isPlain = slots.count == 1 && parents == nil
         var firstRows: [Int] = []
         var recordOfRow: [Int] = []
-        var repeatedRows: [Int] = []
         // For each record, its first row and the rows that add or change a value.
         var several: [Int: [Int]] = [:]
         group.records.withReader { reader in
@@ -76,8 +74,8 @@ struct CombinedRows {
                 if isNews { several[known] = earlier + [row] }
             }
         }
-        guard !repeatedRows.isEmpty else { return nil }
-        var records = RecordBatch(of: layout)
+        guard !repeatedRows.isEmpty else { return }
+        records = RecordBatch(of: layout)
         for (record, row) in firstRows.enumerated() {
             if let rows = several[record] {
                 records.append(combining: laterCounts ? rows : rows.reversed(), of: group.records)
@@ -85,19 +83,22 @@ struct CombinedRows {
                 records.append(row: row, of: group.records)
             }
         }
-        self.records = records
         self.recordOfRow = recordOfRow
-        self.repeatedRows = repeatedRows
         ordinals = firstRows.map { group.elementIndices[$0] }
+        guard let mayInsert = origin.mayInsert else { return }
+        for row in repeatedRows where !mayInsert(ordinals[recordOfRow[row]]) && mayInsert(group.elementIndices[row]) {
+            ordinals[recordOfRow[row]] = group.elementIndices[row]
+        }
     }
 
-    /// The combined record of a row.
+    /// The record of a row.
     func record(of row: Int) -> Int {
-        recordOfRow[row]
+        recordOfRow?[row] ?? row
     }
 
-    /// The result of each row, from the result of the combined records.
+    /// The result of each row, from the result of the records.
     func expanded(_ result: MergeRequest.Result) -> MergeRequest.Result {
+        guard let recordOfRow else { return result }
         var rows = recordOfRow.map { result.rows[$0] }
         // Only the first row of a new object counts as an insertion.
         for row in repeatedRows where rows[row]?.change == .inserted { rows[row]?.change = .unchanged }

@@ -13,17 +13,24 @@ struct DeferredLinks {
         case unknown(Int)
     }
 
-    /// The targets that the payload states for one relationship of one object.
-    struct Statement {
+    /// One relationship of one object.
+    struct Place {
         let relationship: EntityLayout.Relationship
         let source: ObjectID
-        let targets: [Target]
-        /// Whether a part of the value could not be read. In this case, nothing is unlinked.
-        let isIncomplete: Bool
         /// The name of the source's entity.
         let entity: String
         /// The index of the element in the payload.
         let elementIndex: Int
+
+        fileprivate var id: RelationshipSource { RelationshipSource(relationship, of: source) }
+    }
+
+    /// The targets that the payload states for a place.
+    struct Statement {
+        let place: Place
+        let targets: [Target]
+        /// Whether a part of the value could not be read. In this case, nothing is unlinked.
+        let isIncomplete: Bool
     }
 
     /// The statement that counts about each relationship of each object, in the order of the
@@ -40,12 +47,9 @@ struct DeferredLinks {
     ///
     /// The end of the pass deletes them if the list does not contain them at all.
     struct Named {
-        let relationship: EntityLayout.Relationship
-        let source: ObjectID
+        let place: Place
         /// The objects, each with its position among all targets.
         let targets: [(position: Int, object: ObjectID)]
-        let entity: String
-        let elementIndex: Int
     }
 
     private var namedObjects: [RelationshipSource: Named] = [:]
@@ -63,7 +67,8 @@ struct DeferredLinks {
     /// of the payload.
     var named: [Named] {
         namedObjects.values.sorted {
-            ($0.elementIndex, $0.relationship.id, $0.source) < ($1.elementIndex, $1.relationship.id, $1.source)
+            ($0.place.elementIndex, $0.place.relationship.id, $0.place.source)
+                < ($1.place.elementIndex, $1.place.relationship.id, $1.place.source)
         }
     }
 
@@ -73,7 +78,7 @@ struct DeferredLinks {
     }
 
     mutating func add(_ named: Named) {
-        namedObjects[RelationshipSource(named.relationship, of: named.source)] = named
+        namedObjects[named.place.id] = named
     }
 
     /// Whether a statement about a relationship may contradict a deferred one.
@@ -113,28 +118,87 @@ struct DeferredLinks {
     ///   - batch: The identifiers; nil if all targets are stored.
     ///   - isIncomplete: Whether a part of the value could not be read.
     ///   - laterCounts: Whether the statement counts more than earlier ones.
-    ///   - entity: The name of the source's entity.
-    ///   - elementIndex: The index of the element in the payload.
     mutating func add(
-        _ source: ObjectID, _ relationship: EntityLayout.Relationship, to targets: [Target], of batch: RecordBatch?,
-        isIncomplete: Bool, laterCounts: Bool, entity: String, elementIndex: Int
+        _ place: Place, to targets: [Target], of batch: RecordBatch?, isIncomplete: Bool, laterCounts: Bool
     ) {
         var targets = targets
         if let batch {
-            var unknown = self.unknown.removeValue(forKey: relationship.id) ?? batch.emptied
+            let id = place.relationship.id
+            var unknown = self.unknown.removeValue(forKey: id) ?? batch.emptied
             targets = targets.map { target in
                 guard case .unknown(let row) = target else { return target }
                 unknown.append(row: row, of: batch)
                 return .unknown(unknown.count - 1)
             }
-            self.unknown[relationship.id] = unknown
+            self.unknown[id] = unknown
         }
-        indices[RelationshipSource(relationship, of: source)] = stated.count
+        indices[place.id] = stated.count
         isMadeFirst.append(!laterCounts)
-        stated.append(
-            Statement(
-                relationship: relationship, source: source, targets: targets, isIncomplete: isIncomplete,
-                entity: entity, elementIndex: elementIndex))
+        stated.append(Statement(place: place, targets: targets, isIncomplete: isIncomplete))
+    }
+
+    // MARK: The end
+
+    /// What the end of a pass makes of the deferred statements.
+    struct Resolution {
+        /// The links to make, in order.
+        var batches: [LinkBatch] = []
+        /// The statements with identifiers that still name no object, in order, with those
+        /// identifiers.
+        var pending: [(place: Place, link: PendingLink)] = []
+    }
+
+    /// Returns the links to make, in the order of the payload.
+    ///
+    /// - Parameter found: The object of each row of `unknown`.
+    func resolved(
+        _ found: [EntityLayout.Relationship.ID: [ObjectID?]], _ rules: SyncRules, in model: DataModel
+    ) -> Resolution {
+        var resolution = Resolution()
+        var batch: LinkBatch?
+        // The relationships for which a deferred statement was made; a relationship and its inverse
+        // are represented by the lower identifier. Later statements are made again.
+        var repeated: Set<EntityLayout.Relationship.ID> = []
+        for statement in statements {
+            let relationship = statement.place.relationship
+            let objects = found[relationship.id] ?? []
+            var isNew = false
+            var targets: [ObjectID] = []
+            var unknown: [(position: Int, row: Int)] = []
+            for (position, target) in statement.targets.enumerated() {
+                switch target {
+                case .object(let object): targets.append(object)
+                case .unknown(let row):
+                    guard let object = objects[row] else {
+                        unknown.append((position, row))
+                        continue
+                    }
+                    isNew = true
+                    targets.append(object)
+                }
+            }
+            if !unknown.isEmpty, let identifiers = self.unknown[relationship.id] {
+                resolution.pending.append(
+                    (statement.place, PendingLink(statement, unknown, of: identifiers, in: model)))
+            }
+            let pair = model.inverse(of: relationship).map { min($0.id, relationship.id) } ?? relationship.id
+            if isNew { repeated.insert(pair) }
+            guard repeated.contains(pair) else { continue }
+            var mode = rules.mode(of: relationship)
+            if statement.isIncomplete {
+                guard mode != .retain else { continue }
+                mode = .add
+            }
+            if let open = batch, open.relationship.id != relationship.id || open.mode != mode {
+                resolution.batches.append(open)
+                batch = nil
+            }
+            var next = batch ?? LinkBatch(relationship, mode: mode)
+            next.append(statement.place.source, to: targets)
+            batch = next
+        }
+        if let batch { resolution.batches.append(batch) }
+        return resolution
     }
 }
 

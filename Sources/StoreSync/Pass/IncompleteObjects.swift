@@ -13,34 +13,30 @@ struct IncompleteObjects {
     }
 
     /// The objects of each relationship, in the order of the payload.
-    fileprivate(set) var places: [EntityLayout.Relationship.ID: [Place]] = [:]
-}
+    private(set) var places: [EntityLayout.Relationship.ID: [Place]] = [:]
 
-extension SyncPass {
-    /// Notes the objects of a group for which the payload states no target of a mandatory
+    /// Adds the objects of a group for which the payload states no target of a mandatory
     /// relationship.
-    func noteIncomplete(_ group: MappedBatch.Group, _ result: MergeRequest.Result, _ origin: Origin) {
-        guard rules.relates else { return }
+    mutating func insert(_ group: MappedBatch.Group, _ result: MergeRequest.Result, _ origin: Origin) {
         for relationship in group.mapping.layout.relationships
-        where !relationship.declaration.isOptional && relationship.id != origin.inverse {
-            var stated: Set<Int> = []
-            if group.hasNested, let nested = group.nested[relationship.index] {
-                for source in nested.sources where !source.ordinals.isEmpty { stated.insert(source.row) }
-            }
-            for (row, merged) in result.rows.enumerated() {
-                guard let merged, !stated.contains(row) else { continue }
-                let place = IncompleteObjects.Place(
-                    object: merged.object, index: origin.elementIndex(group.elementIndices[row]))
-                incomplete.places[relationship.id, default: []].append(place)
+        where !relationship.declaration.isOptional && relationship.id != origin.inverse?.id {
+            let sources = group.hasNested ? group.nested[relationship.index]?.sources ?? [] : []
+            let stated = Set(sources.filter { !$0.ordinals.isEmpty }.map(\.row))
+            for (row, merged) in result.rows.enumerated() where !stated.contains(row) {
+                guard let merged else { continue }
+                places[relationship.id, default: []].append(
+                    Place(object: merged.object, index: origin.elementIndex(group.elementIndices[row])))
             }
         }
     }
+}
 
+extension SyncPass {
     /// Reports objects that lack a mandatory relationship at the end of the pass.
     ///
     /// - Throws: `MappingError.unfit` in an import of a dialect that demands mandatory values.
     func reportIncomplete() async throws {
-        for (id, places) in incomplete.places.sortedByKey {
+        for (id, places) in state.incomplete.places.sortedByKey {
             let layout = model.layouts[id.source]
             let relationship = layout.relationships[id.index]
             var reported = ObjectSet()
@@ -60,7 +56,7 @@ extension SyncPass {
                 }
             }
         }
-        incomplete = IncompleteObjects()
+        state.incomplete = IncompleteObjects()
     }
 
     private func reportIncomplete(
@@ -74,7 +70,7 @@ extension SyncPass {
                     entity: entity, attribute: relationship.name, keyPath: keyPath, index: place.index,
                     reason: .missingMandatory))
         }
-        tally.drift.add(.missingRelationship, entity: entity, keyPath: keyPath, index: place.index)
+        state.tally.drift.add(.missingRelationship, entity: entity, keyPath: keyPath, index: place.index)
     }
 
     /// The number of objects whose links one query reads.

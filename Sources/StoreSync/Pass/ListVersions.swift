@@ -56,43 +56,34 @@ struct ListVersions {
 }
 
 extension SyncPass {
-    /// Finds the rows of the list that are older than their stored objects.
+    /// Skips the records of the list that are older than their stored objects.
     ///
     /// An object that the list has had before is not compared: of two elements the later one
     /// counts.
-    ///
-    /// - Returns: The rows, each with its stored object.
-    func olderRows(of records: RecordBatch, _ layout: EntityLayout, _ origin: Origin) async throws -> [Int: ObjectID] {
-        guard var versions, !origin.isNested, let slot = layout.slot(of: versions.attribute) else { return [:] }
-        let stated: [AttributeValue?] = records.withReader { reader in
+    func skipOlder(_ merge: inout GroupMerge) async throws {
+        guard var versions, !merge.origin.isNested, let slot = merge.layout.slot(of: versions.attribute) else { return }
+        let stated: [AttributeValue?] = merge.records.withReader { reader in
             (0..<reader.count).map { row in
                 reader.value(row: row, slot: slot).flatMap { $0.isNull ? nil : $0 }
             }
         }
         for case let version? in stated { versions.note(version) }
-        var older: [Int: ObjectID] = [:]
-        let found = try await stored(records, layout, origin)
         var rows: [ObjectID: Int] = [:]
-        for (row, object) in found.enumerated() where stated[row] != nil {
-            if let object, !listed.contains(object) { rows[object] = row }
+        for (row, object) in try await stored(merge.records, merge.layout, merge.origin).enumerated() {
+            if let object, stated[row] != nil, !state.listed.contains(object) { rows[object] = row }
         }
-        let base = model.layouts[layout.root]
+        let base = model.layouts[merge.layout.root]
         let query = StoreQuery(base.name, objects: .only(rows.keys.sorted()))
-        try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records {
-                guard let row = rows[stored.object], let version = stated[row],
-                    version.precedes(stored.record[versions.attribute])
-                else { continue }
-                older[row] = stored.object
-            }
+        for stored in try await transaction.records(query) {
+            guard let row = rows[stored.object], let version = stated[row],
+                version.precedes(stored.record[versions.attribute])
+            else { continue }
+            merge.skipped.updateValue(stored.object, forKey: row)
+            versions.olderCount += 1
         }
-        versions.olderCount += older.count
         self.versions = versions
-        return older
     }
-}
 
-extension SyncPass {
     /// The number of objects that the list lacks because it is older than they are.
     func countNewer(in scope: StoreQuery, _ absent: StoreQuery.Objects) async throws -> Int {
         guard let versions, let latest = versions.latest, case .except = absent else { return 0 }

@@ -25,7 +25,7 @@ struct MovedTargets {
     /// The moves by the inverse relationship and the target.
     private var moves: [EntityLayout.Relationship.ID: [ObjectID: Move]] = [:]
     /// The latest statement about each source that receives targets, by relationship.
-    private var statements: [EntityLayout.Relationship: [ObjectID: SyncPass.LinkStatement]] = [:]
+    private var statements: [EntityLayout.Relationship: [ObjectID: LinkStatement]] = [:]
 
     init(limit: Int = 1 << 16) {
         self.limit = limit
@@ -71,7 +71,7 @@ struct MovedTargets {
     ///
     /// - Parameter waits: Whether one of the targets moves after the list has been read.
     mutating func replace(
-        _ statement: SyncPass.LinkStatement, waits: Bool, by relationship: EntityLayout.Relationship,
+        _ statement: LinkStatement, waits: Bool, by relationship: EntityLayout.Relationship,
         _ inverse: EntityLayout.Relationship
     ) {
         let former = statements[relationship]?.removeValue(forKey: statement.object)
@@ -85,11 +85,11 @@ struct MovedTargets {
     /// The statements about the sources that receive targets, without the targets that another
     /// source has.
     func settled(in model: DataModel) -> [(
-        relationship: EntityLayout.Relationship, statements: [SyncPass.LinkStatement]
+        relationship: EntityLayout.Relationship, statements: [LinkStatement]
     )] {
         statements.sorted { $0.key.id < $1.key.id }.map { relationship, statements in
             let moves = model.inverse(of: relationship).map { self.moves[$0.id] ?? [:] } ?? [:]
-            let settled = statements.sortedByKey.compactMap { source, statement -> SyncPass.LinkStatement? in
+            let settled = statements.sortedByKey.compactMap { source, statement -> LinkStatement? in
                 var statement = statement
                 statement.targets.removeAll { moves[$0].map { $0.latest != source } == true }
                 let receives = statement.targets.contains { moves[$0].map { $0.former != source } == true }
@@ -100,82 +100,94 @@ struct MovedTargets {
     }
 }
 
-extension SyncPass {
-    /// Finds the targets of elements of the list that move after the list has been read, and the
-    /// sources whose statement contradicts an earlier one.
-    func moves(
-        of merged: MergedElements, _ result: MergeRequest.Result, by relationship: EntityLayout.Relationship
-    ) async throws -> Share {
+extension PassState {
+    /// The sources of the list that may receive a target from another source.
+    ///
+    /// New objects, and those that the merge has compared, are known to have their source.
+    func receivers(_ merged: MergedElements, _ links: GroupLinks) -> [NestedElements.Source] {
+        guard let inverse = links.inverse, !inverse.isToMany else { return [] }
+        return merged.sources.filter { source in
+            source.ordinals.contains { merged.targets[$0] != nil && !merged.isKnown($0) }
+        }
+    }
+
+    /// Notes what the list states about the sources of targets. Finds the targets that move after
+    /// the list has been read, and the sources whose statement contradicts an earlier one.
+    ///
+    /// - Parameters:
+    ///   - receivers: The sources that may receive a target.
+    ///   - current: Their targets.
+    ///   - owners: The sources of their targets.
+    mutating func move(
+        _ merged: MergedElements, _ links: GroupLinks, receivers: [NestedElements.Source],
+        _ current: [ObjectID: [ObjectID]], _ owners: [ObjectID: ObjectID]
+    ) -> Share {
         var share = Share()
-        guard !rules.isImport, rules.mode(of: relationship) != .retain, let inverse = model.inverse(of: relationship)
-        else { return share }
-        let sources = merged.elements.sources
-        if !relationship.isToMany, !movedTargets.isEmpty(relationship) {
-            for source in sources {
-                guard let object = result.rows[source.row]?.object else { continue }
+        let relationship = links.relationship
+        guard let inverse = links.inverse else { return share }
+        if !relationship.isToMany, !moved.isEmpty(relationship) {
+            for source in merged.sources {
+                guard let object = links.object(of: source) else { continue }
                 let target = source.ordinals.last.flatMap { merged.targets[$0] }
-                if movedTargets.state(target, of: object, by: relationship) {
+                if moved.state(target, of: object, by: relationship) {
                     share.differs[object] = kind(object, relationship)
                 }
             }
         }
-        guard !inverse.isToMany else { return share }
-        // New objects, and those that the merge has compared, are known to have their source.
-        let isKnown = { (ordinal: Int) in merged.isNew[ordinal] || merged.isOwned[ordinal] }
-        let unknown = sources.filter { source in
-            source.ordinals.contains { merged.targets[$0] != nil && !isKnown($0) }
-        }
-        guard !unknown.isEmpty || !movedTargets.isEmpty(inverse) else { return share }
-        var current: [ObjectID: [ObjectID]] = [:]
-        let objects = Set(unknown.compactMap { result.rows[$0.row]?.object }).sorted()
-        for link in objects.isEmpty ? [] : try await transaction.links(relationship, of: objects) {
-            current[link.source, default: []].append(link.target)
-        }
-        var owners: [ObjectID: ObjectID] = [:]
-        for (source, targets) in current {
-            for target in targets { owners[target] = source }
-        }
-        let moving = unknown.flatMap { source in
-            source.ordinals.compactMap { isKnown($0) ? nil : merged.targets[$0] }.filter { owners[$0] == nil }
-        }
-        for link in moving.isEmpty ? [] : try await transaction.links(inverse, of: Set(moving).sorted()) {
-            owners[link.source] = link.target
-        }
-        for source in unknown where !source.ordinals.contains(where: { merged.isNew[$0] }) {
-            guard let object = result.rows[source.row]?.object else { continue }
-            let stored = relationship.isOrdered ? current[object] ?? [] : current[object]?.sorted() ?? []
+        guard !receivers.isEmpty || !inverse.isToMany && !moved.isEmpty(inverse) else { return share }
+        for source in receivers where !source.ordinals.contains(where: { merged.isNew[$0] }) {
+            guard let object = links.object(of: source) else { continue }
+            let stored = current[object] ?? []
             let mode = source.isIncomplete ? .add : rules.mode(of: relationship)
-            let wanted = mode.targets(
-                stated: source.ordinals.compactMap { merged.targets[$0] }, after: stored, by: relationship)
+            let wanted = mode.targets(stated: merged.objects(of: source), after: stored, by: relationship)
             if wanted == stored { share.settled.insert(object) }
         }
         // The sources that this batch states.
         var stated: [ObjectID: ObjectID] = [:]
         let before = statements.stated(inverse)
-        for source in sources {
-            guard let object = result.rows[source.row]?.object else { continue }
+        for source in merged.sources {
+            guard let object = links.object(of: source) else { continue }
             var waits = false
             for ordinal in source.ordinals {
                 guard let target = merged.targets[ordinal] else { continue }
                 let earlier = stated.updateValue(object, forKey: target)
-                let found = movedTargets.state(
-                    target, of: object, after: isKnown(ordinal) ? object : earlier ?? owners[target],
+                let found = moved.state(
+                    target, of: object, after: merged.isKnown(ordinal) ? object : earlier ?? owners[target],
                     isStated: earlier != nil || before.contains(target), inverse)
                 if found.differs { share.differs[object] = kind(target, inverse) }
                 guard found.waits else { continue }
                 share.refused.insert(ordinal)
                 waits = true
             }
-            movedTargets.replace(
-                LinkStatement(source, object, targets: merged.targets), waits: waits, by: relationship, inverse)
+            moved.replace(
+                LinkStatement(source, object, targets: merged.targets, Share()), waits: waits, by: relationship, inverse
+            )
         }
         return share
+    }
+}
+
+extension SyncPass {
+    /// Finds the targets of the list's elements that move after the list has been read.
+    func moves(of merged: MergedElements, _ links: GroupLinks) async throws -> PassState.Share {
+        guard !rules.isImport, rules.mode(of: links.relationship) != .retain, let inverse = links.inverse
+        else { return PassState.Share() }
+        let receivers = state.receivers(merged, links)
+        let current = try await targets(of: links.objects(of: receivers), by: links.relationship)
+        var owners: [ObjectID: ObjectID] = [:]
+        for (source, targets) in current {
+            for target in targets { owners[target] = source }
+        }
+        let moving = receivers.flatMap(\.ordinals).filter { !merged.isKnown($0) }.compactMap { merged.targets[$0] }
+        let others = Set(moving.filter { owners[$0] == nil }).sorted()
+        for (target, sources) in try await targets(of: others, by: inverse) { owners[target] = sources.last }
+        return state.move(merged, links, receivers: receivers, current, owners)
     }
 
     /// Moves the objects that the list has moved, after it has been read.
     func linkMoved() async throws {
-        let moved = movedTargets
-        movedTargets = MovedTargets()
+        let moved = state.moved
+        state.moved = MovedTargets()
         for (relationship, statements) in moved.settled(in: model) {
             _ = try await link(statements, ObjectSet(), by: relationship, of: model.layouts[relationship.source])
         }

@@ -20,7 +20,7 @@ struct PageMerger {
     ///
     /// - Returns: The number of elements that were mapped or rejected.
     func merge(_ objects: MappedBatch) async throws -> Int {
-        try await merge(objects, SyncPass.Origin(policy: request.rules.policy, entity: entity))
+        try await merge(objects, Origin(policy: request.rules.policy, entity: entity))
         return objects.elementCount
     }
 
@@ -36,7 +36,7 @@ struct PageMerger {
             for (index, bytes) in hooked { elements[index].bytes = bytes }
             if !hooked.isEmpty { batch = try mapped(elements, areGone: false) }
         }
-        let origin = SyncPass.Origin(
+        let origin = Origin(
             policy: request.rules.policy, entity: entity, elementIndices: elements.indices.map { first + $0 })
         let gone = try mapped(elements, areGone: true)
         try await merge(batch, origin, gone: gone)
@@ -55,7 +55,7 @@ struct PageMerger {
     }
 
     /// Merges objects, and finds the stored objects that are named as gone.
-    private func merge(_ objects: MappedBatch?, _ origin: SyncPass.Origin, gone: MappedBatch? = nil) async throws {
+    private func merge(_ objects: MappedBatch?, _ origin: Origin, gone: MappedBatch? = nil) async throws {
         guard let collect else {
             if let objects { try await pass.mergeListed(objects, origin) }
             return
@@ -82,7 +82,7 @@ extension SyncPass {
         _ batch: MappedBatch, elementIndex: (Int) -> Int = { $0 }
     ) async throws -> [(ordinal: Int, object: Int64)] {
         for problem in batch.rejected {
-            tally.reject(problem.moved(to: elementIndex(problem.index)), mayBeListed: false)
+            state.tally.reject(problem.moved(to: elementIndex(problem.index)), mayBeListed: false)
         }
         var found: [(ordinal: Int, object: Int64)] = []
         for group in batch.groups {

@@ -54,7 +54,7 @@ final class PassPages {
         self.pass = pass
         self.report = report
         isRemote = !(source is PayloadList)
-        pass.reportsDuplicates = !isRemote
+        pass.state.listed.reportsDuplicates = !isRemote
     }
 
     /// Reads all pages, from the first one. Each call is one reading.
@@ -119,14 +119,14 @@ final class PassPages {
             note(read, since: before)
             noteLeftOut(of: page, read, since: before)
             try await finish(page, read)
-            request.call?.end(page, rejecting: pass.tally.rejectedCount - before.problems.rejectedCount)
+            request.call?.end(page, rejecting: pass.state.tally.rejectedCount - before.problems.rejectedCount)
             // The problems of an object were reported in the first reading.
-            if readingCount > 1 { pass.tally.restore(before.problems, areDoubtful: true) }
+            if readingCount > 1 { pass.state.tally.restore(before.problems, areDoubtful: true) }
             try await endChange?([])
             before = beginPage()
         case .restart:
-            pass.tally.abandonPage()
-            pass.tally.restore(before.problems, areDoubtful: false)
+            pass.state.tally.abandonPage()
+            pass.state.tally.restore(before.problems, areDoubtful: false)
             progress = before.progress
             before = beginPage()
         }
@@ -145,12 +145,11 @@ final class PassPages {
     private func beginPage() -> Beginning {
         isRemovalDue = !gone.isEmpty
         if isRemote {
-            pass.tally.beginPage()
-            pass.statements.beginPage()
+            pass.state.beginPage()
         }
         pageObjects = ObjectSet()
         (digest, readCount) = (0, 0)
-        return Beginning(progress: progress, problems: pass.tally.problems)
+        return Beginning(progress: progress, problems: pass.state.tally.problems)
     }
 
     /// The state before the current page, to return to if the page is read again.
@@ -195,10 +194,10 @@ final class PassPages {
     private func noteLeftOut(of page: RemotePage, _ read: PayloadReader.Progress, since before: Beginning) {
         guard read.elementCount > 0 else { return }
         let nullCount = read.elementCount - readCount
-        unidentifiedCount += pass.tally.unidentifiedCount - before.problems.unidentifiedCount + nullCount
-        let leftOutCount = pass.tally.rejectedCount - before.problems.rejectedCount + nullCount
-        let endsInError = page.isOpenEnded && pass.tally.lastRejectedIndex == read.elementCount - 1
-        if nullCount > 0 || leftOutCount >= read.elementCount || endsInError { pass.tally.mayLackObjects = true }
+        unidentifiedCount += pass.state.tally.unidentifiedCount - before.problems.unidentifiedCount + nullCount
+        let leftOutCount = pass.state.tally.rejectedCount - before.problems.rejectedCount + nullCount
+        let endsInError = page.isOpenEnded && pass.state.tally.lastRejectedIndex == read.elementCount - 1
+        if nullCount > 0 || leftOutCount >= read.elementCount || endsInError { pass.state.tally.mayLackObjects = true }
     }
 
     /// Ends the current page after its last batch.

@@ -28,9 +28,9 @@ struct PendingLink {
         _ statement: DeferredLinks.Statement, _ unknown: [(position: Int, row: Int)], of identifiers: RecordBatch,
         in model: DataModel
     ) {
-        let slot = model.layouts[statement.relationship.destination].identitySlots.first ?? 0
-        relationship = statement.relationship
-        object = statement.source
+        relationship = statement.place.relationship
+        object = statement.place.source
+        let slot = model.layouts[relationship.destination].identitySlots.first ?? 0
         targets = identifiers.withReader { reader in
             unknown.compactMap { position, row in
                 var writer = JSONWriter()
@@ -99,7 +99,7 @@ extension SyncPass {
                         continue
                     }
                     let id = link.relationship.id
-                    if statements.hasStated(link.relationship, of: link.object) {
+                    if state.statements.hasStated(link.relationship, of: link.object) {
                         if !renewed.contains(link.origin) { obsolete.append(stored.object) }
                     } else {
                         let key = stored.record["objectKey"]
@@ -168,10 +168,7 @@ extension SyncPass {
         }
         guard objects.contains(where: { $0 != nil }) else { return }
         let sources = waiting.map(\.link.object)
-        var current: [ObjectID: [ObjectID]] = [:]
-        for link in try await transaction.links(relationship, of: sources) {
-            current[link.source, default: []].append(link.target)
-        }
+        let current = try await targets(of: sources, by: relationship)
         var batch = LinkBatch(relationship, mode: .replace)
         var next = 0
         let inverse = model.inverse(of: relationship)
@@ -192,7 +189,7 @@ extension SyncPass {
             // If the payload states the relationship from the target's side, that statement takes
             // precedence.
             let isStated = found.contains { _, object in
-                object.map { target in inverse.map { statements.hasStated($0, of: target) } == true } ?? false
+                object.map { target in inverse.map { state.statements.hasStated($0, of: target) } == true } ?? false
             }
             guard !isStated else {
                 obsolete.append(waiting.row)

@@ -37,7 +37,7 @@ extension SyncPass {
         }
         for refusal in result.refused { reject(refusal, index: refusal.index.map(elementIndex)) }
         if !result.waitingRows.isEmpty, let layout = request.records.layout {
-            refusedRows.note(result, layout, elementIndex)
+            state.refused.note(result, layout, elementIndex)
         }
         return result
     }
@@ -54,28 +54,28 @@ extension SyncPass {
             refused = try await transaction.settleValues()
             if let first = refused.first, !rules.setsRefusedAside { throw StoreError.refused(first) }
         } catch StoreError.refused(var refusal) {
-            refusal.index = refusedRows.element(of: refusal.object, try model.layout(of: refusal.entity))
+            refusal.index = state.refused.element(of: refusal.object, try model.layout(of: refusal.entity))
             throw StoreError.refused(refusal)
         }
         var inserted: [String: [ObjectID]] = [:]
         for refusal in refused {
             let layout = try model.layout(of: refusal.entity)
-            reject(refusal, index: refusedRows.element(of: refusal.object, layout))
+            reject(refusal, index: state.refused.element(of: refusal.object, layout))
             guard let object = refusal.object,
-                tally.inserted(layout).contains(object) || call?.hasInserted(object, of: layout) == true
+                state.tally.inserted(layout).contains(object) || call?.hasInserted(object, of: layout) == true
             else { continue }
             inserted[layout.name, default: []].append(object)
         }
         for (entity, objects) in inserted.sorted(by: { $0.key < $1.key }) {
             let query = StoreQuery(entity, objects: .only(objects))
-            tally.countDeleted(try await transaction.remove(query, reportsKeys: true))
+            state.tally.countDeleted(try await transaction.remove(query, reportsKeys: true))
         }
     }
 
     private func reject(_ refusal: StoreError.Refusal, index: Int?) {
         var refusal = refusal
         refusal.index = nil
-        tally.reject(
+        state.tally.reject(
             MappingError.Problem(
                 entity: refusal.entity, attribute: refusal.attributes.first, index: index ?? 0,
                 reason: .refusedByStore("\(refusal)")),

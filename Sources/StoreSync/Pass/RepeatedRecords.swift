@@ -47,9 +47,10 @@ struct RepeatedRecords {
 extension SyncPass {
     /// Whether nested records of an entity may be repeated, and their merge depends on nothing but
     /// their cells.
-    func mayRepeat(_ layout: EntityLayout, _ matches: [MergeRequest.Match]?, _ origin: Origin) -> Bool {
-        origin.belongsToMany && matches == nil && origin.policy.inserts && origin.policy.updates
-            && layout.root != listRoot
-            && !rules.isHookedWhereNested && model.layouts[layout.root].family.count == 1
+    func mayRepeat(_ merge: GroupMerge) -> Bool {
+        let (origin, root) = (merge.origin, merge.layout.root)
+        return origin.inverse?.isToMany != false && merge.matches == nil && origin.policy.inserts
+            && origin.policy.updates && root != state.listed.root && !rules.isHookedWhereNested
+            && model.layouts[root].family.count == 1
     }
 }

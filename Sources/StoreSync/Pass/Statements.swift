@@ -14,6 +14,8 @@ struct Statements {
     /// The identities of nested objects, as numbers, by the index of the root entity. Different
     /// identities may have the same number.
     private var identities: [Int: ObjectSet] = [:]
+    /// The nested records that were merged, to skip repeated ones.
+    var repeated = RepeatedRecords()
     /// The objects whose relationship the payload has stated, by relationship.
     private var sources: [EntityLayout.Relationship.ID: ObjectSet] = [:]
     /// The part of `sources` that is from the current page; nil if the payload has no pages.

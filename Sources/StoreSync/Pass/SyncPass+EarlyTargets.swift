@@ -6,48 +6,17 @@ import SyncStore
 // matter. New objects of the group are then inserted with their links, and the merge compares the
 // links of the others with their values. This saves a separate linking statement.
 extension SyncPass {
-    /// The targets of a to-one relationship that were merged before the objects that lead to them.
-    struct EarlyTargets {
-        let merged: MergedElements
-        /// The target of each record of the group.
-        let links: MergeRequest.InitialLinks
-        /// Whether a source has its link after the merge of the group; set by `noteLinked`.
-        private(set) var isLinked: (NestedElements.Source) -> Bool = { _ in false }
-
-        /// Notes which objects have their links.
-        ///
-        /// - Parameters:
-        ///   - number: The index of the links among those passed to the merge.
-        ///   - combined: The combined rows of the group; nil if all rows are different objects.
-        mutating func noteLinked(_ result: MergeRequest.Result, by number: Int, _ combined: CombinedRows?) {
-            isLinked = { source in
-                let row = combined?.record(of: source.row) ?? source.row
-                return result.isLinked(row: row, by: number) && result.rows[row] != nil
-            }
-        }
-    }
-
     /// The maximum number of early relationships. More would make the statements of a merge too
     /// long to pay off.
     private static let earlyLimit = 3
 
     /// Merges the targets of a group's to-one relationships before the group itself.
-    ///
-    /// - Parameters:
-    ///   - combined: The combined rows of the group; nil if all rows are different objects.
-    ///   - known: The objects of nested records that the payload has stated before.
-    ///   - scope: The parents that `resolveScope` merged; nil if there are none.
-    ///   - isWhole: Whether each record of the group is inserted or matches an object.
-    /// - Returns: The targets by the index of the relationship.
-    func mergeEarlyTargets(
-        of group: MappedBatch.Group, _ combined: CombinedRows?, _ origin: Origin, _ known: Known?,
-        scope: MergedElements?, isWhole: Bool
-    ) async throws -> [Int: EarlyTargets] {
-        guard isWhole, group.hasNested, rules.relates, !rules.isImport, !rules.isHookedWhereNested,
-            group.undetermined.isEmpty, origin.known == nil, origin.policy.inserts, origin.policy.updates
-        else { return [:] }
-        let layout = group.mapping.layout
-        var early: [Int: EarlyTargets] = [:]
+    func mergeEarlyTargets(of merge: inout GroupMerge) async throws {
+        let (group, origin, layout, rows) = (merge.group, merge.origin, merge.layout, merge.rows)
+        guard merge.matches?.contains(.skipped) != true, group.hasNested, rules.relates, !rules.isImport,
+            !rules.isHookedWhereNested, group.undetermined.isEmpty, origin.known == nil, origin.policy.inserts,
+            origin.policy.updates
+        else { return }
         // The families whose objects are merged later: those of the group, and of relationships
         // that are not early.
         var later: Set<Int> = [layout.root]
@@ -55,46 +24,43 @@ extension SyncPass {
             guard let nested else { continue }
             let relationship = layout.relationships[index]
             let families = nested.families(model, relationship)
-            let isMerged = index == layout.identityScope && scope != nil
-            guard early.count < Self.earlyLimit, isMerged || families.isDisjoint(with: later),
+            let parents = index == layout.identityScope ? merge.parents : nil
+            guard merge.early.count < Self.earlyLimit, parents != nil || families.isDisjoint(with: later),
                 MergeRequest.InitialLinks.isPossible(relationship, in: model),
-                relationship.id != origin.owners?.relationship.id, relationship.id != origin.inverse,
-                !waitsForList(relationship, of: layout, origin), nested.isIdentified,
-                var elements = counting(nested, combined, rowCount: group.records.count, origin)
+                relationship.id != origin.owners?.relationship.id, relationship.id != origin.inverse?.id,
+                !state.waitsForList(relationship, of: layout, origin), nested.isIdentified
             else {
                 later.formUnion(families)
                 continue
             }
-            if let known {
+            var elements = nested.counting(rows, laterCounts: state.laterCounts(origin))
+            if let known = merge.known {
                 // What was stated before is compared later.
-                let stated = statements.stated(relationship)
-                let isStated = { (row: Int) in
-                    known.objects[combined?.record(of: row) ?? row].map(stated.contains) == true
-                }
+                let stated = state.statements.stated(relationship)
+                let isStated = { (row: Int) in known.objects[rows.record(of: row)].map(stated.contains) == true }
                 if !stated.isEmpty, elements.sources.contains(where: { isStated($0.row) }) {
                     elements = elements.restricted { isStated($0) ? nil : $0 }
                 }
                 guard !elements.sources.isEmpty else { continue }
             }
             var merged: MergedElements
-            if isMerged, let scope {
-                merged = scope
-                merged.elements = elements
+            if var parents {
+                parents.elements = elements
+                merged = parents
             } else {
-                merged = try await merge(elements, of: group, owners: nil, by: relationship, origin)
+                merged = try await self.merge(elements, of: group, by: relationship, origin)
             }
-            var targets = [ObjectID?](repeating: nil, count: combined?.records.count ?? group.records.count)
-            let stated = origin.isNested ? model.inverse(of: relationship).map(statements.stated) : nil
+            var targets = [ObjectID?](repeating: nil, count: rows.records.count)
+            let stated = origin.isNested ? model.inverse(of: relationship).map(state.statements.stated) : nil
             for source in elements.sources {
                 guard let target = source.ordinals.last.flatMap({ merged.targets[$0] }) else { continue }
                 // A nested statement about the target decides which objects lead to it.
                 if stated?.contains(target) == true { continue }
-                targets[combined?.record(of: source.row) ?? source.row] = target
+                targets[rows.record(of: source.row)] = target
             }
-            early[index] = EarlyTargets(
+            merge.early[index] = EarlyTargets(
                 merged: merged, links: MergeRequest.InitialLinks(relationship, targets: targets))
         }
-        return early
     }
 
     /// Finds the parents of a group's objects if their identity is scoped and they are not nested
@@ -117,8 +83,7 @@ extension SyncPass {
         if rules.relates, group.hasNested, let nested = group.nested[scope] {
             var targets: [ObjectID?]
             if nested.isIdentified, !rules.isHookedWhereNested {
-                let scope = try await merge(
-                    nested, of: group, owners: nil, by: layout.relationships[scope], origin)
+                let scope = try await merge(nested, of: group, by: layout.relationships[scope], origin)
                 targets = scope.targets
                 merged = scope
             } else {
@@ -141,24 +106,28 @@ extension SyncPass {
         }
         return merged
     }
+}
 
-    /// The elements to merge. If several rows are combined into one record, only the elements of
-    /// one row remain, and the values of all rows that do not fit.
-    private func counting(
-        _ nested: NestedElements, _ combined: CombinedRows?, rowCount: Int, _ origin: Origin
-    ) -> NestedElements? {
-        guard let combined else { return nested }
-        let rows = nested.sources.map(\.row)
-        var isKnown = [Bool](repeating: false, count: combined.records.count)
-        var isCounting = [Bool](repeating: false, count: rowCount)
-        for row in laterCounts(origin) ? rows.reversed() : rows where !isKnown[combined.record(of: row)] {
-            isKnown[combined.record(of: row)] = true
-            isCounting[row] = true
+/// The targets of a to-one relationship that were merged before the objects that lead to them.
+struct EarlyTargets {
+    let merged: MergedElements
+    /// The target of each record of the group.
+    let links: MergeRequest.InitialLinks
+    /// Whether a source has its link after the merge of the group; set by `noteLinked`.
+    private(set) var isLinked: (NestedElements.Source) -> Bool = { _ in false }
+
+    init(merged: MergedElements, links: MergeRequest.InitialLinks) {
+        (self.merged, self.links) = (merged, links)
+    }
+
+    /// Notes which objects have their links.
+    ///
+    /// - Parameter number: The index of the links among those passed to the merge.
+    mutating func noteLinked(_ result: MergeRequest.Result, by number: Int, _ rows: CombinedRows) {
+        isLinked = { source in
+            let record = rows.record(of: source.row)
+            return result.isLinked(row: record, by: number) && result.rows[record] != nil
         }
-        guard !rows.allSatisfy({ isCounting[$0] }) else { return nested }
-        var counting = nested.restricted { isCounting[$0] ? $0 : nil }
-        counting.misfits = nested.misfits
-        return counting
     }
 }
 
@@ -173,6 +142,19 @@ extension NestedElements {
             }
         }
         return families
+    }
+
+    /// The elements to merge. If several rows are combined into one record, only the elements of
+    /// one row remain, and the values of all rows that do not fit.
+    fileprivate func counting(_ rows: CombinedRows, laterCounts: Bool) -> NestedElements {
+        guard !rows.repeatedRows.isEmpty else { return self }
+        var known: Set<Int> = []
+        let ordered = laterCounts ? sources.reversed() : sources
+        let counting = Set(ordered.map(\.row).filter { known.insert(rows.record(of: $0)).inserted })
+        guard counting.count < sources.count else { return self }
+        var elements = restricted { counting.contains($0) ? $0 : nil }
+        elements.misfits = misfits
+        return elements
     }
 
     /// Whether each object has an identity of its own. It can then be found without the object that

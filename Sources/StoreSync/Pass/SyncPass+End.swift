@@ -1,5 +1,6 @@
 import JSONMapper
 import OneWaySynchronizer
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -7,8 +8,8 @@ extension SyncPass {
     /// Ends the merging. Links objects that were named before they came, and deletes objects that
     /// lost their source.
     func finish() async throws {
-        unresolved = try await linkDeferred()
-        try await removeDetached()
+        try await linkDeferred()
+        try await removeOrphaned()
     }
 
     /// Ends one of several changes, such that the next one finds the store as if each were a pass.
@@ -19,126 +20,60 @@ extension SyncPass {
     ) async throws {
         try await endReading()
         // Identifiers that wait for their objects get those that this change has inserted.
-        var settles = !deferred.isEmpty
-        if tally.hasInserted, !settles { settles = try await waitsForObjects() }
-        tally.hasInserted = false
+        var settles = !state.deferred.isEmpty
+        if state.tally.hasInserted, !settles { settles = try await waitsForObjects() }
+        state.tally.hasInserted = false
         if settles {
-            unresolved = try await linkDeferred()
-            deferred = DeferredLinks()
+            try await linkDeferred()
+            state.deferred = DeferredLinks()
             try await settlePendingLinks()
-            statements = Statements()
+            state.statements = Statements()
         }
-        if !detached.isEmpty || gone != nil {
-            try await removeDetached()
+        if !state.orphaned.isEmpty || gone != nil {
+            try await removeOrphaned()
             if let gone { try await sweep(gone, isCertain: true, limit: limit) }
         }
-        deferred.forgetNamed()
-        (elsewhere, lost) = ([:], [:])
-        forgetStatements()
-        tally.mayLackObjects = false
-    }
-
-    /// Forgets what the payload has stated, before another reading or change states it anew.
-    func forgetStatements() {
-        (listed, repeatedRecords) = (ObjectSet(), RepeatedRecords())
-        statements.beginAnew()
+        state.endChange()
     }
 
     /// Deletes the objects that lost their source and have no other place.
-    private func removeDetached() async throws {
-        for (relationship, objects) in detached.sorted(by: { $0.key.id < $1.key.id }) {
-            let destination = model.layouts[relationship.destination]
-            // An object without an identity cannot exist without its source.
-            let isPrivate = !destination.hasIdentity
-            // A rejected object may be the new source of one that seems to have lost its source.
-            guard isPrivate || relationship.isOwning || !tally.mayLackObjects else { continue }
-            let seen = tally.seen(destination)
-            let elsewhere = elsewhere.map { $0[relationship.id] ?? ObjectSet() }
-            let hasPlace = { seen.contains($0) && elsewhere?.contains($0) != false }
-            var lost = Array(Set(objects.filter { isPrivate || !hasPlace($0) })).sorted()
-            if isPrivate, destination.root == listRoot { lost.removeAll { listed.contains($0) } }
-            if let inverse = model.inverse(of: relationship) {
-                let held = Set(try await transaction.links(inverse, of: lost).map(\.source))
-                lost.removeAll { held.contains($0) }
-            } else if !relationship.isOwning {
-                continue
-            } else {
-                let sources = isPrivate ? self.lost[relationship.id]?.keys.sorted() : nil
-                let isStated = !isPrivate && lost.contains { seen.contains($0) }
-                let places = sources ?? (isStated ? statements.objects(stating: relationship) : nil) ?? []
-                let links = places.isEmpty ? [] : try await transaction.links(relationship, of: places)
-                let held = Set(links.map(\.target))
-                lost.removeAll { held.contains($0) }
+    private func removeOrphaned() async throws {
+        for candidates in state.takeOrphaned() {
+            var held: Set<ObjectID> = []
+            if let sources = candidates.sources {
+                held = Set(try await targets(of: sources, by: candidates.relationship).values.joined())
+            } else if let inverse = model.inverse(of: candidates.relationship) {
+                held = Set(try await transaction.links(inverse, of: candidates.objects).map(\.source))
             }
-            guard !lost.isEmpty else { continue }
-            try await remove(StoreQuery(destination.name, objects: .only(lost)))
+            let orphaned = candidates.objects.filter { !held.contains($0) }
+            guard !orphaned.isEmpty else { continue }
+            let destination = model.layouts[candidates.relationship.destination]
+            try await remove(StoreQuery(destination.name, objects: .only(orphaned)))
         }
-        detached = [:]
     }
 
-    /// Makes the deferred links, in the order of the payload.
-    ///
-    /// - Returns: The links to objects that the payload did not contain.
-    private func linkDeferred() async throws -> [PendingLink] {
+    /// Makes the deferred links, and notes the identifiers of objects that the payload did not
+    /// contain.
+    private func linkDeferred() async throws {
         var found: [EntityLayout.Relationship.ID: [ObjectID?]] = [:]
-        for (id, unknown) in deferred.unknown {
+        for (id, unknown) in state.deferred.unknown {
             found[id] = try await transaction.find(unknown)
         }
-        var pending: [PendingLink] = []
-        var batch: LinkBatch?
-        // The relationships for which a deferred statement was made; a relationship and its inverse
-        // are represented by the lower identifier. Later statements are made again.
-        var repeated: Set<EntityLayout.Relationship.ID> = []
-        for statement in deferred.statements {
-            let relationship = statement.relationship
-            let objects = found[relationship.id] ?? []
-            var isNew = false
-            var targets: [ObjectID] = []
-            var unknown: [(position: Int, row: Int)] = []
-            for (position, target) in statement.targets.enumerated() {
-                switch target {
-                case .object(let object): targets.append(object)
-                case .unknown(let row):
-                    guard let object = objects[row] else {
-                        unknown.append((position, row))
-                        continue
-                    }
-                    isNew = true
-                    targets.append(object)
-                }
-            }
-            if !unknown.isEmpty, let identifiers = deferred.unknown[relationship.id] {
-                if rules.mode(of: relationship) != .retain {
-                    pending.append(PendingLink(statement, unknown, of: identifiers, in: model))
-                }
-                try noteUnknown(unknown.count, relationship, statement.entity, statement.elementIndex)
-            }
-            let pair = model.inverse(of: relationship).map { min($0.id, relationship.id) } ?? relationship.id
-            if isNew { repeated.insert(pair) }
-            guard repeated.contains(pair) else { continue }
-            var mode = rules.mode(of: relationship)
-            if statement.isIncomplete {
-                guard mode != .retain else { continue }
-                mode = .add
-            }
-            if let open = batch, open.relationship.id != relationship.id || open.mode != mode {
-                try await link(open)
-                batch = nil
-            }
-            var next = batch ?? LinkBatch(relationship, mode: mode)
-            next.append(statement.source, to: targets)
-            batch = next
+        let resolution = state.deferred.resolved(found, rules, in: model)
+        for batch in resolution.batches { try await link(batch) }
+        unresolved = []
+        for (place, link) in resolution.pending {
+            try noteUnknown(link.targets.count, place)
+            if rules.mode(of: place.relationship) != .retain { unresolved.append(link) }
         }
-        if let batch { try await link(batch) }
-        return pending
     }
 
     /// The identities, as JSON, of objects that identifiers name and that the payload does not
     /// contain.
     func namedIdentities() async throws -> [ObjectID: [UInt8]] {
-        guard let layout = listRoot.map({ model.layouts[$0] }) else { return [:] }
-        let objects = Set(deferred.named.flatMap { $0.targets.map(\.object) })
-            .filter { !tally.isSeen($0, of: layout) }
+        guard let layout = state.listed.root.map({ model.layouts[$0] }) else { return [:] }
+        let objects = Set(state.deferred.named.flatMap { $0.targets.map(\.object) })
+            .filter { !state.tally.isSeen($0, of: layout) }
         guard !objects.isEmpty else { return [:] }
         var identities: [ObjectID: [UInt8]] = [:]
         let query = StoreQuery(layout.name, objects: .only(objects.sorted()))
@@ -157,7 +92,7 @@ extension SyncPass {
     ///
     /// - Parameter identities: The identities of the objects that may have been deleted.
     func rememberDeleted(_ identities: [ObjectID: [UInt8]]) async throws {
-        guard let listRoot, !identities.isEmpty else { return }
+        guard let listRoot = state.listed.root, !identities.isEmpty else { return }
         var left = ObjectSet()
         let query = StoreQuery(model.layouts[listRoot].name, objects: .only(identities.keys.sorted()))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
@@ -167,38 +102,37 @@ extension SyncPass {
         for (index, link) in unresolved.enumerated() {
             indices[link.relationship.id, default: [:]][link.object] = index
         }
-        for named in deferred.named {
+        for named in state.deferred.named {
+            let place = named.place
             let gone = named.targets.compactMap { target in
                 left.contains(target.object)
                     ? nil : identities[target.object].map { (position: target.position, json: $0) }
             }
             guard !gone.isEmpty else { continue }
-            try noteUnknown(gone.count, named.relationship, named.entity, named.elementIndex)
-            guard rules.mode(of: named.relationship) != .retain else { continue }
-            if let index = indices[named.relationship.id]?[named.source] {
+            try noteUnknown(gone.count, place)
+            guard rules.mode(of: place.relationship) != .retain else { continue }
+            if let index = indices[place.relationship.id]?[place.source] {
                 unresolved[index].targets += gone
                 unresolved[index].targets.sort { $0.position < $1.position }
             } else {
                 unresolved.append(
-                    PendingLink(relationship: named.relationship, object: named.source, targets: gone))
+                    PendingLink(relationship: place.relationship, object: place.source, targets: gone))
             }
         }
     }
 
-    private func noteUnknown(
-        _ count: Int, _ relationship: EntityLayout.Relationship, _ entity: String, _ elementIndex: Int
-    ) throws {
-        let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
-        tally.drift.add(
+    private func noteUnknown(_ count: Int, _ place: DeferredLinks.Place) throws {
+        let keys = try mapper.mapping(of: place.entity).keys.relationships[place.relationship.index]
+        state.tally.drift.add(
             transaction.model[SyncEntity.pendingLink.name] == nil ? .lostIdentifier : .unknownIdentifier,
-            entity: entity, keyPath: keys.path()?.joined(separator: ".") ?? relationship.name, count: count,
-            index: elementIndex)
+            entity: place.entity, keyPath: keys.path()?.joined(separator: ".") ?? place.relationship.name,
+            count: count, index: place.elementIndex)
     }
 
     /// Links objects at the end of the pass, and counts the changed sources.
     func link(_ batch: LinkBatch) async throws {
         let result = try await transaction.link(batch)
-        tally.countChanged(result.changed, of: model.layouts[batch.relationship.source])
+        state.tally.countChanged(result.changed, of: model.layouts[batch.relationship.source])
     }
 
     /// Deletes objects that are absent from the payload.
@@ -216,7 +150,7 @@ extension SyncPass {
     ) async throws {
         let layout = try model.layout(of: absent.entity)
         guard try await mayLack(absent, of: layout) else { return }
-        let isDoubtful = tally.mayLackObjects && !isCertain
+        let isDoubtful = state.tally.mayLackObjects && !isCertain
         if limit != nil || isDoubtful {
             let count = try await transaction.count(absent)
             let removals = sweptCount + count
@@ -228,7 +162,7 @@ extension SyncPass {
                 }
                 isWithheld = true
             }
-            if isWithheld { return tally.countWithheld(count, of: layout) }
+            if isWithheld { return state.tally.countWithheld(count, of: layout) }
             sweptCount = removals
         }
         try await keepShared(absent)
@@ -243,7 +177,7 @@ extension SyncPass {
     func mayLack(_ absent: StoreQuery, of layout: EntityLayout) async throws -> Bool {
         // After a deletion, the set may contain objects that are no longer stored.
         guard case .except(let seen) = absent.objects, absent.predicate == .constant(true),
-            layout.root == layout.index, tally.deletesNothing
+            layout.root == layout.index, state.tally.deletesNothing
         else { return true }
         return try await transaction.count(StoreQuery(layout.name)) != seen.count
     }
@@ -264,25 +198,20 @@ extension SyncPass {
                 query.entity = layout.name
                 var owners: [ObjectID] = []
                 try await transaction.fetch(query, batchRowCount: 1000) { owners += $0.map(\.object) }
-                var kept: [ObjectID: [ObjectID]] = [:]
-                var shared: Set<ObjectID> = []
-                for link in try await transaction.links(relationship, of: owners) {
-                    if tally.isSeen(link.target, of: destination) {
-                        shared.insert(link.source)
-                    } else {
-                        kept[link.source, default: []].append(link.target)
-                    }
-                }
                 var batch = LinkBatch(relationship, mode: .replace)
-                for owner in shared.sorted() { batch.append(owner, to: kept[owner] ?? []) }
+                for (owner, targets) in try await targets(of: owners, by: relationship).sortedByKey {
+                    let kept = targets.filter { !state.tally.isSeen($0, of: destination) }
+                    if kept.count < targets.count { batch.append(owner, to: kept) }
+                }
                 if !batch.isEmpty { _ = try await transaction.link(batch) }
             }
         }
     }
 
-    private func remove(_ query: StoreQuery) async throws {
-        let reportsKeys = rules.reportsKeys || tally.mayHaveInserted(query)
-        tally.countDeleted(try await transaction.remove(query, reportsKeys: reportsKeys))
+    /// Deletes objects, and counts them.
+    func remove(_ query: StoreQuery) async throws {
+        let reportsKeys = rules.reportsKeys || state.tally.mayHaveInserted(query)
+        state.tally.countDeleted(try await transaction.remove(query, reportsKeys: reportsKeys))
     }
 
     /// The keys of stored objects.

@@ -4,46 +4,36 @@ import SyncStore
 
 // The objects that records match, and the problems of records without a key or a mandatory value.
 extension SyncPass {
-    /// The matches of a group's rows; nil if all rows match by identity. Rejects rows that lack
+    /// Finds the matches of the records that do not match by identity. Rejects those that lack
     /// their key or their parent.
-    func matches(
-        of records: RecordBatch, _ ordinals: [Int], _ mapping: EntityMapping, _ origin: Origin,
-        skipping skipped: Set<Int>
-    ) -> [MergeRequest.Match]? {
-        let layout = mapping.layout
+    func match(_ merge: inout GroupMerge) {
+        let (mapping, origin, layout, records) = (merge.group.mapping, merge.origin, merge.layout, merge.records)
         let keySlots = layout.identitySlots + layout.scopedIdentitySlots
         let demandsKey = demandsKey(origin)
-        var matches: [MergeRequest.Match]?
         records.withReader { reader in
             for row in 0..<reader.count {
-                var match = MergeRequest.Match.identity
-                if skipped.contains(row) {
-                    match = .skipped
+                let ordinal = merge.rows.ordinals[row]
+                if merge.skipped.keys.contains(row) {
+                    merge.match(row, .skipped)
                 } else if let known = origin.known {
-                    match = .object(known)
-                } else if !rules.isImport, !reader.isIdentified(row, by: layout.identitySlots) {
-                    let ordinal = ordinals[row]
-                    if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
-                        match = .skipped
-                        // A null may stand for any identity; an object that lacks the key has none.
-                        tally.reject(
-                            missing(slot, mapping, origin.elementIndex(ordinal)),
-                            mayBeListed: !origin.isNested && reader.kind(row: row, slot: slot) == .null)
-                        if !origin.isNested { tally.unidentifiedCount += 1 }
-                    } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil {
-                        match = .skipped
-                        tally.reject(
-                            missingParent(scope, mapping, origin.elementIndex(ordinal)), mayBeListed: true)
-                    } else if let reused = origin.reused[ordinal] {
-                        match = .object(reused)
-                    }
+                    merge.match(row, .object(known))
+                } else if rules.isImport || reader.isIdentified(row, by: layout.identitySlots) {
+                    continue
+                } else if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
+                    merge.match(row, .skipped)
+                    // A null may stand for any identity; an object that lacks the key has none.
+                    state.tally.reject(
+                        missing(slot, mapping, merge.elementIndex(row)),
+                        mayBeListed: !origin.isNested && reader.kind(row: row, slot: slot) == .null)
+                    if !origin.isNested { state.tally.unidentifiedCount += 1 }
+                } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil {
+                    merge.match(row, .skipped)
+                    state.tally.reject(missingParent(scope, mapping, merge.elementIndex(row)), mayBeListed: true)
+                } else if let reused = origin.reused[ordinal] {
+                    merge.match(row, .object(reused))
                 }
-                guard match != .identity else { continue }
-                matches = matches ?? Array(repeating: .identity, count: reader.count)
-                matches?[row] = match
             }
         }
-        return matches
     }
 
     /// Whether an object is rejected if it lacks its key.
@@ -51,7 +41,7 @@ extension SyncPass {
     /// Without the key of its entity, a child in an array cannot be distinguished from its
     /// siblings.
     func demandsKey(_ origin: Origin) -> Bool {
-        !rules.isImport && (!origin.isNested || origin.isToMany)
+        !rules.isImport && origin.relationship?.isToMany != false
     }
 
     /// Whether an element was rejected because its identity is not usable.
@@ -69,7 +59,7 @@ extension SyncPass {
         group.records.withReader { reader in
             for row in 0..<reader.count {
                 guard let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
-                tally.reject(
+                state.tally.reject(
                     missing(slot, group.mapping, elementIndex(group.elementIndices[row])), mayBeListed: false)
             }
         }

@@ -5,20 +5,6 @@ import SyncStore
 // An object without an identity is found by the object that owns it, so that a repeated payload
 // does not insert it again.
 extension SyncPass {
-    /// Notes the objects without an identity that sources lose.
-    func noteLost(_ merged: MergedElements, of result: MergeRequest.Result, by relationship: EntityLayout.Relationship)
-    {
-        guard !merged.former.isEmpty, rules.deletesDetached(of: relationship, in: model) else { return }
-        for source in merged.elements.sources where !source.isIncomplete {
-            guard let object = result.rows[source.row]?.object, let former = merged.former[object] else { continue }
-            let targets = Set(source.ordinals.compactMap { merged.targets[$0] })
-            let gone = former.filter { !targets.contains($0) }
-            // If a source gets all its objects back, its entry stays: the end of the pass checks
-            // its links.
-            if !gone.isEmpty { lost[relationship.id, default: [:]][object] = gone }
-        }
-    }
-
     /// Finds the stored objects for elements without an identity of their own.
     ///
     /// The candidates are the objects that the relationship leads to, and those that an earlier
@@ -54,15 +40,10 @@ extension SyncPass {
         let isPrivate = !model.layouts[relationship.destination].hasIdentity
         guard !ordinals.isEmpty || !scoped.isEmpty || isPrivate && !emptied.isEmpty else { return ([:], [:]) }
         let parents = Set((ordinals + scoped.map(\.ordinal)).compactMap(owners) + emptied)
-        var children: [ObjectID: [ObjectID]] = [:]
-        for link in try await transaction.links(relationship, of: parents.sorted()) {
-            children[link.source, default: []].append(link.target)
-        }
-        if let lost = lost[relationship.id] {
-            for parent in parents {
-                let known = children[parent] ?? []
-                children[parent] = known + (lost[parent] ?? []).filter { !known.contains($0) }
-            }
+        var children = try await targets(of: parents.sorted(), by: relationship)
+        for parent in parents {
+            let lost = state.orphaned.lost(of: parent, by: relationship)
+            if !lost.isEmpty { children[parent, default: []] += lost.filter { children[parent]?.contains($0) != true } }
         }
         guard !children.isEmpty else { return ([:], [:]) }
         var nameless = ObjectSet()

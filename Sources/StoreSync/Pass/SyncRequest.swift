@@ -75,7 +75,7 @@ struct SyncRequest: Sendable {
             pass.versions = try ListVersions(newerBy, of: layout)
         }
         if source is ChangePages {
-            pass.elsewhere = [:]
+            pass.state.orphaned.beginChange()
             pages.endChange = { gone in
                 var removed = scope
                 removed.objects = .only(gone.sorted())
@@ -91,20 +91,19 @@ struct SyncRequest: Sendable {
             // A cursor is worth nothing after a list that lacked objects: they may never change.
             if end.coverage == .everything, end.bookmark.cursor == end.cautiousBookmark.cursor {
                 // Reading again is pointless if nothing is absent, or if objects were left out.
-                guard sweeps, !pass.tally.mayLackObjects, try await pass.mayLack(absent, of: layout),
+                guard sweeps, !pass.state.tally.mayLackObjects, try await pass.mayLack(absent, of: layout),
                     try await transaction.count(absent) > 0
                 else { break }
             }
             let before = pages.digests
-            pass.tally.beginAnew()
+            pass.state.beginReading()
             pass.versions?.beginAnew()
-            pass.forgetStatements()
             try await BlockingExecutor.outside { try await source.rewind() }
             try await pages.readAll()
             // The contradictions were reported in the first reading.
-            let problems = pass.tally.problems
+            let problems = pass.state.tally.problems
             try await pass.endReading()
-            pass.tally.restore(problems, areDoubtful: true)
+            pass.state.tally.restore(problems, areDoubtful: true)
             end = try await Self.end(of: source, after: pages)
             proof = pages.digests == before && end.doubt == nil ? .equalReadings : nil
             absent = self.absent(of: scope, pages, pass, layout, end)
@@ -112,13 +111,13 @@ struct SyncRequest: Sendable {
         try await pass.finish()
         let named = sweeps ? try await pass.namedIdentities() : [:]
         let newerCount = sweeps && children == nil ? try await pass.countNewer(in: scope, absent.objects) : 0
-        if newerCount > 0 { pass.tally.countWithheld(newerCount, of: layout) }
+        if newerCount > 0 { pass.state.tally.countWithheld(newerCount, of: layout) }
         if let children {
             try await children.relate(pages.objects, sweeping: sweeps ? scope : nil, limit: limit, in: pass)
-        } else if sweeps, proof != nil || end.coverage == .changes || pass.tally.mayLackObjects {
+        } else if sweeps, proof != nil || end.coverage == .changes || pass.state.tally.mayLackObjects {
             try await pass.sweep(absent, isCertain: end.coverage == .changes, limit: limit)
         } else if sweeps, try await pass.mayLack(absent, of: layout) {
-            pass.tally.countWithheld(try await transaction.count(absent), of: layout)
+            pass.state.tally.countWithheld(try await transaction.count(absent), of: layout)
         }
         try await pass.rememberDeleted(named)
         // What one run refuses may become free in a later one.
@@ -197,7 +196,7 @@ struct SyncRequest: Sendable {
             absent.objects = .only(pages.gone.sorted())
         } else {
             if let versions = pass.versions { absent.predicate = absent.predicate && versions.coveredObjects }
-            let seen = pass.tally.seen(layout)
+            let seen = pass.state.tally.seen(layout)
             absent.objects = .except(
                 pages.gone.isEmpty ? seen : ObjectSet(seen.objects.filter { !pages.gone.contains($0) }))
         }
@@ -218,15 +217,15 @@ struct SyncRequest: Sendable {
     /// The result of a finished pass.
     private func result(of pass: SyncPass) async throws -> StoreSyncResult {
         let layout = try mapper.mapping(of: entity).layout
-        var result = pass.tally.result(for: layout)
+        var result = pass.state.tally.result(for: layout)
         if options.failsOnDrift, !result.drift.isEmpty || result.rejectedCount > 0 {
             throw StoreSyncError.payloadDiffers(result.drift, rejectedCount: result.rejectedCount)
         }
         if options.reportsKeys {
             result.keys = StoreSyncResult.Keys(
-                inserted: try await pass.keys(of: pass.tally.inserted(layout), layout),
-                updated: try await pass.keys(of: pass.tally.updated(layout), layout),
-                deleted: pass.tally.deletedKeys(layout))
+                inserted: try await pass.keys(of: pass.state.tally.inserted(layout), layout),
+                updated: try await pass.keys(of: pass.state.tally.updated(layout), layout),
+                deleted: pass.state.tally.deletedKeys(layout))
         }
         return result
     }
@@ -246,14 +245,14 @@ struct SyncRequest: Sendable {
         let pass = SyncPass(transaction, mapper: mapper, rules: rules)
         if let batch = try collector.takeBatch() {
             try await pass.merge(
-                batch, SyncPass.Origin(policy: rules.policy, known: stored.object))
+                batch, Origin(policy: rules.policy, known: stored.object))
         }
         try await pass.endReading()
         try await pass.finish()
         try await pass.settleValues()
         try await pass.settlePendingLinks()
         try await pass.reportIncomplete()
-        return pass.tally.result(for: layout)
+        return pass.state.tally.result(for: layout)
     }
 
     /// The reader options for batches of the size that the store asks for.

@@ -1,0 +1,132 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// One relationship of a group's merged objects.
+struct GroupLinks {
+    let group: MappedBatch.Group
+    /// The object of each row.
+    let result: MergeRequest.Result
+    let origin: Origin
+    let relationship: EntityLayout.Relationship
+    let inverse: EntityLayout.Relationship?
+    /// How often the relationship had been linked before the group was merged.
+    let linkCount: Int
+
+    init(
+        _ group: MappedBatch.Group, _ result: MergeRequest.Result, _ origin: Origin, _ index: Int,
+        in model: DataModel, _ linkCount: Int
+    ) {
+        (self.group, self.result, self.origin, self.linkCount) = (group, result, origin, linkCount)
+        relationship = group.mapping.layout.relationships[index]
+        inverse = model.inverse(of: relationship)
+    }
+
+    var layout: EntityLayout { group.mapping.layout }
+
+    /// The key path from an object of the group to the value of the relationship.
+    var keyPath: String {
+        group.mapping.keys.relationships[relationship.index].path()?.joined(separator: ".") ?? relationship.name
+    }
+
+    func object(of source: NestedElements.Source) -> ObjectID? {
+        result.rows[source.row]?.object
+    }
+
+    /// The objects of sources, in order.
+    func objects(of sources: [NestedElements.Source]) -> [ObjectID] {
+        Set(sources.compactMap(object)).sorted()
+    }
+
+    func elementIndex(_ row: Int) -> Int {
+        origin.elementIndex(group.elementIndices[row])
+    }
+
+    /// The values of the relationship that count; nil if there are none.
+    ///
+    /// If several rows of the list are of one object, only the elements of the last one count.
+    /// Values that do not fit are reported for each row.
+    func elements(laterCounts: Bool) -> NestedElements? {
+        guard let nested = group.nested[relationship.index] else { return nil }
+        func object(_ row: Int) -> ObjectID? {
+            result.rows[row].flatMap { origin.policy.updates || $0.change == .inserted ? $0.object : nil }
+        }
+        let misfits = nested.misfits.filter { object($0.row) != nil }
+        var known = ObjectSet()
+        var isCounting = [Bool](repeating: false, count: result.rows.count)
+        for source in nested.sources.reversed() {
+            guard let object = object(source.row) else { continue }
+            isCounting[source.row] = known.insert(object) || !laterCounts
+        }
+        guard !known.isEmpty || !misfits.isEmpty else { return nil }
+        var counting = nested
+        if !nested.sources.allSatisfy({ isCounting[$0.row] }) {
+            counting = nested.restricted { isCounting[$0] ? $0 : nil }
+        }
+        counting.misfits = misfits
+        return counting
+    }
+}
+
+/// The result of merging the elements of one relationship.
+struct MergedElements {
+    var elements: NestedElements
+    /// The object of each ordinal; nil if the element was rejected or its identifier is unknown.
+    var targets: [ObjectID?]
+    /// Whether the object of each ordinal was inserted.
+    var isNew: [Bool]
+    /// Whether the object of each ordinal is known to have the object that contains it.
+    var isOwned: [Bool]
+    /// The objects that were inserted.
+    var newTargets = ObjectSet()
+    /// The identifiers, and the row of each ordinal whose identifier no stored object has.
+    var unknown: (batch: RecordBatch?, rows: [Int: Int]) = (nil, [:])
+    /// The ordinals whose identifier names an object of the list's entities.
+    var identified: Set<Int> = []
+    /// Whether inserted objects were linked to the objects that contain them.
+    var linksNew = false
+    /// The objects without an identity that each source had before.
+    var former: [ObjectID: [ObjectID]] = [:]
+    /// Whether an element was rejected.
+    var hasRejected = false
+    /// The index in the payload of each ordinal's element.
+    let elementIndices: [Int]
+
+    init(_ elements: NestedElements, elementIndices: [Int]) {
+        let count = elements.owners.count
+        self.elements = elements
+        self.elementIndices = elementIndices
+        targets = Array(repeating: nil, count: count)
+        (isNew, isOwned) = (Array(repeating: false, count: count), Array(repeating: false, count: count))
+    }
+
+    var sources: [NestedElements.Source] { elements.sources }
+
+    /// The objects that a source leads to.
+    func objects(of source: NestedElements.Source) -> [ObjectID] {
+        source.ordinals.compactMap { targets[$0] }
+    }
+
+    /// Whether the object of an ordinal is known to have the object that contains it.
+    func isKnown(_ ordinal: Int) -> Bool {
+        isNew[ordinal] || isOwned[ordinal]
+    }
+
+    /// Whether an ordinal of a source has an identifier that no stored object has.
+    func namesUnknown(_ source: NestedElements.Source) -> Bool {
+        !unknown.rows.isEmpty && source.ordinals.contains { unknown.rows[$0] != nil }
+    }
+
+    /// Whether a source leads to one object more than once.
+    func repeatsTarget(_ source: NestedElements.Source) -> Bool {
+        let ordinals = source.ordinals
+        guard ordinals.count > 1 else { return false }
+        if ordinals.count > 16 {
+            let named = targets[ordinals].compactMap(\.self)
+            return Set(named).count < named.count
+        }
+        return ordinals.contains { ordinal in
+            targets[ordinal] != nil && targets[ordinals.lowerBound..<ordinal].contains(targets[ordinal])
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// The merge of a group's objects, with what each of its phases finds out about them.
+struct GroupMerge {
+    let group: MappedBatch.Group
+    let origin: Origin
+    /// The records as the payload states them; equal identities are combined.
+    let rows: CombinedRows
+    /// The records to merge: those of `rows`, with the values of objects that they replace.
+    var records: RecordBatch
+    /// The records that are not merged, each with the stored object that keeps its values; nil for
+    /// an object that is not stored.
+    var skipped: [Int: ObjectID?] = [:]
+    /// The stored objects of other entities that records replace.
+    var replaced: [Int: ReplacedObject] = [:]
+    /// The match of each record; nil if all match by identity.
+    var matches: [MergeRequest.Match]?
+    /// The objects that the payload has stated before; nil for records of the list.
+    var known: KnownObjects?
+    /// The parents that were merged to find objects of a scoped identity; nil if there are none.
+    var parents: MergedElements?
+    /// The targets that are merged before the objects, by the index of their relationship.
+    var early: [Int: EarlyTargets] = [:]
+    /// How often each relationship had been linked before the merge.
+    var linkCounts: [Int] = []
+    /// Whether the values of stored objects wait until the list has been read.
+    var waitsForList = false
+    /// What the merge did with each record.
+    var result = MergeRequest.Result()
+
+    init(_ group: MappedBatch.Group, _ rows: CombinedRows, _ origin: Origin) {
+        self.group = group
+        self.rows = rows
+        self.origin = origin
+        records = rows.records
+    }
+
+    var layout: EntityLayout { group.mapping.layout }
+
+    /// The result with the stored objects of skipped records, which keep their values.
+    var present: MergeRequest.Result {
+        var present = result
+        for case (let record, let object?) in skipped {
+            present.rows[record] = MergeRequest.Result.Row(object, .unchanged)
+        }
+        return present
+    }
+
+    /// The index in the payload of a record's element.
+    func elementIndex(_ record: Int) -> Int {
+        origin.elementIndex(rows.ordinals[record])
+    }
+
+    func mayInsert(_ record: Int) -> Bool {
+        origin.mayInsert?(rows.ordinals[record]) ?? true
+    }
+
+    mutating func match(_ record: Int, _ match: MergeRequest.Match) {
+        matches = matches ?? Array(repeating: .identity, count: records.count)
+        matches?[record] = match
+    }
+
+    /// The records of which all rows were read from identifiers only.
+    var stubs: Set<Int> {
+        let stubRows = Set(group.stubRows)
+        guard !stubRows.isEmpty else { return [] }
+        let others = group.elementIndices.indices.filter { !stubRows.contains($0) }
+        return Set(stubRows.map(rows.record)).subtracting(others.map(rows.record))
+    }
+}

@@ -1,0 +1,43 @@
+import SyncModel
+import SyncStore
+
+/// Where objects come from, and how this affects their merge.
+struct Origin {
+    /// The allowed changes.
+    var policy: MergeRequest.Policy
+    /// The index of the expected entity; the objects may be of its sub-entities.
+    var entity: Int?
+    /// The relationship in which the objects are nested; nil for objects of the list.
+    var relationship: EntityLayout.Relationship?
+    /// The relationship back to the objects that contain them.
+    var inverse: EntityLayout.Relationship?
+    /// Returns whether the object of an ordinal may be inserted; nil if all may.
+    var mayInsert: ((Int) -> Bool)?
+    /// Returns the parent within which the object of an ordinal is identified; nil if the identity
+    /// is not scoped.
+    var parents: ((Int) -> ObjectID?)?
+    /// Whether the payload states of which entity the objects are.
+    var statesEntity = true
+    /// The index of each ordinal's element in the payload; nil if ordinals and indices are equal.
+    var elementIndices: [Int]?
+    /// The stored object of each ordinal whose element has no identity; see `reused`.
+    var reused: [Int: ObjectID] = [:]
+    /// The stored object that all records update, whatever their identity; nil in a sync.
+    var known: ObjectID?
+    /// The relationship to the containing objects, and that object by ordinal. New objects are
+    /// inserted with this link; nil if they are linked later.
+    var owners: (relationship: EntityLayout.Relationship, objects: [ObjectID?])?
+
+    /// Whether the objects are nested in others.
+    var isNested: Bool { relationship != nil }
+
+    /// Whether a relationship leads back to the only object that can contain the objects. An object
+    /// belongs to the one that it is nested in, whatever it states itself.
+    func decides(_ relationship: EntityLayout.Relationship) -> Bool {
+        relationship.id == inverse?.id && !relationship.isToMany
+    }
+
+    func elementIndex(_ ordinal: Int) -> Int {
+        elementIndices?[ordinal] ?? ordinal
+    }
+}

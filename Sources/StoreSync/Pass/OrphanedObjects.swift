@@ -1,0 +1,102 @@
+import SyncModel
+import SyncStore
+
+/// The objects that lost their source in a relationship that deletes objects without one.
+struct OrphanedObjects {
+    /// The objects that lost a source, by relationship.
+    private var detached: [EntityLayout.Relationship: [ObjectID]] = [:]
+    /// The objects without an identity that each source lost. A later element of the same source
+    /// reuses them.
+    private var former: [EntityLayout.Relationship.ID: [ObjectID: [ObjectID]]] = [:]
+    /// The objects that the current change has in other places, by relationship. Such a place keeps
+    /// an object that the relationship loses. Nil in a sync of a list, where each place keeps it.
+    private var elsewhere: [EntityLayout.Relationship.ID: ObjectSet]?
+    /// The relationships that delete objects without a source, by the root entity of the objects.
+    private let deleting: [Int: [EntityLayout.Relationship.ID]]
+
+    init(_ model: DataModel, _ rules: SyncRules) {
+        let relationships = model.layouts.flatMap { layout in
+            layout.relationships.filter { $0.source == layout.index && rules.deletesDetached(of: $0, in: model) }
+        }
+        deleting = Dictionary(grouping: relationships) { model.layouts[$0.destination].root }
+            .mapValues { $0.map(\.id) }
+    }
+
+    /// Whether no object lost a source.
+    var isEmpty: Bool { detached.isEmpty }
+
+    /// Begins a change, or another one: only the places that it states keep an object.
+    mutating func beginChange() {
+        (elsewhere, former) = ([:], [:])
+    }
+
+    /// Adds objects that lost their source.
+    mutating func insert(_ objects: [ObjectID], by relationship: EntityLayout.Relationship) {
+        if !objects.isEmpty { detached[relationship, default: []] += objects }
+    }
+
+    /// Notes the places of objects that a payload contains.
+    ///
+    /// - Parameter relationship: The relationship in which they are nested; nil for a list.
+    mutating func notePlaces(
+        of result: MergeRequest.Result, _ layout: EntityLayout, nestedBy relationship: EntityLayout.Relationship?
+    ) {
+        guard elsewhere != nil else { return }
+        for id in deleting[layout.root] ?? [] where id != relationship?.id {
+            for case let merged? in result.rows { elsewhere?[id, default: ObjectSet()].insert(merged.object) }
+        }
+    }
+
+    /// Notes the objects without an identity that a source lost.
+    mutating func lose(_ objects: [ObjectID], of source: ObjectID, by relationship: EntityLayout.Relationship) {
+        // If the source gets all its objects back, its entry stays, so that its links are checked.
+        if !objects.isEmpty { former[relationship.id, default: [:]][source] = objects }
+    }
+
+    /// The objects without an identity that a source lost.
+    func lost(of source: ObjectID, by relationship: EntityLayout.Relationship) -> [ObjectID] {
+        former[relationship.id]?[source] ?? []
+    }
+
+    /// Objects of one relationship to delete, unless a source still has them.
+    struct Candidates {
+        let relationship: EntityLayout.Relationship
+        let objects: [ObjectID]
+        /// The sources that may have the objects; nil to ask the inverse relationship.
+        let sources: [ObjectID]?
+    }
+
+    /// Takes the objects that have no other place in the payload.
+    mutating func takeCandidates(
+        in model: DataModel, _ tally: SyncTally, _ statements: Statements, _ listed: ListedObjects
+    ) -> [Candidates] {
+        let detached = detached.sorted { $0.key.id < $1.key.id }
+        self.detached = [:]
+        return detached.compactMap { relationship, objects in
+            let destination = model.layouts[relationship.destination]
+            let hasInverse = model.inverse(of: relationship) != nil
+            // An object without an identity cannot exist without its source.
+            let isPrivate = !destination.hasIdentity
+            // A rejected object may be the new source of one that seems to have lost its source.
+            guard isPrivate || relationship.isOwning || !tally.mayLackObjects, hasInverse || relationship.isOwning
+            else { return nil }
+            let seen = tally.seen(destination)
+            let elsewhere = elsewhere.map { $0[relationship.id] ?? ObjectSet() }
+            let left = Set(objects).sorted().filter { object in
+                isPrivate
+                    ? destination.root != listed.root || !listed.contains(object)
+                    : !seen.contains(object) || elsewhere?.contains(object) == false
+            }
+            guard !left.isEmpty else { return nil }
+            var sources: [ObjectID]?
+            if !hasInverse {
+                let isStated = !isPrivate && left.contains { seen.contains($0) }
+                sources =
+                    isPrivate
+                    ? former[relationship.id]?.keys.sorted() ?? []
+                    : isStated ? statements.objects(stating: relationship) : []
+            }
+            return Candidates(relationship: relationship, objects: left, sources: sources)
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+// Of several statements about a link, one counts, whichever end states it: the later one of the
+// list, or the first one of nested objects.
+extension PassState {
+    /// Whether the later of two statements counts, and not the first one.
+    func laterCounts(_ origin: Origin) -> Bool {
+        rules.isImport || !origin.isNested
+    }
+
+    /// Whether the list may yet decide what nested objects state about a relationship.
+    func waitsForList(_ relationship: EntityLayout.Relationship, of layout: EntityLayout, _ origin: Origin) -> Bool {
+        guard origin.isNested, !nested.isListRead, let root = listed.root, !origin.decides(relationship) else {
+            return false
+        }
+        return layout.root == root
+            || model.layouts[relationship.destination].root == root && relationship.inverse != nil
+    }
+
+    /// Divides elements into those of statements that count, and those of statements that are only
+    /// compared, because an earlier one counts. The rest is ignored.
+    ///
+    /// - Parameter early: The sources whose targets have been merged, because they count.
+    func decide(
+        _ elements: NestedElements, _ links: GroupLinks, early: [NestedElements.Source]?
+    ) -> (counting: NestedElements, beaten: NestedElements?) {
+        guard !laterCounts(links.origin) else { return (elements, nil) }
+        var counting = Set((early ?? []).map(\.row))
+        var beaten: Set<Int> = []
+        var known = ObjectSet((early ?? []).compactMap(links.object))
+        let stated = statements.stated(links.relationship)
+        let isDecided = links.origin.decides(links.relationship)
+        for source in elements.sources where !counting.contains(source.row) {
+            guard let object = links.object(of: source) else { continue }
+            if !known.insert(object) {
+                // Only one statement of a batch can be compared with objects that it does not name.
+                if elements.isIdentified { beaten.insert(source.row) }
+            } else if isDecided || stated.contains(object) {
+                beaten.insert(source.row)
+            } else {
+                counting.insert(source.row)
+            }
+        }
+        func restricted(_ rows: Set<Int>) -> NestedElements {
+            rows.count == elements.sources.count ? elements : elements.restricted { rows.contains($0) ? $0 : nil }
+        }
+        return (restricted(counting), beaten.isEmpty ? nil : restricted(beaten))
+    }
+
+    // MARK: Contradictions
+
+    /// Reports what is odd about the statement of a source.
+    mutating func report(_ kind: DriftReport.Kind, _ links: GroupLinks, _ row: Int, found: JSONKind? = nil) {
+        tally.drift.add(
+            kind, entity: links.layout.name, keyPath: links.keyPath, index: links.elementIndex(row),
+            found: found.map { "\($0)" })
+    }
+
+    /// The kind of drift for a relationship that the payload states twice in different ways.
+    func kind(_ object: ObjectID, _ relationship: EntityLayout.Relationship) -> DriftReport.Kind {
+        statements.statesInEarlierPage(relationship, of: object) ? .changedBetweenPages : .conflict
+    }
+
+    /// Reports statements that differ from the earlier ones which count.
+    ///
+    /// - Parameter current: The targets of each source.
+    mutating func compare(_ merged: MergedElements, _ links: GroupLinks, with current: [ObjectID: [ObjectID]]) {
+        for source in merged.sources {
+            guard let object = links.object(of: source), !deferred.lacksObjects(of: object, links.relationship)
+            else { continue }
+            let known = merged.objects(of: source)
+            let stored = current[object] ?? []
+            let mode = source.isIncomplete ? LinkBatch.Mode.add : .replace
+            let stated = mode.targets(stated: known, after: stored, by: links.relationship)
+            let lacksKnown = !merged.hasRejected && known.count < source.ordinals.count
+            if lacksKnown || stated != stored { report(kind(object, links.relationship), links, source.row) }
+        }
+    }
+
+    /// The objects of the list whose relationship the list stated before, with the kind of drift to
+    /// report if linking changes it.
+    func restated(_ sources: [NestedElements.Source], _ links: GroupLinks) -> [ObjectID: (DriftReport.Kind, row: Int)] {
+        let stated = statements.stated(links.relationship)
+        // Unknown identifiers are resolved at the end of the pass, so they cannot be compared yet.
+        guard deferred.unknown[links.relationship.id] == nil, !links.origin.isNested, !rules.isImport, !stated.isEmpty
+        else { return [:] }
+        var restated: [ObjectID: (DriftReport.Kind, row: Int)] = [:]
+        for source in sources {
+            guard let object = links.object(of: source), stated.contains(object) else { continue }
+            restated[object] = (kind(object, links.relationship), source.row)
+        }
+        return restated
+    }
+
+    // MARK: Nested statements
+
+    /// What other statements about the same targets leave to the objects of a group.
+    struct Share {
+        /// The ordinals of targets that belong to other objects, or move after the list was read.
+        var refused: Set<Int> = []
+        /// The sources that have exactly the targets that they state.
+        var settled = ObjectSet()
+        /// The targets that each source keeps although it does not state them.
+        var kept: [ObjectID: [ObjectID]] = [:]
+        /// The sources that state something else than was stated before, with the kind of drift.
+        var differs: [ObjectID: DriftReport.Kind] = [:]
+    }
+
+    /// The sources of nested statements whose targets may have been decided from the other end.
+    func contested(_ merged: MergedElements, _ links: GroupLinks) -> [NestedElements.Source] {
+        guard let inverse = links.inverse else { return [] }
+        let decided = statements.stated(inverse)
+        guard !decided.isEmpty else { return [] }
+        return merged.sources.filter { decided.isDirect || merged.objects(of: $0).contains(where: decided.contains) }
+    }
+
+    /// Finds what earlier statements about the targets of nested objects decided.
+    ///
+    /// - Parameters:
+    ///   - contested: The sources that are concerned.
+    ///   - current: Their targets.
+    func share(
+        _ merged: MergedElements, _ links: GroupLinks, contested: [NestedElements.Source],
+        _ current: [ObjectID: [ObjectID]]
+    ) -> Share {
+        var share = Share()
+        guard let inverse = links.inverse else { return share }
+        if !inverse.isToMany {
+            // A target that several sources state belongs to the first of them.
+            var taken: [ObjectID: ObjectID] = [:]
+            for source in merged.sources {
+                guard let object = links.object(of: source) else { continue }
+                for ordinal in source.ordinals {
+                    guard let target = merged.targets[ordinal] else { continue }
+                    guard let owner = taken[target], owner != object else {
+                        taken[target] = object
+                        continue
+                    }
+                    share.refused.insert(ordinal)
+                    share.differs[object] = kind(object, links.relationship)
+                }
+            }
+        }
+        let decided = statements.stated(inverse)
+        for source in contested {
+            guard let object = links.object(of: source) else { continue }
+            let stored = Set(current[object] ?? [])
+            for ordinal in source.ordinals {
+                guard let target = merged.targets[ordinal], decided.contains(target), !stored.contains(target) else {
+                    continue
+                }
+                share.refused.insert(ordinal)
+                share.differs[object] = kind(object, links.relationship)
+            }
+            guard !source.isIncomplete else { continue }
+            let stated = Set(merged.objects(of: source))
+            let kept = (current[object] ?? []).filter { decided.contains($0) && !stated.contains($0) }
+            guard !kept.isEmpty else { continue }
+            share.kept[object] = kept
+            share.differs[object] = kind(object, links.relationship)
+        }
+        return share
+    }
+
+    // MARK: What waits
+
+    /// Notes what is stated about links, before they are made.
+    mutating func note(_ merged: MergedElements, _ links: GroupLinks, _ share: Share) {
+        let relationship = links.relationship
+        let deletes = !merged.former.isEmpty && rules.deletesDetached(of: relationship, in: model)
+        for source in merged.sources {
+            if merged.repeatsTarget(source), relationship.isToMany { report(.duplicate, links, source.row) }
+            guard let object = links.object(of: source) else { continue }
+            if let kind = share.differs[object] { report(kind, links, source.row) }
+            deferred.forget(object, relationship)
+            if deletes, !source.isIncomplete, let former = merged.former[object] {
+                let targets = Set(merged.objects(of: source))
+                orphaned.lose(former.filter { !targets.contains($0) }, of: object, by: relationship)
+            }
+        }
+        statements.insert(
+            merged.sources.compactMap(links.object), relationship, targets: merged.targets, inverse: links.inverse)
+    }
+
+    /// Defers statements that name unknown objects, and statements that may contradict deferred
+    /// ones. Notes the objects of the list that identifiers name before the list has had them.
+    mutating func `defer`(_ merged: MergedElements, _ links: GroupLinks, _ share: Share) {
+        let (relationship, inverse, laterCounts) = (links.relationship, links.inverse, laterCounts(links.origin))
+        if let inverse, !inverse.isToMany, deferred.unknown[inverse.id] != nil, rules.mode(of: relationship) != .retain
+        {
+            // An object belongs to the one that it is nested in, even if another batch contains the
+            // object that it names itself.
+            for case let target? in merged.targets { deferred.forget(target, inverse) }
+        }
+        let lacksObjects = !merged.unknown.rows.isEmpty
+        // A deferred statement may take an object from a later source of this batch, so that the
+        // statement of that source is deferred too.
+        let isRestated =
+            laterCounts
+            && (deferred.concerns(relationship, inverse: inverse) || lacksObjects && inverse?.isToMany == false)
+        let destination = model.layouts[relationship.destination]
+        let named = destination.root == listed.root ? merged.identified : []
+        guard isRestated || lacksObjects || !named.isEmpty else { return }
+        for source in merged.sources {
+            guard let object = links.object(of: source) else { continue }
+            let place = DeferredLinks.Place(
+                relationship: relationship, source: object, entity: links.layout.name,
+                elementIndex: source.ordinals.first.map { merged.elementIndices[$0] } ?? 0)
+            let namesUnknown = merged.namesUnknown(source)
+            if isRestated || namesUnknown {
+                let wanted = source.ordinals.compactMap { ordinal -> DeferredLinks.Target? in
+                    guard laterCounts || !share.refused.contains(ordinal) else { return nil }
+                    return merged.targets[ordinal].map { .object($0) }
+                        ?? merged.unknown.rows[ordinal].map { .unknown($0) }
+                }
+                deferred.add(
+                    place, to: wanted + (share.kept[object] ?? []).map { .object($0) },
+                    of: namesUnknown ? merged.unknown.batch : nil, isIncomplete: source.isIncomplete,
+                    laterCounts: laterCounts)
+            }
+            let unseen =
+                named.isEmpty
+                ? []
+                : source.ordinals.enumerated().compactMap { position, ordinal in
+                    merged.targets[ordinal].flatMap { target in
+                        !named.contains(ordinal) || tally.isSeen(target, of: destination)
+                            ? nil : (position: position, object: target)
+                    }
+                }
+            if !unseen.isEmpty { deferred.add(DeferredLinks.Named(place: place, targets: unseen)) }
+        }
+    }
+}

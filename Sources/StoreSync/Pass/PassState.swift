@@ -1,0 +1,97 @@
+import JSONMapper
+import SyncBase
+import SyncModel
+import SyncStore
+
+/// What a pass has read and done so far, and what waits for its end.
+///
+/// The state needs no store. ``SyncPass`` asks it what counts, and carries that out.
+struct PassState {
+    let model: DataModel
+    let rules: SyncRules
+    /// The counts, the rejected objects and the drift.
+    var tally: SyncTally
+    /// The objects that the list has had.
+    var listed: ListedObjects
+    /// What the payload has stated of objects that it may state more than once.
+    var statements = Statements()
+    /// What nested objects state about objects of the list, until the list has been read.
+    var nested = NestedStatements()
+    /// The objects that the list moves from one object to another, until the list has been read.
+    var moved = MovedTargets()
+    /// Links to objects that the store does not have, or may still delete.
+    var deferred = DeferredLinks()
+    /// The objects that lost their source, until the end of the pass.
+    var orphaned: OrphanedObjects
+    /// The objects that lack a mandatory relationship, until the end of the pass.
+    var incomplete = IncompleteObjects()
+    /// The objects that wait for unique values, until the end of the pass.
+    var refused = RefusedRows()
+
+    /// Creates the state of a pass that has read nothing.
+    ///
+    /// - Parameter list: The entity of the payload's list; nil if there is no list.
+    init(_ model: DataModel, _ rules: SyncRules, list: EntityLayout?) {
+        (self.model, self.rules) = (model, rules)
+        tally = SyncTally(model)
+        listed = ListedObjects(rules.isImport ? nil : list?.root, in: model)
+        orphaned = OrphanedObjects(model, rules)
+    }
+
+    /// Begins a page of the payload.
+    mutating func beginPage() {
+        tally.beginPage()
+        statements.beginPage()
+    }
+
+    /// Begins another reading of all pages.
+    mutating func beginReading() {
+        tally.beginAnew()
+        forgetStatements()
+    }
+
+    /// Ends one of several changes.
+    mutating func endChange() {
+        deferred.forgetNamed()
+        orphaned.beginChange()
+        forgetStatements()
+        tally.mayLackObjects = false
+    }
+
+    private mutating func forgetStatements() {
+        listed.beginAnew()
+        statements.beginAnew()
+    }
+
+    /// Notes merged objects, and what the payload states of them.
+    mutating func note(_ merge: GroupMerge) {
+        let (layout, origin, result, present) = (merge.layout, merge.origin, merge.result, merge.present)
+        let isOfList = layout.root == listed.root
+        func report(_ kind: DriftReport.Kind, _ record: Int) {
+            tally.drift.add(kind, entity: layout.name, keyPath: "", index: merge.elementIndex(record))
+        }
+        for (record, kind) in tally.count(present, of: layout) { report(kind, record) }
+        if merge.waitsForList {
+            nested.add(merge)
+            let inserted = result.rows.map { $0?.change == .inserted ? $0?.object : nil }
+            statements.insert(merge.rows.records, inserted, of: layout)
+        } else if !origin.isNested, isOfList {
+            for (record, replaced) in merge.replaced.sortedByKey where listed.remove(replaced.object) {
+                report(.duplicate, record)
+            }
+            if listed.canBeNested { statements.insert(merge.rows.records, result.objects, of: layout) }
+            for record in listed.insert(present.rows) { report(.duplicate, record) }
+        }
+        orphaned.notePlaces(of: present, layout, nestedBy: origin.relationship)
+        if origin.statesEntity, isOfList ? listed.canBeNested : origin.isNested {
+            let stated = merge.group.elementIndices.indices.filter { merge.group.undetermined[$0] == nil }
+            statements.insertEntity(
+                of: stated.compactMap { result.rows[merge.rows.record(of: $0)]?.object }, layout, in: model)
+        }
+    }
+
+    /// Takes the objects that lost their source and have no other place in the payload.
+    mutating func takeOrphaned() -> [OrphanedObjects.Candidates] {
+        orphaned.takeCandidates(in: model, tally, statements, listed)
+    }
+}
