@@ -33,7 +33,7 @@ extension Usage {
                                  sync); groot needs --model
           --strict               Fail without changes if the JSON differs from the model
           --fail-on LIST         The findings that end a sync that is done with exit code
-                                 2, separated by commas: rejected, drift, withheld,
+                                 2, separated by commas: rejected, drift, kept,
                                  obstacles (default rejected,obstacles)
           --evolve               Extend the model of the database by what is new in the
                                  JSON: keys are added, types widened, and the entity

@@ -81,7 +81,7 @@ struct HistoryCommand: Command {
         }
         let numbers: KeyValuePairs<String, Int?> = [
             "number": pass.number, "inserted": pass.counts.inserted, "updated": pass.counts.updated,
-            "unchanged": pass.counts.unchanged, "deleted": pass.counts.deleted, "withheld": pass.counts.withheld,
+            "unchanged": pass.counts.unchanged, "deleted": pass.counts.deleted, "kept": pass.counts.kept,
             "rejected": pass.rejectedCount, "pages": pass.pageCount, "bytes": pass.byteCount,
         ]
         for case (let name, let number?) in numbers {

@@ -160,9 +160,9 @@ struct MirrorCommand {
 
     /// Returns one line per key that would change, sorted, and a line with counts.
     static func lines(of plan: SyncPlan<FolderItem>) -> [String] {
-        let changes = plan.steps.filter { $0.action != .keep }
+        let changes = plan.steps.filter { $0.action != .leave }
         let lines = changes.map { "\(PrintableText.line($0.key.text))  \($0.action)" }.sorted()
-        let count = plan.counts[.keep] ?? 0
+        let count = plan.counts[.leave] ?? 0
         return lines + ["\(count) unchanged, \(changes.count) to change; nothing was changed"]
     }
 }

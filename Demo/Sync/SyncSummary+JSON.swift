@@ -76,7 +76,7 @@ extension SyncSummary {
     private static func write(_ counts: StoreSyncResult.Counts, to writer: inout JSONWriter) {
         let numbers: KeyValuePairs = [
             "inserted": counts.inserted, "updated": counts.updated, "unchanged": counts.unchanged,
-            "deleted": counts.deleted, "withheld": counts.withheld,
+            "deleted": counts.deleted, "kept": counts.kept,
         ]
         for (name, number) in numbers {
             writer.key(name)

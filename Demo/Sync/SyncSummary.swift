@@ -12,7 +12,7 @@ struct SyncSummary {
         /// The JSON differs from the model.
         case drift
         /// Absent objects were kept.
-        case withheld
+        case kept
         /// The model could not take over something.
         case obstacles
     }
@@ -63,7 +63,7 @@ struct SyncSummary {
         var findings: Set<Finding> = []
         if result.rejectedCount > 0 { findings.insert(.rejected) }
         if !result.drift.isEmpty { findings.insert(.drift) }
-        if withheldCount > 0 { findings.insert(.withheld) }
+        if keptCount > 0 { findings.insert(.kept) }
         if !modelObstacles.isEmpty { findings.insert(.obstacles) }
         return findings
     }
@@ -85,9 +85,9 @@ struct SyncSummary {
             lines.append("unchanged: the server reports no changes")
         } else {
             lines += tableLines(width, style)
-            if withheldCount > 0 {
-                let kept = "\(Quantity.count(withheldCount, "object")) absent from the JSON"
-                lines.append(fitted("\(kept) \(withheldCount == 1 ? "was" : "were") kept", .warning))
+            if keptCount > 0 {
+                let kept = "\(Quantity.count(keptCount, "object")) absent from the JSON"
+                lines.append(fitted("\(kept) \(keptCount == 1 ? "was" : "were") kept", .warning))
             }
             for text in changeLines { lines.append(fitted(text)) }
             let parts = [driftLines, rejectedLines]
@@ -133,8 +133,8 @@ struct SyncSummary {
         return isPlan ? "plan: nothing was changed (\(facts))" : "done in \(facts)"
     }
 
-    private var withheldCount: Int {
-        result.countsByEntity.values.reduce(0) { $0 + $1.withheld }
+    private var keptCount: Int {
+        result.countsByEntity.values.reduce(0) { $0 + $1.kept }
     }
 
     /// The counts by table: the synced entity first, then those with the most changes.
@@ -199,7 +199,7 @@ struct SyncSummary {
         let done =
             "\(counts.inserted) inserted, \(counts.updated) updated, \(counts.unchanged) unchanged, "
             + "\(counts.deleted) deleted"
-        return counts.withheld > 0 ? "\(done), \(counts.withheld) kept though absent" : done
+        return counts.kept > 0 ? "\(done), \(counts.kept) kept though absent" : done
     }
 }
 

@@ -25,7 +25,7 @@ extension Chapter {
         try stage.check(
             "the plan has 1 insertion, 1 update, 1 removal and 10 unchanged items",
             plan.counts == [
-                .insert: 1, .update: 1, .remove: 1, .keep: 10,
+                .insert: 1, .update: 1, .delete: 1, .leave: 10,
             ])
         try stage.check("the plan changed nothing", try stage.mirroredContents() == before)
         try stage.check("the plan transferred nothing", stage.server.takeTransfers().isEmpty)

@@ -165,7 +165,7 @@ extension Store {
     ///
     /// - If the source has several pages that are not of one moment, they are read a second time
     ///   before anything is deleted, and a third time if the objects differed. Objects that are
-    ///   still in doubt are kept, counted as withheld, and examined by the next sync.
+    ///   still in doubt are kept, counted, and examined by the next sync.
     /// - Pages of changes are read again in the same way, because a change may move from one page
     ///   to another. If they are in doubt after the third time, the next sync asks for them again.
     /// - If a page has elements but none with a key, nothing is deleted, because such a page

@@ -11,9 +11,9 @@ extension StoreSyncResult: CustomStringConvertible {
                 .joined(separator: "\n")
         }
         var lines = [summary]
-        let withheld = countsByEntity.filter { $1.withheld > 0 }.sorted { $0.key < $1.key }
-        for (entity, counts) in withheld {
-            lines.append("Kept although absent: \(Self.count(counts.withheld, "object")) of \(entity).")
+        let kept = countsByEntity.filter { $1.kept > 0 }.sorted { $0.key < $1.key }
+        for (entity, counts) in kept {
+            lines.append("Kept although absent: \(Self.count(counts.kept, "object")) of \(entity).")
         }
         lines += warnings.map(Self.sentence)
         if rejectedCount > 0 {
@@ -57,7 +57,7 @@ extension StoreSyncResult.Counts: CustomStringConvertible {
     public var description: String {
         let parts = [
             (inserted, "inserted"), (updated, "updated"), (unchanged, "unchanged"), (deleted, "deleted"),
-            (withheld, "kept"),
+            (kept, "kept"),
         ]
         let texts = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         return texts.isEmpty ? "nothing" : texts.joined(separator: ", ")

@@ -18,7 +18,7 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
         /// Objects that were deleted, including those deleted by a delete rule.
         public var deleted = 0
         /// Objects that are absent from the payload but were kept, because of a limit or a doubt.
-        public var withheld = 0
+        public var kept = 0
 
         /// Creates counts of zero.
         public init() {}
@@ -33,17 +33,17 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
             counts.updated += others.updated
             counts.unchanged += others.unchanged
             counts.deleted += others.deleted
-            counts.withheld += others.withheld
+            counts.kept += others.kept
         }
     }
 
-    /// The objects that a payload or a source reported.
+    /// The objects that a payload or a source reports.
     public enum Coverage: String, Hashable, Sendable, Codable {
         /// None: nothing has changed.
         case unchanged
-        /// The objects that have changed.
+        /// The objects that have changed: an absent object is unchanged.
         case changes
-        /// All objects.
+        /// All objects: an absent object is gone.
         case everything
     }
 

@@ -203,7 +203,7 @@ import Testing
         let incomplete = #"[{"id": 1, "title": "a"}, {"title": "x"}, {"id": null}]"#
         #expect(try await code(incomplete) == 2)
         #expect(try await code(incomplete, "--fail-on", "drift") == 0)
-        #expect(try await code(incomplete, "--fail-on", "drift,withheld") == 2)
+        #expect(try await code(incomplete, "--fail-on", "drift,kept") == 2)
         #expect(try await code(#"[{"id": 1, "title": "a", "year": 1}]"#, "--fail-on=drift") == 2)
         #expect(try await code(#"[{"id": 1, "title": "a", "year": 1}]"#) == 0)
         #expect(try await code("[]", "--fail-on", "nothing") == 64)

@@ -142,7 +142,7 @@ import Testing
         let (source, server) = try Self.source(
             Way("none") { _, _ in .json(#"{"data":\#(usersJSON([1, 2]))\#(rest)}"#) })
         let result = try await world.sync(source)
-        #expect(result.counts.withheld == 2)
+        #expect(result.counts.kept == 2)
         #expect(try await world.users().count == 4)
         #expect(result.warnings.contains { $0.contains(said) }, "\(result.warnings)")
         #expect(result.warnings.contains { $0.hasPrefix("absent objects were kept") }, "\(result.warnings)")

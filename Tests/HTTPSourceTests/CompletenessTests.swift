@@ -174,7 +174,7 @@ import Testing
     ]
 
     @Test(arguments: contradictions)
-    func contradictionsWithholdDeletionsAndAreReported(contradiction: Contradiction) async throws {
+    func contradictionsPreventDeletionsAndAreReported(contradiction: Contradiction) async throws {
         let world = try await SourceWorld()
         try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
         let source = try Self.source(contradiction.api, contradiction.respond)
@@ -182,7 +182,7 @@ import Testing
         do {
             let result = try await world.sync(source)
             #expect(!contradiction.isError)
-            #expect(result.counts.withheld == 2)
+            #expect(result.counts.kept == 2)
             said = result.warnings.joined(separator: "\n")
             #expect(said.contains("absent objects were kept"))
         } catch {

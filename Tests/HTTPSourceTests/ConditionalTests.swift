@@ -152,15 +152,15 @@ import Testing
         #expect(error?.problem == .status(304, firstLine: "", retryAfter: nil))
     }
 
-    @Test func whatWasWithheldIsLookedAtAgain() async throws {
+    @Test func whatWasKeptIsLookedAtAgain() async throws {
         let server = ScriptedServer { request, index in
             index == 0 ? .json(usersJSON([1, 2, 3, 4])) : Self.answer(request, "b", usersJSON([1]))
         }
         let world = try await SourceWorld()
         try await world.sync(.users(server))
-        let limit = RemovalLimit(count: 1, action: .withhold)
+        let limit = RemovalLimit(count: 1, action: .keep)
         let held = try await world.sync(.users(server), StoreSyncOptions(removalLimit: limit))
-        #expect(held.counts.withheld == 3)
+        #expect(held.counts.kept == 3)
         let result = try await world.sync(.users(server))
         #expect(result.counts.deleted == 3)
     }

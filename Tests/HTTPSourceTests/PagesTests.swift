@@ -198,7 +198,7 @@ import Testing
         let result = try await world.sync(.users(server, pages: .link))
         #expect(try await world.users().keys.sorted() == [1, 3, 4])
         #expect(result.counts.deleted == 1)
-        #expect(result.counts.withheld == 0)
+        #expect(result.counts.kept == 0)
         // The third time told the same as the second.
         #expect(result.pageCount == 6)
     }
@@ -214,7 +214,7 @@ import Testing
         try await world.sync(.users(server, pages: .link))
         let result = try await world.sync(.users(server, pages: .link))
         #expect(result.counts.deleted == 0)
-        #expect(result.counts.withheld == 6)
+        #expect(result.counts.kept == 6)
         #expect(try await world.users().keys.contains(100))
         #expect(try await world.bookmark("fingerprint") == nil)
     }

@@ -151,7 +151,7 @@ import Testing
         try await world.sync(.users(server, pages: .link))
         let result = try await world.sync(.users(server, pages: .link))
         #expect(try await world.users().keys.sorted() == [1, 2, 3])
-        #expect(result.counts.withheld == 1)
+        #expect(result.counts.kept == 1)
         #expect(result.warnings.count == 1)
     }
 
@@ -164,7 +164,7 @@ import Testing
         try await world.sync(.users(server))
         let result = try await world.sync(.users(server))
         #expect(try await world.users().count == 2)
-        #expect(result.counts.withheld == 1)
+        #expect(result.counts.kept == 1)
     }
 
     // MARK: Bookmarks

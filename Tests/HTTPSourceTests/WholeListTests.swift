@@ -103,7 +103,7 @@ import Testing
         #expect(try await world.sync(source).proof == nil)
         let result = try await world.sync(source)
         #expect(try await world.users().count == 4)
-        #expect(result.counts.withheld == 0)
+        #expect(result.counts.kept == 0)
         #expect(server.requests.count == 3)
     }
 

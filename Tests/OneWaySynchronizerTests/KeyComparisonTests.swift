@@ -26,7 +26,7 @@ import Testing
         var seen: Set<Key> = []
         let repeats = keys.filter { !seen.insert($0).inserted }
         #expect(
-            comparison.decisions == keys.map { localKeys.contains($0) ? .keep : .insert },
+            comparison.isStored == keys.map { localKeys.contains($0) },
             sourceLocation: sourceLocation)
         #expect(comparison.absentKeys == localKeys.subtracting(keys), sourceLocation: sourceLocation)
         #expect(comparison.repeatedCount == repeats.count, sourceLocation: sourceLocation)

@@ -11,7 +11,7 @@ import Testing
         let plan = try await Synchronizer(processor: processor).plan()
         #expect(processor.calls == [.list, .localKeys, .shouldUpdate("b")])
         #expect(processor.local == ["b": 1, "x": 1])
-        #expect(plan.counts == [.insert: 1, .update: 1, .remove: 1])
+        #expect(plan.counts == [.insert: 1, .update: 1, .delete: 1])
         #expect(plan.localCount == 2)
     }
 
@@ -48,7 +48,7 @@ import Testing
         var inserted: Set<String>
         var updated: Set<String>
         var removed: Set<String>
-        var withheld = 0
+        var kept = 0
         var fails = false
 
         init(source: [TestItem], isPartial: Bool, local: [String: Int], options: SyncOptions, broken: Set<String>) {
@@ -60,19 +60,19 @@ import Testing
             removed = stored.subtracting(keys)
             self.local = local
             if isPartial {
-                (withheld, removed) = (removed.count, [])
+                (kept, removed) = (removed.count, [])
             } else if let limit = options.removalLimit?.count, removed.count > limit {
                 if options.removalLimit?.action == .abort {
                     (inserted, updated, removed, fails) = ([], [], [], true)
                     return
                 }
-                (withheld, removed) = (removed.count, [])
+                (kept, removed) = (removed.count, [])
             }
             fails = !inserted.union(updated).isDisjoint(with: broken)
             inserted.subtract(broken)
             updated.subtract(broken)
             if fails, options.removalOrder == .afterDownloads, !removed.isEmpty {
-                (withheld, removed) = (removed.count, [])
+                (kept, removed) = (removed.count, [])
             }
             for item in source where inserted.union(updated).contains(item.owsPrimaryKey) {
                 self.local[item.owsPrimaryKey] = item.revision
@@ -104,7 +104,7 @@ import Testing
             removalLimit: Bool.random(using: &random)
                 ? RemovalLimit(
                     count: Int.random(in: 0...6, using: &random),
-                    action: Bool.random(using: &random) ? .abort : .withhold)
+                    action: Bool.random(using: &random) ? .abort : .keep)
                 : nil)
         options.removalOrder = Bool.random(using: &random) ? .beforeDownloads : .afterDownloads
         options.concurrentUpdateChecks = Bool.random(using: &random)
@@ -138,15 +138,15 @@ import Testing
         #expect(report.inserted == expected.inserted.count)
         #expect(report.updated == expected.updated.count)
         #expect(report.deleted == expected.removed.count)
-        #expect(report.withheld?.count ?? 0 == expected.withheld)
+        #expect(report.kept?.count ?? 0 == expected.kept)
         if plan.refusal == nil {
             let downloads = plan.downloads.map(\.owsPrimaryKey)
             #expect(Set(downloads) == expected.inserted.union(expected.updated).union(broken.intersection(downloads)))
             #expect(processor.calls.contains(.prepare(downloads)))
         }
-        if !expected.fails, expected.withheld == 0 {
+        if !expected.fails, expected.kept == 0 {
             let again = try await synchronizer.plan()
-            #expect(Set(again.counts.keys).isSubset(of: [.keep]), "a second pass would do nothing")
+            #expect(Set(again.counts.keys).isSubset(of: [.leave]), "a second pass would do nothing")
         }
     }
 }

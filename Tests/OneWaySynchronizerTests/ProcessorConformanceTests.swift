@@ -32,7 +32,7 @@ import Testing
         processor.local.withLock { $0 = ["same": "1", "changed": "1", "unknown": "1"] }
         let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: 1))
         let plan = try await synchronizer.plan()
-        #expect(plan.counts == [.insert: 1, .update: 1, .keep: 2])
+        #expect(plan.counts == [.insert: 1, .update: 1, .leave: 2])
         let report = try await synchronizer.sync()
         #expect(processor.downloads.events == ["changed", "new"])
         #expect(report.updated == 1 && report.inserted == 1 && report.unchanged == 2)

@@ -20,15 +20,15 @@ import Testing
         #expect("\(error)" == "remove: 4 of 4 local items would be removed; the limit is 50.0% of the local items")
     }
 
-    @Test func aSuspiciousPurgeCanBeWithheldWhileTheRestGoesOn() async throws {
+    @Test func aSuspiciousPurgeCanBeLeftOutWhileTheRestGoesOn() async throws {
         let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("new")], local: local)
-        let limit = RemovalLimit(count: 2, action: .withhold)
+        let limit = RemovalLimit(count: 2, action: .keep)
         let report = try await Synchronizer(
             processor: processor, options: SyncOptions(removalLimit: limit).with { $0.reportsKeys = true }
         ).sync()
         #expect(processor.local.keys.sorted() == ["a", "b", "c", "d", "new"])
-        #expect(report.withheld == SyncReport.WithheldRemovals(count: 3, reason: .removalLimit))
-        #expect(report.keys(.withheld, as: String.self).sorted() == ["b", "c", "d"])
+        #expect(report.kept == SyncReport.Kept(count: 3, reason: .removalLimit))
+        #expect(report.keys(.kept, as: String.self).sorted() == ["b", "c", "d"])
         #expect(report.inserted == 1)
     }
 
@@ -47,11 +47,11 @@ import Testing
         ).sync()
         #expect(processor.calls.suffix(3) == [.content("new"), .remove(["old"]), .end])
         #expect(report.deleted == 1)
-        #expect(report.withheld == nil)
+        #expect(report.kept == nil)
     }
 
     @Test(arguments: [true, false])
-    func aFailedDownloadWithholdsTheRemovalsAfterIt(stopOnError: Bool) async throws {
+    func aFailedDownloadPreventsTheRemovalsAfterIt(stopOnError: Bool) async throws {
         let processor = ScriptedProcessor(source: [TestItem("new"), TestItem("bad")], local: ["old": 1]) { call in
             if call == .content("bad") { throw TestError("no") }
         }
@@ -60,7 +60,7 @@ import Testing
             try await Synchronizer(processor: processor, options: options).sync()
         }
         #expect(processor.local == ["old": 1, "new": 1])
-        #expect(failure?.report.withheld == SyncReport.WithheldRemovals(count: 1, reason: .incompletePass))
+        #expect(failure?.report.kept == SyncReport.Kept(count: 1, reason: .incompletePass))
         #expect(failure?.report.deleted == 0)
     }
 

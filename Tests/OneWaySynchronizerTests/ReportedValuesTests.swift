@@ -102,7 +102,7 @@ import Testing
             processor: processor, options: SyncOptions().with { $0.removalOrder = .afterDownloads }
         ).sync()
         #expect(processor.local == ["a": 1, "added": 2])
-        #expect(report.deleted == 1 && report.withheld == nil)
+        #expect(report.deleted == 1 && report.kept == nil)
     }
 
     @Test func anActivityAsksForNoStopUnlessSaid() {

@@ -18,10 +18,10 @@ import Testing
         let steps = plan.steps.map { "\($0.key) \($0.action)" }
         #expect(
             steps == [
-                "a insert: not stored yet", "b keep: stored and unchanged", "c update: the processor says it changed",
-                "d remove: absent from the source",
+                "a insert: not stored yet", "b leave: stored and unchanged", "c update: the processor says it changed",
+                "d delete: absent from the source",
             ])
-        #expect(plan.counts == [.insert: 1, .keep: 1, .update: 1, .remove: 1])
+        #expect(plan.counts == [.insert: 1, .leave: 1, .update: 1, .delete: 1])
         #expect(plan.downloads.map(\.owsPrimaryKey) == ["a", "c"])
     }
 
@@ -29,7 +29,7 @@ import Testing
         let first = try plan(["a", "b"], local: ["b", "c"])
         let after = Set(["b", "c"]).subtracting(first.absentKeys).union(first.downloads.map(\.owsPrimaryKey))
         let second = try plan(["a", "b"], local: after)
-        #expect(second.counts == [.keep: 2])
+        #expect(second.counts == [.leave: 2])
     }
 
     @Test func repeatedKeysAreNamed() throws {
@@ -51,7 +51,7 @@ import Testing
         }
         let files = [File(owsPrimaryKey: "e\u{301}"), File(owsPrimaryKey: "\u{e9}")]
         let plan = try SyncPlan(source: SourceList(files), localKeys: ["\u{e9}"])
-        #expect(plan.counts == [.insert: 1, .keep: 1])
+        #expect(plan.counts == [.insert: 1, .leave: 1])
         #expect(SyncKey("e\u{301}") < "\u{e9}" && SyncKey("\u{e9}").hashValue != SyncKey("e\u{301}").hashValue)
     }
 
@@ -73,9 +73,9 @@ import Testing
         #expect(plan.downloads.map(\.owsPrimaryKey) == ["b", "d", "e", "a", "c"])
     }
 
-    @Test func whatAPartialListLacksIsWithheld() throws {
+    @Test func whatAPartialListLacksIsKept() throws {
         let plan = try plan(["a"], local: ["b"], isPartial: true, limit: RemovalLimit(count: 0))
-        #expect(plan.counts == [.insert: 1, .withhold(.partialList): 1])
+        #expect(plan.counts == [.insert: 1, .keep(.partialList): 1])
         #expect(plan.refusal == nil)
     }
 
@@ -89,24 +89,24 @@ import Testing
     ]
 
     @Test(arguments: limits)
-    func removalsBeyondALimitAreRefusedOrWithheld(limit: RemovalLimit, isAllowed: Bool) throws {
+    func removalsBeyondALimitAreRefusedOrLeftOut(limit: RemovalLimit, isAllowed: Bool) throws {
         var limit = limit
         let refused = try plan(["a", "b"], local: ["a", "b", "c", "d"], limit: limit)
-        limit.action = .withhold
-        let withheld = try plan(["a", "b"], local: ["a", "b", "c", "d"], limit: limit)
+        limit.action = .keep
+        let kept = try plan(["a", "b"], local: ["a", "b", "c", "d"], limit: limit)
         if isAllowed {
-            #expect(refused.counts[.remove] == 2)
-            #expect(withheld.counts[.remove] == 2)
+            #expect(refused.counts[.delete] == 2)
+            #expect(kept.counts[.delete] == 2)
         } else {
             #expect(refused.counts[.refuse] == 2)
             #expect(refused.refusal?.stage == .remove)
-            #expect(withheld.counts[.withhold(.removalLimit)] == 2)
+            #expect(kept.counts[.keep(.removalLimit)] == 2)
         }
     }
 
     @Test func noRemovalIsWithinAnyLimit() throws {
         let plan = try plan(["a"], local: ["a"], limit: RemovalLimit(count: 0, fraction: 0))
-        #expect(plan.counts == [.keep: 1])
+        #expect(plan.counts == [.leave: 1])
         #expect(plan.refusal == nil)
     }
 

@@ -78,8 +78,8 @@ import Testing
         #expect(processor.local == ["a": 1, "b": 1])
         #expect(report.isListPartial)
         #expect(report.deleted == 0)
-        #expect(report.withheld?.count == 1)
-        #expect(report.withheld?.reason == .partialList)
+        #expect(report.kept?.count == 1)
+        #expect(report.kept?.reason == .partialList)
     }
 
     @Test func duplicateKeysEndThePassBeforeAnythingIsRemoved() async throws {
@@ -209,7 +209,7 @@ import Testing
         #expect(report.keys(.inserted, as: String.self).sorted() == ["a", "b"])
         #expect(report.keys(.updated, as: String.self) == ["c"])
         #expect(report.keys(.deleted, as: String.self).sorted() == ["d", "e"])
-        #expect(report.keys(.withheld, as: String.self).isEmpty)
+        #expect(report.keys(.kept, as: String.self).isEmpty)
         #expect(report.keys(.inserted, as: Int.self).isEmpty)
         synchronizer.options.reportsKeys = false
         #expect(try await synchronizer.sync().keys(.deleted, as: String.self).isEmpty)

@@ -19,7 +19,7 @@ import OneWayTestSupport
 /// - What a run inserts or updates is as the source had it while the run went on.
 /// - What a run removes was absent from the source at a moment while it went on.
 /// - Where nothing changed while a run over everything went on, the store is equal to the source,
-///   but for what was withheld.
+///   but for what was kept.
 /// - Once faults and changes have stopped, the store becomes equal to the source, and stays so
 ///   without a write.
 final class SimulatedLife: @unchecked Sendable {
@@ -145,14 +145,14 @@ final class SimulatedLife: @unchecked Sendable {
         throws
     {
         guard moments.lowerBound == moments.upperBound, result.coverage == .everything else { return }
-        try checkEquality(after, withheldCount: result.counts.withheld)
+        try checkEquality(after, keptCount: result.counts.kept)
     }
 
-    private func checkEquality(_ after: [Int: String], withheldCount: Int = 0) throws {
+    private func checkEquality(_ after: [Int: String], keptCount: Int = 0) throws {
         let names = server.source.names
         let surplus = after.filter { names[$0.key] == nil }
-        guard surplus.count == withheldCount, names.allSatisfy({ after[$0.key] == $0.value }) else {
-            throw Violation("the store has \(after) instead of \(names), withheld: \(withheldCount)")
+        guard surplus.count == keptCount, names.allSatisfy({ after[$0.key] == $0.value }) else {
+            throw Violation("the store has \(after) instead of \(names), kept: \(keptCount)")
         }
     }
 

@@ -73,7 +73,7 @@ import Testing
         await #expect(throws: StoreSyncError.self) { try await json.apply(removals, into: "User", options: options) }
         #expect(try await json.store.count(StoreQuery("User")) == 4)
         // Half of the four that there were, not of those that are left.
-        let half = StoreSyncOptions(removalLimit: RemovalLimit(fraction: 0.5, action: .withhold))
+        let half = StoreSyncOptions(removalLimit: RemovalLimit(fraction: 0.5, action: .keep))
         try await json.apply(removals, into: "User", options: half)
         #expect(try await json.store.count(StoreQuery("User")) == 2)
     }

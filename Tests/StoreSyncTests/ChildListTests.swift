@@ -14,7 +14,7 @@ import Testing
         try await world.sync(#"[{"id":1,"notes":[{"id":1},{"id":2}]}]"#)
         let user = StoreSyncOptions.Parent("User", where: PropertyPath("id") == 1)
         let result = try await world.sync(#"[{"id":1},{"id":"two"}]"#, into: "Note", childrenOf: user)
-        #expect(result.counts.all == [0, 0, 1, 0] && result.counts.withheld == 1)
+        #expect(result.counts.all == [0, 0, 1, 0] && result.counts.kept == 1)
         #expect(try await world.column("id", of: "Note", where: "user.id = 1") == [1, 2])
     }
 

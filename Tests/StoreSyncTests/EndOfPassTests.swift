@@ -267,7 +267,7 @@ import Testing
         let world = try Self.boxes()
         try await world.sync(#"[{"id":1,"lines":[{"number":1},{"number":2}]}]"#, into: "Box")
         let doubtful = try await world.sync(#"[{"number":1,"box_id":1},{"number":2}]"#, into: "Line")
-        #expect(doubtful.rejectedCount == 1 && doubtful.counts.withheld == 1)
+        #expect(doubtful.rejectedCount == 1 && doubtful.counts.kept == 1)
         #expect(try await world.column("number", of: "Line") == [1, 2])
         let certain = try await world.sync(#"[{"number":1,"box_id":1}]"#, into: "Line")
         #expect(certain.counts.deleted == 1)
@@ -300,7 +300,7 @@ import Testing
             from: PagedSource(pages: pages.map { #"{"items":\#($0),"gone":[]}"# }), into: "User",
             options: StoreSyncOptions(keyPath: "items"))
         #expect(try await world.column("id").count == kept)
-        #expect(result.counts.withheld == (kept == 3 ? 2 : 0))
+        #expect(result.counts.kept == (kept == 3 ? 2 : 0))
     }
 
     @Test(arguments: [[#"[{"error":"slow down"}]"#], ["[{}]", "[null]"], [#"[{"id":null}]"#]])

@@ -70,7 +70,7 @@ import Testing
             #expect(passes.map(\.counts.updated) == [1, 0])
             #expect(passes.map(\.counts.unchanged) == [1, 0])
             #expect(passes.map(\.counts.deleted) == [1, 0])
-            #expect(passes.map(\.counts.withheld) == [0, 0])
+            #expect(passes.map(\.counts.kept) == [0, 0])
             #expect(passes.map(\.rejectedCount) == [1, 0])
         }
     }

@@ -129,7 +129,7 @@ import Testing
         #expect(try await world.column("age") == [40, 30])
     }
 
-    @Test func aSuspiciousDeletionIsRefusedOrWithheld() async throws {
+    @Test func aSuspiciousDeletionIsRefusedOrLeftOut() async throws {
         let world = try SyncWorld()
         try await world.sync("[\((1...10).map { #"{"id":\#($0)}"# }.joined(separator: ","))]")
         let source = JSONSource.bytes(Array(#"[{"id":1},{"id":11}]"#.utf8))
@@ -138,9 +138,9 @@ import Testing
             try await world.json.sync(source, into: "User", options: options)
         }
         #expect(try await world.store.count(StoreQuery("User")) == 10)
-        options.removalLimit?.action = .withhold
+        options.removalLimit?.action = .keep
         let result = try await world.json.sync(source, into: "User", options: options)
-        #expect(result.counts.withheld == 9)
+        #expect(result.counts.kept == 9)
         #expect(result.counts.inserted == 1)
         #expect(try await world.store.count(StoreQuery("User")) == 11)
     }
@@ -150,7 +150,7 @@ import Testing
         try await world.sync(#"[{"id":1,"age":1},{"id":2},{"id":3}]"#)
         let result = try await world.sync(#"[{"id":1,"age":"old"},{"id":2}]"#)
         #expect(result.rejected.map(\.keyPath) == ["age"])
-        #expect(result.counts.withheld == 2)
+        #expect(result.counts.kept == 2)
         #expect(try await world.store.count(StoreQuery("User")) == 3)
     }
 

@@ -126,7 +126,7 @@ import Testing
         try await world.sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#)
         let result = try await world.sync(json)
         #expect(result.counts.deleted == 0)
-        #expect(result.counts.withheld > 0)
+        #expect(result.counts.kept > 0)
         #expect(try await world.column("name") == ["a", "b"])
     }
 

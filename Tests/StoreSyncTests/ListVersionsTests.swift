@@ -68,7 +68,7 @@ import Testing
             try await store.apply("User", [.objects(.text(user(4, "new", 9)))], options: options)
             let result = try await store.sync("User", list(user(1, "a", 1), user(2, "c", 5)), options: options)
             #expect(try await names(store) == ["a", "c", "new"])
-            #expect(result.counts.deleted == 1 && result.counts.withheld == 1)
+            #expect(result.counts.deleted == 1 && result.counts.kept == 1)
             #expect(
                 result.warnings == ["1 of the absent objects were newer than the whole list, and kept"])
             // A list that is as new proves its absence.

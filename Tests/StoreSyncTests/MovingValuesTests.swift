@@ -152,7 +152,7 @@ import Testing
         Refusal(
             testDescription: "absent objects are kept by a limit", before: [(1, "a", "t", 1), (2, "b", "t", 2)],
             after: [(3, "b", "t", 3)],
-            options: StoreSyncOptions(removalLimit: RemovalLimit(count: 1, action: .withhold)), expected: (3, 0, 2),
+            options: StoreSyncOptions(removalLimit: RemovalLimit(count: 1, action: .keep)), expected: (3, 0, 2),
             left: [(1, "a", "t", 1), (2, "b", "t", 2)]),
         Refusal(
             testDescription: "two elements have one value", before: [(1, "a", "t", 1)],

@@ -176,7 +176,7 @@ import Testing
         }
         let result = try await world.json.sync(from: source, into: "User")
         #expect(result.counts.all == [0, 1, 0, isDoubtful ? 0 : 2])
-        #expect(result.counts.withheld == (isDoubtful ? 2 : 0))
+        #expect(result.counts.kept == (isDoubtful ? 2 : 0))
         #expect(try await world.names()[1] == "a")
     }
 
@@ -189,12 +189,12 @@ import Testing
             let source = Source(readings: [[usersJSON([1]), usersJSON([2])], [usersJSON([1]), second]])
             let result = try await world.json.sync(from: source, into: "User")
             #expect(result.counts.all == counts)
-            #expect(result.counts.withheld == 1 - counts[3])
+            #expect(result.counts.kept == 1 - counts[3])
         }
     }
 
     /// What is left out was gone anyway.
-    @Test func aMarkedObjectWithoutAUsableKeyWithholdsNothing() async throws {
+    @Test func aMarkedObjectWithoutAUsableKeyKeepsNothing() async throws {
         let world = try SyncWorld(contract: ValueContract(wrongType: .reject))
         try await world.sync(#"[{"id":1},{"id":2},{"id":3}]"#)
         let json = #"[{"id":1},{"id":2,"age":"old","gone":true},{"age":5,"gone":true}]"#
@@ -203,7 +203,7 @@ import Testing
         }
         let result = try await world.json.sync(from: source, into: "User")
         #expect(result.counts.all == [0, 0, 1, 2])
-        #expect(result.counts.withheld == 0)
+        #expect(result.counts.kept == 0)
         #expect(result.rejected.map(\.index) == [1, 2])
         #expect(result.rejected.map(\.keyPath) == ["age", "id"])
     }
@@ -213,14 +213,14 @@ import Testing
         (#"[{"id":1,"gone":true}]"#, 3, 0), (#"[{"id":1,"gone":true},{"id":2}]"#, 2, 0),
         (#"[{"gone":true}]"#, 0, 3),
     ])
-    func whatIsGoneIsNoError(json: String, deletedCount: Int, withheldCount: Int) async throws {
+    func whatIsGoneIsNoError(json: String, deletedCount: Int, keptCount: Int) async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1},{"id":2},{"id":3}]"#)
         let source = Source { index in
             index == 0 ? RemotePage(.bytes(Array(json.utf8)), tombstones: .flag(keyPath: "gone")) : nil
         }
         let counts = try await world.json.sync(from: source, into: "User").counts
-        #expect(counts.deleted == deletedCount && counts.withheld == withheldCount)
+        #expect(counts.deleted == deletedCount && counts.kept == keptCount)
     }
 
     // MARK: Contradictions

@@ -77,7 +77,7 @@ import Testing
         try await RealJSONWorld.with(kind, model) { world in
             try await world.sync(#"[{"id":1,"parts":[{"id":5},{"id":6}]},{"id":2}]"#, into: "A")
             let result = try await world.sync(#"[{"id":1,"parts":[{"id":5}]},{"id":"two"}]"#, into: "A")
-            #expect(result.counts.withheld == 1)
+            #expect(result.counts.kept == 1)
             #expect(try await world.values("id", of: "Part") == [5])
         }
     }

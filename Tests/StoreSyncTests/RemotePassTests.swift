@@ -14,7 +14,7 @@ import Testing
         let fingerprint = ""
         /// The lists of identifiers of each reading; the last reading is repeated.
         var readings: [[[Int]]]
-        var coverage = RemoteEnd.Coverage.everything
+        var coverage = StoreSyncResult.Coverage.everything
         var isSnapshot = false
         /// The doubts about each reading; none after the last.
         var doubts: [String?] = []
@@ -64,7 +64,7 @@ import Testing
         /// What is stored of the users 1 to 4 and of those of the pages.
         let stored: [Int64]
         let readCount: Int
-        var withheld = 0
+        var kept = 0
         /// The cursor that is kept; nil for none, so that the next sync reads everything.
         var cursor: String? = "sure"
         var warning: String?
@@ -102,16 +102,16 @@ import Testing
         Case(
             testDescription: "a doubt that stays",
             source: Source(readings: [[[1]]], doubts: Array(repeating: "old", count: 9)), stored: [1, 2, 3, 4],
-            readCount: 3, withheld: 3, cursor: nil, warning: "absent objects were kept: old"),
+            readCount: 3, kept: 3, cursor: nil, warning: "absent objects were kept: old"),
         Case(
             testDescription: "a snapshot with a doubt",
             source: Source(readings: [[[1]]], isSnapshot: true, doubts: Array(repeating: "old", count: 9)),
-            stored: [1, 2, 3, 4], readCount: 3, withheld: 3, cursor: nil,
+            stored: [1, 2, 3, 4], readCount: 3, kept: 3, cursor: nil,
             warning: "absent objects were kept: old"),
         Case(
             testDescription: "fewer objects than the source counts",
             source: Source(readings: [[[1, 2]]], isSnapshot: true, total: 3), stored: [1, 2, 3, 4], readCount: 3,
-            withheld: 2, cursor: nil,
+            kept: 2, cursor: nil,
             warning: "absent objects were kept: "),
         Case(
             testDescription: "as many as the source counts",
@@ -140,8 +140,8 @@ import Testing
             options: StoreSyncOptions(operations: example.operations, scope: example.scope))
         #expect(try await world.names().keys.sorted() == example.stored)
         #expect(example.source.readCount.withLock(\.self) == example.readCount)
-        #expect(result.counts.withheld == example.withheld)
-        #expect(result.coverage == (example.source.coverage == .changes ? .changes : .everything))
+        #expect(result.counts.kept == example.kept)
+        #expect(result.coverage == example.source.coverage)
         let bookmarks = try await world.store.records(StoreQuery("SyncBookmark"))
         #expect(bookmarks.map { $0.record["cursor"] } == (example.cursor.map { [.string($0)] } ?? []))
         #expect(result.warnings.count == (example.warning == nil ? 0 : 1), "\(result.warnings)")

@@ -40,7 +40,7 @@ import Testing
                 #"[{"id":1,"text":"x"},{"id":1,"order_id":9,"text":"y"},{"id":1,"order_id":null}]"#, into: "Line")
             #expect(result.rejectedCount == 3)
             #expect(result.rejected.first?.attribute == "order")
-            #expect(result.counts.withheld == 1)
+            #expect(result.counts.kept == 1)
             #expect(try await world.values("text", of: "Line") == ["a"])
         }
     }

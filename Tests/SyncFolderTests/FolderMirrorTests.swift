@@ -71,7 +71,7 @@ import Testing
             let files = world.files
             world.serve([("a", 2), ("c", 1)])
             let plan = try await world.synchronizer.plan()
-            #expect(plan.counts == [.insert: 1, .update: 1, .remove: 1])
+            #expect(plan.counts == [.insert: 1, .update: 1, .delete: 1])
             #expect(world.files == files)
         }
     }

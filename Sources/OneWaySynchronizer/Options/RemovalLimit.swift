@@ -8,9 +8,9 @@ public struct RemovalLimit: Sendable, Hashable, Codable {
         /// before anything is removed or downloaded.
         case abort
 
-        /// Nothing is removed, the rest of the pass continues, and the report counts the withheld
-        /// removals.
-        case withhold
+        /// Nothing is removed, the rest of the pass continues, and the report counts the items that
+        /// were kept.
+        case keep
     }
 
     /// The highest number of removals; 0 allows none. `nil`: any number.

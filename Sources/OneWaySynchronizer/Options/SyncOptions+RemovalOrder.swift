@@ -6,7 +6,7 @@ extension SyncOptions {
 
         /// After the last download, and only if nothing failed. Until then, nothing is removed.
         ///
-        /// If the pass fails before that, its removals are withheld, and the next pass finds them
+        /// If the pass fails before that, absent items are kept, and the next pass finds them
         /// again. An item that the processor downloaded in the pass is not removed, even if the
         /// source does not list it.
         case afterDownloads

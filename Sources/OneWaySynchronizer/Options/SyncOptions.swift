@@ -74,7 +74,7 @@ public struct SyncOptions: Sendable {
     /// Default `false`: one after another, in the source's order.
     public var concurrentUpdateChecks = false
 
-    /// Whether the report lists the keys of inserted, updated, deleted and withheld items. Default
+    /// Whether the report lists the keys of inserted, updated, deleted and kept items. Default
     /// `false`, which keeps reports small.
     public var reportsKeys = false
 

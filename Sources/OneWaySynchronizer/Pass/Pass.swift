@@ -93,17 +93,17 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     private func synchronize(_ report: inout SyncReport) async throws(Stop) {
         var (plan, localKeys) = try await compare(&report)
         let absentKeys = plan.absentKeys
-        switch plan.removal {
-        case .refuse(let reason):
-            fail(SyncError(stage: .remove, underlying: reason))
+        if let refusal = plan.refusal {
+            fail(refusal)
             throw .failed
-        case .withhold(let reason):
-            withhold(absentKeys, for: reason, in: &report)
-        case .remove where options.removalOrder == .beforeDownloads:
+        }
+        if case .keep(let reason) = plan.absentAction {
+            keep(absentKeys, for: reason, in: &report)
+        } else if options.removalOrder == .beforeDownloads {
             try await remove(absentKeys, in: &report)
-        case .remove:
-            // Withheld until the downloads have succeeded.
-            withhold(absentKeys, for: .incompletePass, in: &report)
+        } else {
+            // Kept until the downloads have succeeded.
+            keep(absentKeys, for: .incompletePass, in: &report)
         }
         try await askForUpdates(&plan, in: &report)
         report.unchanged = plan.keptCount
@@ -125,11 +125,11 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         if options.downloadContent {
             try await download(downloads, .content, isStored: isStored, isDecisive: true, in: &report)
         }
-        if case .remove = plan.removal, options.removalOrder == .afterDownloads, errors.isEmpty {
+        if plan.absentAction == .delete, options.removalOrder == .afterDownloads, errors.isEmpty {
             // The processor may have added items that the source does not list.
             let keptKeys = isAsPlanned ? absentKeys : absentKeys.subtracting(downloads.lazy.map { $0.owsPrimaryKey })
             try await remove(keptKeys, in: &report)
-            withhold([], for: .incompletePass, in: &report)
+            keep([], for: .incompletePass, in: &report)
         }
     }
 
@@ -160,11 +160,9 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         if options.reportsKeys { report.keys[.deleted] = Array(keys) }
     }
 
-    private func withhold(
-        _ keys: Set<Item.Key>, for reason: SyncReport.WithheldRemovals.Reason, in report: inout SyncReport
-    ) {
-        report.withheld = keys.isEmpty ? nil : SyncReport.WithheldRemovals(count: keys.count, reason: reason)
-        if options.reportsKeys { report.keys[.withheld] = Array(keys) }
+    private func keep(_ keys: Set<Item.Key>, for reason: SyncReport.Kept.Reason, in report: inout SyncReport) {
+        report.kept = keys.isEmpty ? nil : SyncReport.Kept(count: keys.count, reason: reason)
+        if options.reportsKeys { report.keys[.kept] = Array(keys) }
     }
 
     /// Finds the stored items to download again.

@@ -1,10 +1,3 @@
-/// The decision for an item of the source.
-enum SyncDecision: UInt8, Sendable {
-    case insert
-    case update
-    case keep
-}
-
 /// A comparison of a source's keys with the stored keys.
 ///
 /// A hash join. Every key is hashed once, and both sides are grouped by the top bits of their
@@ -12,8 +5,8 @@ enum SyncDecision: UInt8, Sendable {
 /// key hardly grows with the number of keys. A lookup in a large `Set` would instead wait for
 /// memory three times per key.
 struct KeyComparison<Key: Hashable & Sendable>: Sendable {
-    /// For each key of the source, `insert` or `keep`.
-    private(set) var decisions: [SyncDecision]
+    /// Whether each key of the source is stored.
+    private(set) var isStored: [Bool]
     /// The stored keys that are absent from the source.
     let absentKeys: Set<Key>
     /// The first ten repeated keys of the source, in its order, and the number of repetitions.
@@ -34,7 +27,7 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
         let source = HashGroups(keys.map { HashLayout.mixed($0.hashValue) }, layout)
         let stored = HashGroups(storedKeys.map { HashLayout.mixed($0.hashValue) }, layout)
 
-        decisions = [SyncDecision](repeating: .insert, count: keys.count)
+        isStored = [Bool](repeating: false, count: keys.count)
         var repeats: [(position: Int, first: Int)] = []
         var absentPositions: [Int] = []
         var table = HashTable(layout)
@@ -76,7 +69,7 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
                     let other = layout.position(of: candidate)
                     if layout.haveEqualHashes(candidate, entry) {
                         if keys[other] == storedKeys[position] {
-                            decisions[other] = .keep
+                            isStored[other] = true
                             isListed = true
                             break
                         }
@@ -89,7 +82,7 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
             }
         }
 
-        for (position, first) in repeats { decisions[position] = decisions[first] }
+        for (position, first) in repeats { isStored[position] = isStored[first] }
         repeatedCount = repeats.count
         repeatedKeys = repeats.map(\.position).sorted().prefix(10).map { keys[$0] }
         absentKeys =

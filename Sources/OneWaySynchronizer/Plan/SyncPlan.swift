@@ -6,38 +6,14 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
     /// The type of keys.
     public typealias Key = Item.Key
 
-    /// An action for a key, including its reason.
-    public enum Action: Sendable, Hashable {
-        /// In the source and not stored: downloaded.
-        case insert
-        /// In the source and stored, and the processor wants it again: downloaded.
-        case update
-        /// In the source and stored, and the processor does not want it again: left alone.
-        case keep
-        /// Stored and absent from the source: removed.
-        case remove
-        /// Stored and absent from the source, but kept because removals are withheld.
-        case withhold(SyncReport.WithheldRemovals.Reason)
-        /// Stored and absent from the source. There are so many such keys that the pass would end
-        /// with an error instead of removing any.
-        case refuse
-    }
-
     /// The plan for one key.
     public struct Step: Sendable {
         /// The key.
         public let key: Key
         /// The action for the key.
-        public let action: Action
+        public let action: SyncAction
         /// The source's item; `nil` if the key is absent from the source.
         public let item: Item?
-    }
-
-    /// The action for the local items that are absent from the source.
-    enum Removal: Sendable, Hashable {
-        case remove
-        case withhold(SyncReport.WithheldRemovals.Reason)
-        case refuse(SyncError.Reason)
     }
 
     /// The items of the source, in its order.
@@ -49,9 +25,12 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
     /// The number of items stored when the plan was made.
     public let localCount: Int
 
-    /// The decisions for `items`, at the same indices.
-    private(set) var decisions: [SyncDecision]
-    let removal: Removal
+    /// The actions for `items`, at the same indices.
+    private(set) var actions: [SyncAction]
+    /// The action for `absentKeys`.
+    let absentAction: SyncAction
+    /// The error that refuses deletions; `nil` unless `absentAction` is ``SyncAction/refuse``.
+    private let refusalReason: SyncError.Reason?
 
     /// Compares a source list with the stored keys. Stored items are kept unless ``update(_:)``
     /// changes that.
@@ -70,10 +49,21 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
                 keys: comparison.repeatedKeys.map { Self.description(of: $0, in: source.items) },
                 count: comparison.repeatedCount)
         }
-        decisions = comparison.decisions
+        actions = comparison.isStored.map { $0 ? .leave : .insert }
         absentKeys = comparison.absentKeys
-        removal = Self.removal(
-            of: absentKeys.count, localCount: localCount, isPartial: source.isPartial, limit: removalLimit)
+        var (absentAction, refusalReason) = (SyncAction.delete, SyncError.Reason?.none)
+        if source.isPartial {
+            absentAction = .keep(.partialList)
+        } else if let limit = removalLimit, !limit.allows(removals: absentKeys.count, of: localCount) {
+            switch limit.action {
+            case .keep: absentAction = .keep(.removalLimit)
+            case .abort:
+                absentAction = .refuse
+                refusalReason = .removalLimitExceeded(
+                    removals: absentKeys.count, localCount: localCount, limit: limit)
+            }
+        }
+        (self.absentAction, self.refusalReason) = (absentAction, refusalReason)
     }
 
     /// Describes a repeated key. A `String` may look unique in the source, because its canonically
@@ -88,28 +78,17 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         return hasOtherForm ? "\(description) in another Unicode form, which a SyncKey distinguishes" : description
     }
 
-    private static func removal(of count: Int, localCount: Int, isPartial: Bool, limit: RemovalLimit?) -> Removal {
-        if isPartial { return .withhold(.partialList) }
-        guard let limit, !limit.allows(removals: count, of: localCount) else { return .remove }
-        switch limit.action {
-        case .abort:
-            return .refuse(.removalLimitExceeded(removals: count, localCount: localCount, limit: limit))
-        case .withhold:
-            return .withhold(.removalLimit)
-        }
-    }
-
     /// The positions in ``items`` of stored items that are not marked for an update.
     var keptIndices: [Int] {
-        decisions.indices.filter { decisions[$0] == .keep }
+        actions.indices.filter { actions[$0] == .leave }
     }
 
     /// The number of stored items that are not downloaded again.
-    var keptCount: Int { decisions.count { $0 == .keep } }
+    var keptCount: Int { actions.count { $0 == .leave } }
 
     /// Marks the stored items at some positions for an update.
     mutating func update(_ indices: [Int]) {
-        for index in indices { decisions[index] = .update }
+        for index in indices { actions[index] = .update }
     }
 
     /// The items that would be downloaded: new and changed ones by download order, ties in the
@@ -119,10 +98,10 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
     /// The positions in ``items`` of ``downloads``, in the same order.
     var downloadIndices: [Int] {
         var indices: [Int] = []
-        indices.reserveCapacity(decisions.count { $0 != .keep })
+        indices.reserveCapacity(actions.count { $0 != .leave })
         var isInOrder = true
         var lastOrder = Int.min
-        for index in decisions.indices where decisions[index] != .keep {
+        for index in actions.indices where actions[index] != .leave {
             let order = items[index].owsDownloadOrder
             if order < lastOrder { isInOrder = false }
             lastOrder = order
@@ -141,61 +120,27 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
 
     /// Whether the items at some positions are stored; empty if no item of the source is.
     func isStored(at indices: [Int]) -> [Bool] {
-        decisions.contains { $0 != .insert } ? indices.map { decisions[$0] != .insert } : []
+        actions.contains { $0 != .insert } ? indices.map { actions[$0] != .insert } : []
     }
 
     /// The number of keys with each action; actions without keys are omitted.
-    public var counts: [Action: Int] {
-        var counts: [Action: Int] = [:]
-        for decision in decisions { counts[Self.action(decision), default: 0] += 1 }
+    public var counts: [SyncAction: Int] {
+        var counts: [SyncAction: Int] = [:]
+        for action in actions { counts[action, default: 0] += 1 }
         if !absentKeys.isEmpty { counts[absentAction] = absentKeys.count }
         return counts
     }
 
     /// Every key once: the source's keys in its order, then the absent keys in any order.
     public var steps: some Sequence<Step> {
-        let listed = zip(items, decisions).lazy.map { Step(key: $0.owsPrimaryKey, action: Self.action($1), item: $0) }
+        let listed = zip(items, actions).lazy.map { Step(key: $0.owsPrimaryKey, action: $1, item: $0) }
         let absent = absentKeys.lazy.map { Step(key: $0, action: absentAction, item: nil) }
         return [AnySequence(listed), AnySequence(absent)].lazy.joined()
-    }
-
-    private static func action(_ decision: SyncDecision) -> Action {
-        switch decision {
-        case .insert: .insert
-        case .update: .update
-        case .keep: .keep
-        }
-    }
-
-    /// The action for keys that are absent from the source.
-    private var absentAction: Action {
-        switch removal {
-        case .remove: .remove
-        case .withhold(let reason): .withhold(reason)
-        case .refuse: .refuse
-        }
     }
 
     /// The error that would end the pass before it removes or downloads anything; `nil` if there is
     /// none.
     public var refusal: SyncError? {
-        guard case .refuse(let reason) = removal else { return nil }
-        return SyncError(stage: .remove, underlying: reason)
-    }
-}
-
-extension SyncPlan.Action: CustomStringConvertible {
-    /// The action and its reason as text, such as `remove: absent from the source`.
-    public var description: String {
-        switch self {
-        case .insert: "insert: not stored yet"
-        case .update: "update: the processor says it changed"
-        case .keep: "keep: stored and unchanged"
-        case .remove: "remove: absent from the source"
-        case .withhold(.partialList): "keep: absent from the source, but the list is partial"
-        case .withhold(.removalLimit): "keep: absent from the source, but too many are"
-        case .withhold(.incompletePass): "keep: absent from the source, but the pass did not succeed"
-        case .refuse: "refuse: absent from the source, but too many are, so that the pass would end"
-        }
+        refusalReason.map { SyncError(stage: .remove, underlying: $0) }
     }
 }

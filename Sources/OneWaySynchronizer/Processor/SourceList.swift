@@ -15,7 +15,7 @@ public struct SourceList<Item: SyncItem>: Sendable, ExpressibleByArrayLiteral {
     /// Whether the source may hold more than `items`, for example because a page could not be read.
     ///
     /// A pass with a partial list removes nothing, because a missing item may exist. The report
-    /// counts the withheld removals.
+    /// counts the kept items.
     public var isPartial: Bool
 
     /// Creates a list, complete by default.

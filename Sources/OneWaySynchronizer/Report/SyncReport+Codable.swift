@@ -1,6 +1,6 @@
 extension SyncReport: Codable {
     private enum CodingKeys: CodingKey {
-        case listed, isListPartial, local, deleted, withheld, unchanged, planned, inserted, updated, failed, retries
+        case listed, isListPartial, local, deleted, kept, unchanged, planned, inserted, updated, failed, retries
         case durations, errors, errorCounts, keys
     }
 
@@ -11,7 +11,7 @@ extension SyncReport: Codable {
         isListPartial = try container.decode(Bool.self, forKey: .isListPartial)
         local = try container.decode(Int.self, forKey: .local)
         deleted = try container.decode(Int.self, forKey: .deleted)
-        withheld = try container.decodeIfPresent(WithheldRemovals.self, forKey: .withheld)
+        kept = try container.decodeIfPresent(Kept.self, forKey: .kept)
         unchanged = try container.decode(Int.self, forKey: .unchanged)
         planned = try container.decode(Int.self, forKey: .planned)
         inserted = try container.decode(Int.self, forKey: .inserted)
@@ -31,7 +31,7 @@ extension SyncReport: Codable {
         try container.encode(isListPartial, forKey: .isListPartial)
         try container.encode(local, forKey: .local)
         try container.encode(deleted, forKey: .deleted)
-        try container.encodeIfPresent(withheld, forKey: .withheld)
+        try container.encodeIfPresent(kept, forKey: .kept)
         try container.encode(unchanged, forKey: .unchanged)
         try container.encode(planned, forKey: .planned)
         try container.encode(inserted, forKey: .inserted)

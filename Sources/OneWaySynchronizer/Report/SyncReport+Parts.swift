@@ -8,30 +8,30 @@ extension SyncReport {
         /// It was stored and absent from the source, and was deleted.
         case deleted
         /// It was stored and absent from the source, and was kept.
-        case withheld
+        case kept
     }
 
-    /// Removals that a pass did not make.
-    public struct WithheldRemovals: Sendable, Hashable, Codable {
-        /// Why removals are withheld.
+    /// Local items that a pass kept although they are absent from the source.
+    public struct Kept: Sendable, Hashable, Codable {
+        /// Why the items were kept.
         public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
             /// The source's list was partial: a missing item may exist.
             case partialList
             /// There were more removals than ``SyncOptions/removalLimit`` allows, and its action is
-            /// to withhold them.
+            /// to keep the items.
             case removalLimit
             /// With ``SyncOptions/RemovalOrder/afterDownloads``, the pass failed or was cancelled
             /// before its removals were due.
             case incompletePass
         }
 
-        /// The number of local items that are absent from the source but were kept; above 0.
+        /// The number of items; above 0.
         public var count: Int
 
         /// Why they were kept.
         public var reason: Reason
 
-        /// Creates a number of withheld removals, with the reason.
+        /// Creates a number of kept items, with the reason.
         public init(count: Int, reason: Reason) {
             self.count = count
             self.reason = reason

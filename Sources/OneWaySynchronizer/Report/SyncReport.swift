@@ -17,8 +17,8 @@ public struct SyncReport: Sendable {
     /// The number of local items deleted.
     public var deleted = 0
 
-    /// The removals that were withheld, and why; `nil` if there were none.
-    public var withheld: WithheldRemovals?
+    /// The items that were kept although absent, and why; `nil` if there were none.
+    public var kept: Kept?
 
     /// The number of stored items that did not need to be downloaded again.
     public var unchanged = 0
@@ -88,7 +88,7 @@ extension SyncReport: CustomStringConvertible {
         var parts = ["\(inserted) inserted", "\(updated) updated", "\(unchanged) unchanged", "\(deleted) deleted"]
         if failed > 0 { parts.append("\(failed) failed") }
         if remaining > 0 { parts.append("\(remaining) not downloaded") }
-        if let withheld { parts.append("\(withheld.count) removals withheld") }
+        if let kept { parts.append("\(kept.count) absent items kept") }
         return "\(listed) listed: \(parts.joined(separator: ", "))"
     }
 }

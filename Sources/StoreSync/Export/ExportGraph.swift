@@ -8,16 +8,10 @@ import SyncStore
 /// objects of a level, and one call reads the targets. The graph does not follow the inverse of the
 /// relationship by which it reached an object, because an export does not either.
 final class ExportGraph {
-    /// An object, identified by its root entity and its number.
-    struct Node: Hashable {
-        let root: Int
-        let row: Int64
-    }
-
     private let reader: any StoreReader
     private let mapper: RecordMapper
     private let follows: Bool
-    fileprivate var records: [Node: Record] = [:]
+    fileprivate var records: [ObjectReference: Record] = [:]
     /// The targets by relationship and source.
     fileprivate var links: [EntityLayout.Relationship: [Int64: [Int64]]] = [:]
     private let exported: [[EntityLayout.Relationship]]
@@ -39,7 +33,7 @@ final class ExportGraph {
     ///
     /// - Returns: The objects in the same order, ready for an exporter.
     func load(_ stored: [StoredRecord]) async throws -> [ExportObject] {
-        let roots = stored.map { Node(root: $0.record.layout.root, row: $0.object) }
+        let roots = stored.map { ObjectReference($0.object, of: $0.record.layout) }
         for (node, stored) in zip(roots, stored) { records[node] = stored.record }
         var level = follows ? wanted(roots, arrivingBy: nil) : [:]
         while !level.isEmpty {
@@ -58,30 +52,32 @@ final class ExportGraph {
 
     /// The relationships to follow from objects that another relationship led to.
     private func wanted(
-        _ nodes: [Node], arrivingBy arrival: EntityLayout.Relationship?
+        _ nodes: [ObjectReference], arrivingBy arrival: EntityLayout.Relationship?
     ) -> [EntityLayout.Relationship: Set<Int64>] {
         let back = arrival.flatMap { mapper.model.inverse(of: $0) }
         var wanted: [EntityLayout.Relationship: Set<Int64>] = [:]
         for node in nodes {
             guard let record = records[node] else { continue }
             for relationship in exported[record.layout.index] where relationship != back {
-                if links[relationship]?[node.row] == nil { wanted[relationship, default: []].insert(node.row) }
+                if links[relationship]?[node.object] == nil { wanted[relationship, default: []].insert(node.object) }
             }
         }
         return wanted
     }
 
-    private func follow(_ relationship: EntityLayout.Relationship, from sources: [Int64]) async throws -> [Node] {
+    private func follow(_ relationship: EntityLayout.Relationship, from sources: [Int64]) async throws
+        -> [ObjectReference]
+    {
         let destination = mapper.model.layouts[relationship.destination]
         for source in sources { links[relationship, default: [:]][source] = [] }
         let found = try await reader.links(relationship, of: sources)
         for link in found { links[relationship]?[link.source]?.append(link.target) }
-        let nodes = Set(found.map(\.target)).sorted().map { Node(root: destination.root, row: $0) }
-        let missing = nodes.filter { records[$0] == nil }.map(\.row)
+        let nodes = Set(found.map(\.target)).sorted().map { ObjectReference($0, of: destination) }
+        let missing = nodes.filter { records[$0] == nil }.map(\.object)
         if !missing.isEmpty {
             let query = StoreQuery(destination.name, objects: .only(missing))
             try await reader.fetch(query, batchRowCount: 1000) { batch in
-                for stored in batch { records[Node(root: destination.root, row: stored.object)] = stored.record }
+                for stored in batch { records[ObjectReference(stored.object, of: destination)] = stored.record }
             }
         }
         return nodes
@@ -91,19 +87,19 @@ final class ExportGraph {
 /// An object of a graph, as an exporter reads it.
 struct ExportObject: ExportableObject {
     let graph: ExportGraph
-    let node: ExportGraph.Node
+    let node: ObjectReference
 
-    var exportID: ExportGraph.Node { node }
+    var exportID: ObjectReference { node }
 
     var layout: EntityLayout { record.layout }
 
     func value(at slot: Int) -> AttributeValue { record[slot: slot] }
 
     func related(by relationship: EntityLayout.Relationship) -> [ExportObject]? {
-        guard let rows = graph.links[relationship]?[node.row] else { return nil }
-        let root = graph.root(of: relationship)
+        guard let rows = graph.links[relationship]?[node.object] else { return nil }
+        let destination = graph.destination(of: relationship)
         return rows.compactMap { row in
-            let target = ExportGraph.Node(root: root, row: row)
+            let target = ObjectReference(row, of: destination)
             return graph.records[target].map { _ in ExportObject(graph: graph, node: target) }
         }
     }
@@ -116,7 +112,7 @@ struct ExportObject: ExportableObject {
 }
 
 extension ExportGraph {
-    fileprivate func root(of relationship: EntityLayout.Relationship) -> Int {
-        mapper.model.layouts[relationship.destination].root
+    fileprivate func destination(of relationship: EntityLayout.Relationship) -> EntityLayout {
+        mapper.model.layouts[relationship.destination]
     }
 }

@@ -4,19 +4,21 @@ import SyncStore
 
 /// The elements of the payload whose objects wait for values of unique indexes.
 struct RefusedRows {
-    /// The element of each object, by the index of the root entity.
-    private var elements: [Int: [ObjectID: Int]] = [:]
+    /// The element of each object.
+    private var elements: [ObjectReference: Int] = [:]
 
     /// Notes the elements of waiting rows.
     mutating func note(_ result: MergeRequest.Result, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
         for row in result.waitingRows {
-            if let merged = result.rows[row] { elements[layout.root, default: [:]][merged.object] = elementIndex(row) }
+            if let merged = result.rows[row] {
+                elements[ObjectReference(merged.object, of: layout)] = elementIndex(row)
+            }
         }
     }
 
     /// The element of an object; nil if it is unknown.
     func element(of object: ObjectID?, _ layout: EntityLayout) -> Int? {
-        object.flatMap { elements[layout.root]?[$0] }
+        object.flatMap { elements[ObjectReference($0, of: layout)] }
     }
 }
 

@@ -51,7 +51,7 @@ struct SyncChildren {
             query.objects = .only(absent)
             if let inverse = pass.model.inverse(of: relationship), !inverse.isToMany {
                 try await pass.sweep(query, limit: limit)
-                // Objects whose deletion was withheld stay linked.
+                // Kept objects stay linked.
                 absent = []
             }
         }

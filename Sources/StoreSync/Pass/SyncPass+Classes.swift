@@ -93,7 +93,7 @@ extension SyncPass {
     private func replacedObject(
         _ object: ObjectID, _ record: Record, _ common: EntityLayout
     ) async throws -> ReplacedObject {
-        var replaced = ReplacedObject(object: object, root: common.root)
+        var replaced = ReplacedObject(reference: ObjectReference(object, of: common))
         for relationship in common.relationships {
             guard let targets = try await targets(of: [object], by: relationship)[object] else { continue }
             replaced.links.append((relationship, object, targets))
@@ -147,10 +147,9 @@ extension SyncPass {
     /// made later.
     func restoreLinks(_ merge: GroupMerge) async throws {
         let replaced = merge.replaced.sortedByKey
-        let rows = Dictionary(replaced.map { ($1.object, (row: $0, root: $1.root)) }) { first, _ in first }
+        let rows = Dictionary(replaced.map { ($1.reference, $0) }) { first, _ in first }
         func current(_ object: ObjectID, _ entity: Int) -> ObjectID? {
-            // Objects of other root entities may have the same numbers.
-            guard let (row, root) = rows[object], model.layouts[entity].root == root else { return object }
+            guard let row = rows[ObjectReference(object, of: model.layouts[entity])] else { return object }
             return merge.result.rows[row]?.object
         }
         /// Whether the new object may have its link already.
@@ -181,11 +180,11 @@ struct ReplacedObject {
     typealias Links = (relationship: EntityLayout.Relationship, source: ObjectID, targets: [ObjectID])
 
     /// The object that was removed.
-    let object: ObjectID
-    /// The index of its root entity.
-    fileprivate let root: Int
+    fileprivate let reference: ObjectReference
     /// The links of the relationships that both entities have.
     fileprivate var links: [Links] = []
     /// The lists of other objects that contain the object.
     fileprivate var lists: [Links] = []
+
+    var object: ObjectID { reference.object }
 }

@@ -137,7 +137,7 @@ extension SyncPass {
 
     /// Deletes objects that are absent from the payload.
     ///
-    /// The deletion is withheld if a rejected object may be one of them.
+    /// They are kept if a rejected object may be one of them.
     ///
     /// - Parameters:
     ///   - absent: The objects to delete.
@@ -154,15 +154,15 @@ extension SyncPass {
         if limit != nil || isDoubtful {
             let count = try await transaction.count(absent)
             let removals = sweptCount + count
-            var isWithheld = isDoubtful
+            var isKept = isDoubtful
             if let (limit, localCount) = limit, !limit.allows(removals: removals, of: localCount) {
                 guard limit.action != .abort else {
                     throw StoreSyncError.removalLimitExceeded(
                         entity: layout.name, removals: removals, localCount: localCount, limit: limit)
                 }
-                isWithheld = true
+                isKept = true
             }
-            if isWithheld { return state.tally.countWithheld(count, of: layout) }
+            if isKept { return state.tally.countKept(count, of: layout) }
             sweptCount = removals
         }
         try await keepShared(absent)

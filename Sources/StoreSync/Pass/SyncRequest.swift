@@ -111,13 +111,13 @@ struct SyncRequest: Sendable {
         try await pass.finish()
         let named = sweeps ? try await pass.namedIdentities() : [:]
         let newerCount = sweeps && children == nil ? try await pass.countNewer(in: scope, absent.objects) : 0
-        if newerCount > 0 { pass.state.tally.countWithheld(newerCount, of: layout) }
+        if newerCount > 0 { pass.state.tally.countKept(newerCount, of: layout) }
         if let children {
             try await children.relate(pages.objects, sweeping: sweeps ? scope : nil, limit: limit, in: pass)
-        } else if sweeps, proof != nil || end.coverage == .changes || pass.state.tally.mayLackObjects {
-            try await pass.sweep(absent, isCertain: end.coverage == .changes, limit: limit)
+        } else if sweeps, proof != nil || end.coverage != .everything || pass.state.tally.mayLackObjects {
+            try await pass.sweep(absent, isCertain: end.coverage != .everything, limit: limit)
         } else if sweeps, try await pass.mayLack(absent, of: layout) {
-            pass.state.tally.countWithheld(try await transaction.count(absent), of: layout)
+            pass.state.tally.countKept(try await transaction.count(absent), of: layout)
         }
         try await pass.rememberDeleted(named)
         // What one run refuses may become free in a later one.
@@ -126,7 +126,7 @@ struct SyncRequest: Sendable {
         try await pass.settlePendingLinks()
         try await pass.reportIncomplete()
         var summary = try await result(of: pass)
-        summary.coverage = end.coverage == .changes ? .changes : .everything
+        summary.coverage = end.coverage
         summary.absentKeys = rules.clearsAbsent ? .clear : .keep
         summary.pageCount = pages.progress.pageCount
         summary.byteCount = pages.progress.byteCount
@@ -137,12 +137,12 @@ struct SyncRequest: Sendable {
         }
         summary.warnings += pass.versions?.warnings(newerCount: newerCount) ?? []
         summary.proof = proof
-        if let doubt = end.doubt, summary.counts.withheld > 0 || end.coverage == .changes {
+        if let doubt = end.doubt, summary.counts.kept > 0 || end.coverage != .everything {
             summary.warnings.append(
-                end.coverage == .changes
+                end.coverage != .everything
                     ? "the next sync asks for these changes again: \(doubt)" : "absent objects were kept: \(doubt)")
         }
-        if end.lacksObjects, summary.counts.withheld == 0, let doubt = end.doubt {
+        if end.lacksObjects, summary.counts.kept == 0, let doubt = end.doubt {
             summary.warnings.append("objects may be missing: \(doubt)")
         }
         if !sweeps, !pages.gone.isEmpty {
@@ -150,8 +150,8 @@ struct SyncRequest: Sendable {
                 "\(pages.gone.count) objects that are gone were kept, because the options do not allow to delete")
         }
         let bookmark = proof == nil ? end.cautiousBookmark : end.bookmark
-        // Without its bookmark, a sync that withheld objects is followed by a full one anyway.
-        if end.coverage == .everything, bookmark.cursor != end.bookmark.cursor, summary.counts.withheld == 0 {
+        // Without its bookmark, a sync that kept objects is followed by a full one anyway.
+        if end.coverage == .everything, bookmark.cursor != end.bookmark.cursor, summary.counts.kept == 0 {
             summary.warnings.append(
                 (bookmark.cursor == nil
                     ? "the next sync reads the whole list again" : "the next sync asks for most of the list again")
@@ -192,7 +192,7 @@ struct SyncRequest: Sendable {
         of scope: StoreQuery, _ pages: PassPages, _ pass: SyncPass, _ layout: EntityLayout, _ end: RemoteEnd
     ) -> StoreQuery {
         var absent = scope
-        if end.coverage == .changes {
+        if end.coverage != .everything {
             absent.objects = .only(pages.gone.sorted())
         } else {
             if let versions = pass.versions { absent.predicate = absent.predicate && versions.coveredObjects }

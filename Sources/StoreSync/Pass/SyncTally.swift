@@ -38,7 +38,7 @@ struct SyncTally {
     var unidentifiedCount = 0
     /// The highest index of a rejected element of the current page; nil without any.
     private(set) var lastRejectedIndex: Int?
-    /// Whether an object was rejected that the store may have. Deletions are then withheld, unless
+    /// Whether an object was rejected that the store may have. Absent objects are then kept, unless
     /// the source is certain.
     var mayLackObjects = false
     /// The number of values that were cleared or ignored because they did not fit.
@@ -186,9 +186,9 @@ struct SyncTally {
         layout.family.flatMap { deletedKeys[$0] ?? [] }
     }
 
-    /// Counts objects whose deletion was withheld.
-    mutating func countWithheld(_ count: Int, of layout: EntityLayout) {
-        counts[layout.index, default: StoreSyncResult.Counts()].withheld += count
+    /// Counts objects that were kept although absent.
+    mutating func countKept(_ count: Int, of layout: EntityLayout) {
+        counts[layout.index, default: StoreSyncResult.Counts()].kept += count
     }
 
     /// Reports a rejected object.

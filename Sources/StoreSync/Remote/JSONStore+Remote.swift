@@ -20,7 +20,7 @@ extension JSONStore {
     ///
     /// - If the source has several pages that are not of one moment, they are read a second time
     ///   before anything is deleted, and a third time if the objects differed. Objects that are
-    ///   still in doubt are kept, counted as withheld, and examined by the next sync.
+    ///   still in doubt are kept, counted, and examined by the next sync.
     /// - Pages of changes are read again in the same way, because a change may move from one page
     ///   to another. If they are in doubt after the third time, the next sync asks for them again.
     /// - If a page has elements but none with a key, nothing is deleted, because such a page
@@ -60,8 +60,8 @@ extension JSONStore {
                     guard try await place.read(transaction) == kept else { return nil }
                     let end = try await request.run(pass, in: transaction, progress: progress)
                     let summary = end.summary
-                    // Only a full pass examines withheld objects again.
-                    let isComplete = summary.countsByEntity.values.allSatisfy { $0.withheld == 0 }
+                    // Only a full pass examines kept objects again.
+                    let isComplete = summary.countsByEntity.values.allSatisfy { $0.kept == 0 }
                     try await place.write(isComplete ? end.bookmark : nil, transaction)
                     try await BookmarkPlace.noteChanges(
                         in: summary, by: request, asList: request.sweeps && summary.coverage == .everything,

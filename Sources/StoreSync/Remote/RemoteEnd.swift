@@ -1,15 +1,7 @@
 /// What a source reports after the last page of a pass.
 public struct RemoteEnd: Sendable {
     /// Which objects the pages cover.
-    public enum Coverage: Hashable, Sendable {
-        /// All objects: an absent object is gone.
-        case everything
-        /// The changes: an absent object is unchanged.
-        case changes
-    }
-
-    /// Which objects the pages cover.
-    public var coverage: Coverage
+    public var coverage: StoreSyncResult.Coverage
     /// Whether all pages are of one moment.
     ///
     /// If not, the source may have changed while its pages were read, and an object can have moved
@@ -58,7 +50,8 @@ public struct RemoteEnd: Sendable {
     ///     ``bookmark`` for changes. For all objects, it is ``bookmark`` without its cursor:
     ///     changes after the cursor would not contain objects that the pages lacked.
     public init(
-        _ coverage: Coverage, isSnapshot: Bool, bookmark: SyncBookmark, cautiousBookmark: SyncBookmark? = nil
+        _ coverage: StoreSyncResult.Coverage, isSnapshot: Bool, bookmark: SyncBookmark,
+        cautiousBookmark: SyncBookmark? = nil
     ) {
         self.coverage = coverage
         self.isSnapshot = isSnapshot

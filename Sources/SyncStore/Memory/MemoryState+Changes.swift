@@ -169,57 +169,49 @@ extension MemoryState {
         let place = place(of: relationship)
         let source = model.layouts[relationship.source]
         let destination = model.layouts[relationship.destination]
-        let former = batch.sources.map { source in
-            links[place.links].targets(of: source, side: place.side).filter { !batch.newTargets.contains($0) }
-        }
+        let former = Dictionary(
+            batch.sources.map { ($0, links[place.links].targets(of: $0, side: place.side)) }
+        ) { first, _ in first }
         for (index, id) in batch.sources.enumerated() where object(id, of: source) != nil {
             let targets = batch.mode.targets(
                 stated: batch.targets(at: index).filter { object($0, of: destination) != nil },
                 after: links[place.links].targets(of: id, side: place.side), by: relationship)
             links[place.links].set(targets, of: id, side: place.side)
         }
-        var result = LinkBatch.Result()
-        var detached: Set<ObjectID> = []
-        for (id, former) in zip(batch.sources, former) {
-            let targets = links[place.links].targets(of: id, side: place.side)
-            guard targets != former else { continue }
-            result.changed.append(id)
-            for target in former where !targets.contains(target) && detached.insert(target).inserted {
-                result.detached.append(target)
-            }
-        }
-        return result
+        return batch.result(from: former) { links[place.links].targets(of: $0, side: place.side) }
     }
 
     mutating func remove(_ objects: [ObjectID], of layout: EntityLayout, reportsKeys: Bool) throws -> RemovalResult {
-        var doomed: [Int: Set<ObjectID>] = [layout.root: Set(objects)]
-        var waiting = objects.map { (root: layout.root, id: $0) }
+        var waiting = objects.map { ObjectReference($0, of: layout) }
+        var doomed = Set(waiting)
         var next = 0
         while next < waiting.count {
-            let (root, id) = waiting[next]
+            let reference = waiting[next]
             next += 1
-            for relationship in relationships(of: id, root: root) where relationship.deleteRule == .cascade {
-                let targetRoot = model.layouts[relationship.destination].root
-                for target in targets(of: id, by: relationship)
-                where doomed[targetRoot, default: []].insert(target).inserted {
-                    waiting.append((targetRoot, target))
+            for relationship in relationships(of: reference) where relationship.deleteRule == .cascade {
+                let destination = model.layouts[relationship.destination]
+                for target in targets(of: reference.object, by: relationship) {
+                    let target = ObjectReference(target, of: destination)
+                    if doomed.insert(target).inserted { waiting.append(target) }
                 }
             }
         }
-        for (root, id) in waiting {
-            for relationship in relationships(of: id, root: root) where relationship.deleteRule == .deny {
-                let going = doomed[model.layouts[relationship.destination].root] ?? []
-                guard targets(of: id, by: relationship).allSatisfy(going.contains) else {
-                    let entity = tables[root][id].map { model.layouts[$0.entity].name } ?? layout.name
+        for reference in waiting {
+            for relationship in relationships(of: reference) where relationship.deleteRule == .deny {
+                let destination = model.layouts[relationship.destination]
+                let targets = targets(of: reference.object, by: relationship)
+                guard targets.allSatisfy({ doomed.contains(ObjectReference($0, of: destination)) }) else {
+                    let entity = object(reference).map { model.layouts[$0.entity].name } ?? layout.name
                     throw StoreError.deletionDenied(entity: entity, relationship: relationship.name)
                 }
             }
         }
         var result = RemovalResult()
         // Keys are reported in the order of object numbers.
-        if reportsKeys { waiting.sort { $0.id < $1.id } }
-        for (root, id) in waiting {
-            guard let object = tables[root][id] else { continue }
+        if reportsKeys { waiting.sort { $0.object < $1.object } }
+        for reference in waiting {
+            guard let object = object(reference) else { continue }
+            let (root, id) = (reference.root, reference.object)
             detach(id, object)
             let layout = model.layouts[object.entity]
             if let identity = MemoryIdentity(layout.identitySlots, { object.values[$0] }) {
@@ -235,8 +227,12 @@ extension MemoryState {
         return result
     }
 
-    private func relationships(of id: ObjectID, root: Int) -> [EntityLayout.Relationship] {
-        tables[root][id].map { model.layouts[$0.entity].relationships } ?? []
+    private func object(_ reference: ObjectReference) -> MemoryObject? {
+        tables[reference.root][reference.object]
+    }
+
+    private func relationships(of reference: ObjectReference) -> [EntityLayout.Relationship] {
+        object(reference).map { model.layouts[$0.entity].relationships } ?? []
     }
 
     /// Removes all links of an object, including links to it that have no inverse.

@@ -53,6 +53,27 @@ public struct LinkBatch: Sendable {
     }
 }
 
+extension LinkBatch {
+    /// The result of linking: the sources whose targets changed, and the targets that they lost.
+    ///
+    /// - Parameters:
+    ///   - former: The targets of each source before.
+    ///   - current: Returns the targets of a source after.
+    package func result(from former: [ObjectID: [ObjectID]], to current: (ObjectID) -> [ObjectID]) -> Result {
+        var result = Result()
+        var detached: Set<ObjectID> = []
+        for source in sources {
+            let before = (former[source] ?? []).filter { !newTargets.contains($0) }
+            let targets = current(source)
+            guard before != targets else { continue }
+            result.changed.append(source)
+            let kept = Set(targets)
+            result.detached += before.filter { !kept.contains($0) && detached.insert($0).inserted }
+        }
+        return result
+    }
+}
+
 extension LinkBatch.Mode {
     /// The targets of an object after a statement about them.
     ///

@@ -262,17 +262,7 @@ package struct SQLLinkPlan: Sendable {
 
     /// Reports the changes of the batch's sources.
     private mutating func report() {
-        var detached: Set<ObjectID> = []
-        for source in batch.sources {
-            let before = (former[source] ?? []).filter { !batch.newTargets.contains($0) }
-            let now = current[source] ?? []
-            guard before != now else { continue }
-            let after = Set(now)
-            result.changed.append(source)
-            for target in before where !after.contains(target) && detached.insert(target).inserted {
-                result.detached.append(target)
-            }
-        }
+        result = batch.result(from: former) { [current] in current[$0] ?? [] }
     }
 }
 

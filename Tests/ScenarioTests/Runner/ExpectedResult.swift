@@ -5,7 +5,7 @@ import SyncModel
 /// The result that a step expects of its sync; what it does not name is not looked at, except for
 /// entities beside `counts`.
 struct ExpectedResult: Sendable {
-    /// Inserted, updated, unchanged, deleted and withheld, by entity; the sync must write to no
+    /// Inserted, updated, unchanged, deleted and kept, by entity; the sync must write to no
     /// other entity.
     let counts: [String: [Int]]?
     /// The primary keys of the synced entity's objects, by `inserted`, `updated` and `deleted`, in
@@ -59,7 +59,7 @@ struct ExpectedResult: Sendable {
                 try expect(result.countsByEntity[name, default: .init()].numbers, numbers, "the counts of \(name)")
             }
             for (name, found) in result.countsByEntity where counts[name] == nil {
-                try expect(found.isUnchanged && found.withheld == 0, true, "whether \(name) is as it was")
+                try expect(found.isUnchanged && found.kept == 0, true, "whether \(name) is as it was")
             }
             let family = try values.model.layout(of: entity).family.map { values.model.layouts[$0].name }
             let sums = family.map { counts[$0] ?? [0, 0, result.countsByEntity[$0]?.unchanged ?? 0, 0, 0] }
@@ -85,5 +85,5 @@ struct ExpectedResult: Sendable {
 }
 
 extension StoreSyncResult.Counts {
-    fileprivate var numbers: [Int] { [inserted, updated, unchanged, deleted, withheld] }
+    fileprivate var numbers: [Int] { [inserted, updated, unchanged, deleted, kept] }
 }

@@ -314,7 +314,7 @@ extension RemovalLimit {
     fileprivate init(scenario limit: JSONValue) throws {
         let fields = JSONFields(limit, of: "removalLimit")
         try fields.allow("count", "fraction", "withholds")
-        self.init(action: try fields.bool("withholds", default: false) ? .withhold : .abort)
+        self.init(action: try fields.bool("withholds", default: false) ? .keep : .abort)
         if case .integer(let number)? = fields.optional("count", { $0 }) { count = Int(number) }
         if case .double(let share)? = fields.optional("fraction", { $0 }) { fraction = share }
     }

@@ -9,7 +9,7 @@ struct ScriptedSource: RemoteSource {
 
     /// The pages of each reading; the last of them is repeated.
     private let passes: [[Page]]
-    private let coverage: RemoteEnd.Coverage
+    private let coverage: StoreSyncResult.Coverage
     private let isSnapshot: Bool
     private let tombstones: RemotePage.Tombstones?
     private let cursor: String?

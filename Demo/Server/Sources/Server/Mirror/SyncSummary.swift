@@ -6,7 +6,7 @@ struct SyncSummary: Codable, Sendable {
     var updated: Int
     var unchanged: Int
     var deleted: Int
-    var withheld: Int
+    var kept: Int
     var rejected: Int
     var pageCount: Int
     var byteCount: Int
@@ -21,7 +21,7 @@ struct SyncSummary: Codable, Sendable {
         updated = counts.updated
         unchanged = counts.unchanged
         deleted = counts.deleted
-        withheld = counts.withheld
+        kept = counts.kept
         rejected = result.rejectedCount
         pageCount = result.pageCount
         byteCount = result.byteCount
