@@ -46,10 +46,8 @@ extension SyncPass {
                 rest = rest.dropFirst(part.count)
                 let objects = Array(Set(part.map(\.object))).sorted()
                 let linked = ObjectSet(try await transaction.links(relationship, of: objects).map(\.source))
-                var entities: [ObjectID: String] = [:]
-                try await transaction.fetch(StoreQuery(layout.name, objects: .only(objects)), batchRowCount: 1000) {
-                    for stored in $0 { entities[stored.object] = stored.record.entityName }
-                }
+                let stored = try await transaction.records(StoreQuery(layout.name, objects: .only(objects)))
+                let entities = Dictionary(stored.map { ($0.object, $0.record.entityName) }) { first, _ in first }
                 for place in part where !linked.contains(place.object) {
                     guard let entity = entities[place.object], reported.insert(place.object) else { continue }
                     try reportIncomplete(place, relationship, of: entity)

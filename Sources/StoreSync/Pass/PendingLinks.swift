@@ -92,18 +92,17 @@ extension SyncPass {
         var waiting: [EntityLayout.Relationship.ID: [Waiting]] = [:]
         if try await transaction.count(query) > 0 {
             let renewed = Set(pending.map(\.origin))
-            try await transaction.fetch(query, batchRowCount: 1000) { records in
-                for stored in records where !RefillNote.isNote(stored.record) {
+            try await transaction.fetch(query, batchRowCount: 1000) {
+                for stored in $0 where !RefillNote.isNote(stored.record) {
                     guard let link = PendingLink(stored.record, in: model) else {
                         obsolete.append(stored.object)
                         continue
                     }
-                    let id = link.relationship.id
-                    if state.statements.hasStated(link.relationship, of: link.object) {
-                        if !renewed.contains(link.origin) { obsolete.append(stored.object) }
-                    } else {
-                        let key = stored.record["objectKey"]
-                        waiting[id, default: []].append(Waiting(row: stored.object, link: link, key: key))
+                    if !state.statements.hasStated(link.relationship, of: link.object) {
+                        waiting[link.relationship.id, default: []].append(
+                            Waiting(row: stored.object, link: link, key: stored.record["objectKey"]))
+                    } else if !renewed.contains(link.origin) {
+                        obsolete.append(stored.object)
                     }
                 }
             }
@@ -142,12 +141,8 @@ extension SyncPass {
         _ waiting: [Waiting], obsolete: inout [ObjectID], remaining: inout [PendingLink]
     ) async throws {
         let relationship = waiting[0].link.relationship
-        var keys: [ObjectID: AttributeValue] = [:]
-        let query = StoreQuery(
-            model.layouts[relationship.source].name, objects: .only(waiting.map(\.link.object)))
-        try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records { keys[stored.object] = stored.key.text.map { .string($0) } ?? .null }
-        }
+        let keys = try await transaction.keys(of: waiting.map(\.link.object), model.layouts[relationship.source])
+            .mapValues { $0.text.map { AttributeValue.string($0) } ?? .null }
         // A source without the noted key is gone, and its number may belong to another object.
         obsolete += waiting.filter { keys[$0.link.object] != $0.key }.map(\.row)
         let waiting = waiting.filter { keys[$0.link.object] == $0.key }
@@ -213,21 +208,16 @@ extension SyncPass {
 
     private func remember(_ pending: [PendingLink], _ layout: EntityLayout) async throws {
         guard !pending.isEmpty else { return }
-        var keys: [RelationshipSource: Record.Key] = [:]
-        for (id, links) in Dictionary(grouping: pending, by: \.relationship.id) {
-            let relationship = links[0].relationship
-            let query = StoreQuery(model.layouts[id.source].name, objects: .only(links.map(\.object)))
-            try await transaction.fetch(query, batchRowCount: 1000) { records in
-                for stored in records { keys[RelationshipSource(relationship, of: stored.object)] = stored.key }
-            }
-        }
         var batch = RecordBatch(of: layout)
-        for link in pending where !link.targets.isEmpty {
-            guard let key = keys[link.origin] else { continue }
-            let record = link.record(of: layout, key: key, in: model)
-            batch.beginRecord()
-            for (slot, value) in record.values.enumerated() { batch.setValue(value, at: slot) }
-            batch.endRecord()
+        for (id, links) in Dictionary(grouping: pending, by: \.relationship.id).sortedByKey {
+            let keys = try await transaction.keys(of: links.map(\.object), model.layouts[id.source])
+            for link in links where !link.targets.isEmpty {
+                guard let key = keys[link.object] else { continue }
+                let record = link.record(of: layout, key: key, in: model)
+                batch.beginRecord()
+                for (slot, value) in record.values.enumerated() { batch.setValue(value, at: slot) }
+                batch.endRecord()
+            }
         }
         guard !batch.isEmpty else { return }
         _ = try await transaction.merge(MergeRequest(batch))
@@ -235,25 +225,29 @@ extension SyncPass {
 }
 
 extension StoreTransaction {
+    /// The keys of those objects that are stored.
+    func keys(of objects: [ObjectID], _ layout: EntityLayout) async throws -> [ObjectID: Record.Key] {
+        var keys: [ObjectID: Record.Key] = [:]
+        try await fetch(StoreQuery(layout.name, objects: .only(objects)), batchRowCount: 1000) {
+            for stored in $0 { keys[stored.object] = stored.key }
+        }
+        return keys
+    }
+
     /// Deletes stored identifiers whose source is gone, before another object gets its number.
     func forgetPendingLinksOfMissingObjects() async throws {
         guard let layout = model[SyncEntity.pendingLink.name] else { return }
-        let query = StoreQuery(layout.name)
-        var links: [EntityLayout.Relationship.ID: [(row: ObjectID, object: ObjectID)]] = [:]
-        try await fetch(query, batchRowCount: 1000) { records in
-            for stored in records {
+        var links: [Int: [(row: ObjectID, object: ObjectID)]] = [:]
+        try await fetch(StoreQuery(layout.name), batchRowCount: 1000) {
+            for stored in $0 {
                 guard let link = PendingLink(stored.record, in: model) else { continue }
-                links[link.relationship.id, default: []].append((stored.object, link.object))
+                links[link.relationship.source, default: []].append((stored.object, link.object))
             }
         }
         var obsolete: [ObjectID] = []
-        for (id, links) in links {
-            var found = ObjectSet()
-            let sources = StoreQuery(model.layouts[id.source].name, objects: .only(links.map(\.object)))
-            try await fetch(sources, batchRowCount: 1000) { records in
-                for stored in records { found.insert(stored.object) }
-            }
-            obsolete += links.filter { !found.contains($0.object) }.map(\.row)
+        for (source, links) in links {
+            let keys = try await keys(of: links.map(\.object), model.layouts[source])
+            obsolete += links.filter { keys[$0.object] == nil }.map(\.row)
         }
         guard !obsolete.isEmpty else { return }
         _ = try await remove(StoreQuery(layout.name, objects: .only(obsolete)), reportsKeys: false)

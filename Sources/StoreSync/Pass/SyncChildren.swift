@@ -20,9 +20,8 @@ struct SyncChildren {
         guard let parent else { return nil }
         relationship = try parent.relationship(to: child, in: pass.model)
         layout = try pass.model.layout(of: parent.entity)
-        var found: [Int64] = []
         let query = StoreQuery(parent.entity, where: parent.predicate, limit: 2)
-        try await pass.transaction.fetch(query, batchRowCount: 2) { found += $0.map(\.object) }
+        let found = try await pass.transaction.records(query).map(\.object)
         guard found.count == 1 else { throw StoreSyncError.noParent(entity: parent.entity) }
         self.parent = found[0]
         linked = try await pass.transaction.links(relationship, of: found).map(\.target)

@@ -75,17 +75,11 @@ extension SyncPass {
         let objects = Set(state.deferred.named.flatMap { $0.targets.map(\.object) })
             .filter { !state.tally.isSeen($0, of: layout) }
         guard !objects.isEmpty else { return [:] }
-        var identities: [ObjectID: [UInt8]] = [:]
-        let query = StoreQuery(layout.name, objects: .only(objects.sorted()))
-        try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records {
-                guard let slot = stored.record.layout.identitySlots.first else { continue }
-                var writer = JSONWriter()
-                guard (try? writer.value(stored.record[slot: slot])) != nil else { continue }
-                identities[stored.object] = writer.bytes
-            }
+        return try await transaction.keys(of: objects.sorted(), layout).compactMapValues { key in
+            guard case .identity(let values) = key, let value = values.first else { return nil }
+            var writer = JSONWriter()
+            return (try? writer.value(value)) == nil ? nil : writer.bytes
         }
-        return identities
     }
 
     /// Adds links to `unresolved` whose named objects were deleted because they were absent.
@@ -93,11 +87,7 @@ extension SyncPass {
     /// - Parameter identities: The identities of the objects that may have been deleted.
     func rememberDeleted(_ identities: [ObjectID: [UInt8]]) async throws {
         guard let listRoot = state.listed.root, !identities.isEmpty else { return }
-        var left = ObjectSet()
-        let query = StoreQuery(model.layouts[listRoot].name, objects: .only(identities.keys.sorted()))
-        try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records { left.insert(stored.object) }
-        }
+        let left = try await transaction.keys(of: identities.keys.sorted(), model.layouts[listRoot])
         var indices: [EntityLayout.Relationship.ID: [ObjectID: Int]] = [:]
         for (index, link) in unresolved.enumerated() {
             indices[link.relationship.id, default: [:]][link.object] = index
@@ -105,7 +95,7 @@ extension SyncPass {
         for named in state.deferred.named {
             let place = named.place
             let gone = named.targets.compactMap { target in
-                left.contains(target.object)
+                left[target.object] != nil
                     ? nil : identities[target.object].map { (position: target.position, json: $0) }
             }
             guard !gone.isEmpty else { continue }
@@ -215,9 +205,9 @@ extension SyncPass {
     }
 
     /// The keys of stored objects.
-    func keys(of rows: ObjectSet, _ layout: EntityLayout) async throws -> [Record.Key] {
+    func keys(of objects: ObjectSet, _ layout: EntityLayout) async throws -> [Record.Key] {
         var keys: [Record.Key] = []
-        let query = StoreQuery(layout.name, objects: .only(rows.objects))
+        let query = StoreQuery(layout.name, objects: .only(objects.objects))
         try await transaction.fetch(query, batchRowCount: 1000) { keys += $0.map(\.key) }
         return keys
     }

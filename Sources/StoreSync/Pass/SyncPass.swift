@@ -109,11 +109,9 @@ final class SyncPass {
         let found = try await transaction.find(group.records)
         let known = group.undetermined.keys.filter { found[$0] != nil }.sorted()
         guard !known.isEmpty else { return [] }
-        var entities: [Int64: Int] = [:]
         let query = StoreQuery(group.mapping.layout.name, objects: .only(known.compactMap { found[$0] }))
-        try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records { entities[stored.object] = stored.record.layout.index }
-        }
+        let stored = try await transaction.records(query)
+        let entities = Dictionary(stored.map { ($0.object, $0.record.layout.index) }) { first, _ in first }
         func makeCollector(_ entity: Int) throws -> RecordCollector {
             try RecordCollector(mapper, entity: model.layouts[entity].name, options: rules.readerOptions)
         }
