@@ -77,7 +77,7 @@ import Testing
         }
 
         var kinds: [DriftReport.Kind: Int] {
-            Dictionary(state.tally.drift.entries.map { ($0.kind, $0.count) }, uniquingKeysWith: +)
+            Dictionary(state.counts.drift.entries.map { ($0.kind, $0.count) }, uniquingKeysWith: +)
         }
     }
 
@@ -228,8 +228,8 @@ import Testing
         var world = try World()
         let relationship = try world.relationship(row.relationship)
         let destination = world.mapper.model.layouts[relationship.destination]
-        _ = world.state.tally.count(MergeRequest.Result(row.seen.map { .init($0, .unchanged) }), of: destination)
-        world.state.tally.mayLackObjects = row.mayLackObjects
+        _ = world.state.counts.count(MergeRequest.Result(row.seen.map { .init($0, .unchanged) }), of: destination)
+        world.state.counts.mayLackObjects = row.mayLackObjects
         world.state.orphaned.insert([row.object], by: relationship)
         let candidates = world.state.takeOrphaned()
         #expect(candidates.map(\.objects) == (row.isCandidate ? [[row.object]] : []))

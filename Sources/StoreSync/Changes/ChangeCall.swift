@@ -68,10 +68,10 @@ final class ChangeCall: Sendable {
         state.withLock { state in
             state.removalCounts[entity] = pass.sweptCount
             state.remainingRunCount -= 1
-            state.failedCount += pass.state.tally.rejectedCount - state.countedObjectCount
+            state.failedCount += pass.state.counts.rejectedCount - state.countedObjectCount
             state.countedObjectCount = 0
             for layout in pass.model.layouts where layout.parent == nil {
-                let inserted = pass.state.tally.inserted(layout)
+                let inserted = pass.state.counts.inserted(layout)
                 if inserted.count > 0 { state.inserted[layout.root, default: []].append(inserted) }
             }
         }

@@ -160,7 +160,7 @@ extension StoreSyncResult {
             sum += other
             return sum
         }
-        rejected = Array((rejected + later.rejected).prefix(SyncTally.reportedProblemCount))
+        rejected = Array((rejected + later.rejected).prefix(PassCounts.reportedProblemCount))
         rejectedCount += later.rejectedCount
         toleratedCount += later.toleratedCount
         drift.add(later.drift)

@@ -68,7 +68,7 @@ extension SyncPass {
                     entity: entity, attribute: relationship.name, keyPath: keyPath, index: place.index,
                     reason: .missingMandatory))
         }
-        state.tally.drift.add(.missingRelationship, entity: entity, keyPath: keyPath, index: place.index)
+        state.counts.drift.add(.missingRelationship, entity: entity, keyPath: keyPath, index: place.index)
     }
 
     /// The number of objects whose links one query reads.

@@ -75,7 +75,7 @@ extension SyncPass {
                 let result = try await mergeRest(
                     of: request, KnownObjects(values.objects), stating: values.records, values.layout
                 ) { values.elementIndices[$0] }
-                _ = state.tally.count(result, of: values.layout)
+                _ = state.counts.count(result, of: values.layout)
             }
             for links in waiting.links { try await relate(links) }
         }
@@ -100,8 +100,8 @@ extension SyncPass {
                 for slot in 0..<records.columnCount {
                     guard let value = records.value(row: row, slot: slot), value != object.record[slot: slot]
                     else { continue }
-                    state.tally.drift.add(
-                        state.tally.kindOfConflict(object.object, of: layout), entity: layout.name,
+                    state.counts.drift.add(
+                        state.counts.kindOfConflict(object.object, of: layout), entity: layout.name,
                         keyPath: keys.attributes[slot].path()?.joined(separator: ".") ?? "",
                         index: elementIndex(row))
                 }

@@ -68,7 +68,7 @@ struct OrphanedObjects {
 
     /// Takes the objects that have no other place in the payload.
     mutating func takeCandidates(
-        in model: DataModel, _ tally: SyncTally, _ statements: Statements, _ listed: ListedObjects
+        in model: DataModel, _ counts: PassCounts, _ statements: Statements, _ listed: ListedObjects
     ) -> [Candidates] {
         let detached = detached.sorted { $0.key.id < $1.key.id }
         self.detached = [:]
@@ -78,9 +78,9 @@ struct OrphanedObjects {
             // An object without an identity cannot exist without its source.
             let isPrivate = !destination.hasIdentity
             // A rejected object may be the new source of one that seems to have lost its source.
-            guard isPrivate || relationship.isOwning || !tally.mayLackObjects, hasInverse || relationship.isOwning
+            guard isPrivate || relationship.isOwning || !counts.mayLackObjects, hasInverse || relationship.isOwning
             else { return nil }
-            let seen = tally.seen(destination)
+            let seen = counts.seen(destination)
             let elsewhere = elsewhere.map { $0[relationship.id] ?? ObjectSet() }
             let left = Set(objects).sorted().filter { object in
                 isPrivate

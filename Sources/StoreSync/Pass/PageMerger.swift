@@ -82,7 +82,7 @@ extension SyncPass {
         _ batch: MappedBatch, elementIndex: (Int) -> Int = { $0 }
     ) async throws -> [(ordinal: Int, object: Int64)] {
         for problem in batch.rejected {
-            state.tally.reject(problem.moved(to: elementIndex(problem.index)), mayBeListed: false)
+            state.counts.reject(problem.moved(to: elementIndex(problem.index)), mayBeListed: false)
         }
         var found: [(ordinal: Int, object: Int64)] = []
         for group in batch.groups {

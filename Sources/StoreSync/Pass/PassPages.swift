@@ -119,14 +119,14 @@ final class PassPages {
             note(read, since: before)
             noteLeftOut(of: page, read, since: before)
             try await finish(page, read)
-            request.call?.end(page, rejecting: pass.state.tally.rejectedCount - before.problems.rejectedCount)
+            request.call?.end(page, rejecting: pass.state.counts.rejectedCount - before.problems.rejectedCount)
             // The problems of an object were reported in the first reading.
-            if readingCount > 1 { pass.state.tally.restore(before.problems, areDoubtful: true) }
+            if readingCount > 1 { pass.state.counts.restore(before.problems, areDoubtful: true) }
             try await endChange?([])
             before = beginPage()
         case .restart:
-            pass.state.tally.abandonPage()
-            pass.state.tally.restore(before.problems, areDoubtful: false)
+            pass.state.counts.abandonPage()
+            pass.state.counts.restore(before.problems, areDoubtful: false)
             progress = before.progress
             before = beginPage()
         }
@@ -149,13 +149,13 @@ final class PassPages {
         }
         pageObjects = ObjectSet()
         (digest, readCount) = (0, 0)
-        return Beginning(progress: progress, problems: pass.state.tally.problems)
+        return Beginning(progress: progress, problems: pass.state.counts.problems)
     }
 
     /// The state before the current page, to return to if the page is read again.
     private struct Beginning {
         let progress: StoreSyncOptions.Progress
-        let problems: SyncTally.Problems
+        let problems: PassCounts.Problems
     }
 
     /// Notes the objects of the current page; nil if nothing needs them.
@@ -194,10 +194,10 @@ final class PassPages {
     private func noteLeftOut(of page: RemotePage, _ read: PayloadReader.Progress, since before: Beginning) {
         guard read.elementCount > 0 else { return }
         let nullCount = read.elementCount - readCount
-        unidentifiedCount += pass.state.tally.unidentifiedCount - before.problems.unidentifiedCount + nullCount
-        let leftOutCount = pass.state.tally.rejectedCount - before.problems.rejectedCount + nullCount
-        let endsInError = page.isOpenEnded && pass.state.tally.lastRejectedIndex == read.elementCount - 1
-        if nullCount > 0 || leftOutCount >= read.elementCount || endsInError { pass.state.tally.mayLackObjects = true }
+        unidentifiedCount += pass.state.counts.unidentifiedCount - before.problems.unidentifiedCount + nullCount
+        let leftOutCount = pass.state.counts.rejectedCount - before.problems.rejectedCount + nullCount
+        let endsInError = page.isOpenEnded && pass.state.counts.lastRejectedIndex == read.elementCount - 1
+        if nullCount > 0 || leftOutCount >= read.elementCount || endsInError { pass.state.counts.mayLackObjects = true }
     }
 
     /// Ends the current page after its last batch.

@@ -53,7 +53,7 @@ extension PassState {
 
     /// Reports what is odd about the statement of a source.
     mutating func report(_ kind: DriftReport.Kind, _ links: GroupLinks, _ row: Int, found: JSONKind? = nil) {
-        tally.drift.add(
+        counts.drift.add(
             kind, entity: links.layout.name, keyPath: links.keyPath, index: links.elementIndex(row),
             found: found.map { "\($0)" })
     }
@@ -225,7 +225,7 @@ extension PassState {
                 ? []
                 : source.ordinals.enumerated().compactMap { position, ordinal in
                     merged.targets[ordinal].flatMap { target in
-                        !named.contains(ordinal) || tally.isSeen(target, of: destination)
+                        !named.contains(ordinal) || counts.isSeen(target, of: destination)
                             ? nil : (position: position, object: target)
                     }
                 }

@@ -10,7 +10,7 @@ struct PassState {
     let model: DataModel
     let rules: SyncRules
     /// The counts, the rejected objects and the drift.
-    var tally: SyncTally
+    var counts: PassCounts
     /// The objects that the list has had.
     var listed: ListedObjects
     /// What the payload has stated of objects that it may state more than once.
@@ -33,20 +33,20 @@ struct PassState {
     /// - Parameter list: The entity of the payload's list; nil if there is no list.
     init(_ model: DataModel, _ rules: SyncRules, list: EntityLayout?) {
         (self.model, self.rules) = (model, rules)
-        tally = SyncTally(model)
+        counts = PassCounts(model)
         listed = ListedObjects(rules.isImport ? nil : list?.root, in: model)
         orphaned = OrphanedObjects(model, rules)
     }
 
     /// Begins a page of the payload.
     mutating func beginPage() {
-        tally.beginPage()
+        counts.beginPage()
         statements.beginPage()
     }
 
     /// Begins another reading of all pages.
     mutating func beginReading() {
-        tally.beginAnew()
+        counts.beginAnew()
         forgetStatements()
     }
 
@@ -55,7 +55,7 @@ struct PassState {
         deferred.forgetNamed()
         orphaned.beginChange()
         forgetStatements()
-        tally.mayLackObjects = false
+        counts.mayLackObjects = false
     }
 
     private mutating func forgetStatements() {
@@ -68,9 +68,9 @@ struct PassState {
         let (layout, origin, result, present) = (merge.layout, merge.origin, merge.result, merge.present)
         let isOfList = layout.root == listed.root
         func report(_ kind: DriftReport.Kind, _ record: Int) {
-            tally.drift.add(kind, entity: layout.name, keyPath: "", index: merge.elementIndex(record))
+            counts.drift.add(kind, entity: layout.name, keyPath: "", index: merge.elementIndex(record))
         }
-        for (record, kind) in tally.count(present, of: layout) { report(kind, record) }
+        for (record, kind) in counts.count(present, of: layout) { report(kind, record) }
         if merge.waitsForList {
             nested.add(merge)
             let inserted = result.rows.map { $0?.change == .inserted ? $0?.object : nil }
@@ -92,6 +92,6 @@ struct PassState {
 
     /// Takes the objects that lost their source and have no other place in the payload.
     mutating func takeOrphaned() -> [OrphanedObjects.Candidates] {
-        orphaned.takeCandidates(in: model, tally, statements, listed)
+        orphaned.takeCandidates(in: model, counts, statements, listed)
     }
 }

@@ -64,20 +64,20 @@ extension SyncPass {
             let layout = try model.layout(of: refusal.entity)
             reject(refusal, index: state.refused.element(of: refusal.object, layout))
             guard let object = refusal.object,
-                state.tally.inserted(layout).contains(object) || call?.hasInserted(object, of: layout) == true
+                state.counts.inserted(layout).contains(object) || call?.hasInserted(object, of: layout) == true
             else { continue }
             inserted[layout.name, default: []].append(object)
         }
         for (entity, objects) in inserted.sorted(by: { $0.key < $1.key }) {
             let query = StoreQuery(entity, objects: .only(objects))
-            state.tally.countDeleted(try await transaction.remove(query, reportsKeys: true))
+            state.counts.countDeleted(try await transaction.remove(query, reportsKeys: true))
         }
     }
 
     private func reject(_ refusal: StoreError.Refusal, index: Int?) {
         var refusal = refusal
         refusal.index = nil
-        state.tally.reject(
+        state.counts.reject(
             MappingError.Problem(
                 entity: refusal.entity, attribute: refusal.attributes.first, index: index ?? 0,
                 reason: .refusedByStore("\(refusal)")),

@@ -37,8 +37,8 @@ extension SyncPass {
             guard !origin.isNested || !state.statements.statesEntity(of: old, layout) else {
                 merge.skipped[row] = .some(old)
                 merge.records.append(row: row, of: records)
-                state.tally.drift.add(
-                    state.tally.kindOfConflict(old, of: layout), entity: layout.name, keyPath: "",
+                state.counts.drift.add(
+                    state.counts.kindOfConflict(old, of: layout), entity: layout.name, keyPath: "",
                     index: merge.elementIndex(row))
                 continue
             }

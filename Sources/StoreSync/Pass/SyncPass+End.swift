@@ -21,8 +21,8 @@ extension SyncPass {
         try await endReading()
         // Identifiers that wait for their objects get those that this change has inserted.
         var settles = !state.deferred.isEmpty
-        if state.tally.hasInserted, !settles { settles = try await waitsForObjects() }
-        state.tally.hasInserted = false
+        if state.counts.hasInserted, !settles { settles = try await waitsForObjects() }
+        state.counts.hasInserted = false
         if settles {
             try await linkDeferred()
             state.deferred = DeferredLinks()
@@ -73,7 +73,7 @@ extension SyncPass {
     func namedIdentities() async throws -> [ObjectID: [UInt8]] {
         guard let layout = state.listed.root.map({ model.layouts[$0] }) else { return [:] }
         let objects = Set(state.deferred.named.flatMap { $0.targets.map(\.object) })
-            .filter { !state.tally.isSeen($0, of: layout) }
+            .filter { !state.counts.isSeen($0, of: layout) }
         guard !objects.isEmpty else { return [:] }
         return try await transaction.keys(of: objects.sorted(), layout).compactMapValues { key in
             guard case .identity(let values) = key, let value = values.first else { return nil }
@@ -113,7 +113,7 @@ extension SyncPass {
 
     private func noteUnknown(_ count: Int, _ place: DeferredLinks.Place) throws {
         let keys = try mapper.mapping(of: place.entity).keys.relationships[place.relationship.index]
-        state.tally.drift.add(
+        state.counts.drift.add(
             transaction.model[SyncEntity.pendingLink.name] == nil ? .lostIdentifier : .unknownIdentifier,
             entity: place.entity, keyPath: keys.path()?.joined(separator: ".") ?? place.relationship.name,
             count: count, index: place.elementIndex)
@@ -122,7 +122,7 @@ extension SyncPass {
     /// Links objects at the end of the pass, and counts the changed sources.
     func link(_ batch: LinkBatch) async throws {
         let result = try await transaction.link(batch)
-        state.tally.countChanged(result.changed, of: model.layouts[batch.relationship.source])
+        state.counts.countChanged(result.changed, of: model.layouts[batch.relationship.source])
     }
 
     /// Deletes objects that are absent from the payload.
@@ -140,7 +140,7 @@ extension SyncPass {
     ) async throws {
         let layout = try model.layout(of: absent.entity)
         guard try await mayLack(absent, of: layout) else { return }
-        let isDoubtful = state.tally.mayLackObjects && !isCertain
+        let isDoubtful = state.counts.mayLackObjects && !isCertain
         if limit != nil || isDoubtful {
             let count = try await transaction.count(absent)
             let removals = sweptCount + count
@@ -152,7 +152,7 @@ extension SyncPass {
                 }
                 isKept = true
             }
-            if isKept { return state.tally.countKept(count, of: layout) }
+            if isKept { return state.counts.countKept(count, of: layout) }
             sweptCount = removals
         }
         try await keepShared(absent)
@@ -167,7 +167,7 @@ extension SyncPass {
     func mayLack(_ absent: StoreQuery, of layout: EntityLayout) async throws -> Bool {
         // After a deletion, the set may contain objects that are no longer stored.
         guard case .except(let seen) = absent.objects, absent.predicate == .constant(true),
-            layout.root == layout.index, state.tally.deletesNothing
+            layout.root == layout.index, state.counts.deletesNothing
         else { return true }
         return try await transaction.count(StoreQuery(layout.name)) != seen.count
     }
@@ -190,7 +190,7 @@ extension SyncPass {
                 try await transaction.fetch(query, batchRowCount: 1000) { owners += $0.map(\.object) }
                 var batch = LinkBatch(relationship, mode: .replace)
                 for (owner, targets) in try await targets(of: owners, by: relationship).sortedByKey {
-                    let kept = targets.filter { !state.tally.isSeen($0, of: destination) }
+                    let kept = targets.filter { !state.counts.isSeen($0, of: destination) }
                     if kept.count < targets.count { batch.append(owner, to: kept) }
                 }
                 if !batch.isEmpty { _ = try await transaction.link(batch) }
@@ -200,8 +200,8 @@ extension SyncPass {
 
     /// Deletes objects, and counts them.
     func remove(_ query: StoreQuery) async throws {
-        let reportsKeys = rules.reportsKeys || state.tally.mayHaveInserted(query)
-        state.tally.countDeleted(try await transaction.remove(query, reportsKeys: reportsKeys))
+        let reportsKeys = rules.reportsKeys || state.counts.mayHaveInserted(query)
+        state.counts.countDeleted(try await transaction.remove(query, reportsKeys: reportsKeys))
     }
 
     /// The keys of stored objects.

@@ -22,13 +22,13 @@ extension SyncPass {
                 } else if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
                     merge.match(row, .skipped)
                     // A null may stand for any identity; an object that lacks the key has none.
-                    state.tally.reject(
+                    state.counts.reject(
                         missing(slot, mapping, merge.elementIndex(row)),
                         mayBeListed: !origin.isNested && reader.kind(row: row, slot: slot) == .null)
-                    if !origin.isNested { state.tally.unidentifiedCount += 1 }
+                    if !origin.isNested { state.counts.unidentifiedCount += 1 }
                 } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil {
                     merge.match(row, .skipped)
-                    state.tally.reject(missingParent(scope, mapping, merge.elementIndex(row)), mayBeListed: true)
+                    state.counts.reject(missingParent(scope, mapping, merge.elementIndex(row)), mayBeListed: true)
                 } else if let reused = origin.reused[ordinal] {
                     merge.match(row, .object(reused))
                 }
@@ -59,7 +59,7 @@ extension SyncPass {
         group.records.withReader { reader in
             for row in 0..<reader.count {
                 guard let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
-                state.tally.reject(
+                state.counts.reject(
                     missing(slot, group.mapping, elementIndex(group.elementIndices[row])), mayBeListed: false)
             }
         }

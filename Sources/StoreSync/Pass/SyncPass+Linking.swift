@@ -60,7 +60,7 @@ extension SyncPass {
         var changed: [ObjectID] = []
         for (batch, isOwning) in [(naming, false), (adding, false), (owning, true)] where !batch.isEmpty {
             let linked = try await transaction.link(batch)
-            state.tally.countChanged(linked.changed, of: layout)
+            state.counts.countChanged(linked.changed, of: layout)
             if isOwning { state.orphaned.insert(linked.detached, by: relationship) }
             changed += linked.changed
         }

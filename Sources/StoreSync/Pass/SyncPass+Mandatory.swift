@@ -37,7 +37,7 @@ extension SyncPass {
             if action == .fail || rules.isImport { throw MappingError.unfit(problem) }
             // An object without its key is rejected with the others of its kind.
             if object == nil, mapping.layout.identitySlots.contains(slot), demandsKey(origin) { continue }
-            state.tally.reject(problem, mayBeListed: false)
+            state.counts.reject(problem, mayBeListed: false)
             merge.skipped.updateValue(object, forKey: row)
         }
     }

@@ -91,7 +91,7 @@ extension SyncPass {
             }
         }
         var mergeCount = 0
-        let rejectedCount = state.tally.rejectedCount
+        let rejectedCount = state.counts.rejectedCount
         func collect(_ ordinal: Int, _ row: MergeRequest.Result.Row, isOwned: Bool) {
             merged.targets[ordinal] = row.object
             merged.isOwned[ordinal] = isOwned
@@ -120,7 +120,7 @@ extension SyncPass {
             }
         }
         noteRefused(of: &merged, origin)
-        merged.hasRejected = state.tally.rejectedCount > rejectedCount
+        merged.hasRejected = state.counts.rejectedCount > rejectedCount
         merged.linksNew = origin.owners != nil && mergeCount == 1
         return merged
     }

@@ -74,19 +74,19 @@ final class SyncPass {
     ///
     /// - Parameter collect: Receives each merged object.
     func merge(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
-        state.tally.toleratedCount += batch.toleratedCount
+        state.counts.toleratedCount += batch.toleratedCount
         if !batch.drift.isEmpty {
-            state.tally.drift.add(batch.drift) { origin.elementIndex($0) }
-            if !origin.isNested, batch.hasUnfitIdentity { state.tally.mayLackObjects = true }
+            state.counts.drift.add(batch.drift) { origin.elementIndex($0) }
+            if !origin.isNested, batch.hasUnfitIdentity { state.counts.mayLackObjects = true }
         }
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
-            state.tally.reject(problem.moved(to: origin.elementIndex(problem.index)), mayBeListed: true)
-            if !origin.isNested, concernsIdentity(problem) { state.tally.unidentifiedCount += 1 }
+            state.counts.reject(problem.moved(to: origin.elementIndex(problem.index)), mayBeListed: true)
+            if !origin.isNested, concernsIdentity(problem) { state.counts.unidentifiedCount += 1 }
         }
         for group in batch.groups {
             if !origin.isNested, !group.mapping.identifiesByKey {
-                state.tally.unidentifiedCount += group.foreignRows.count
+                state.counts.unidentifiedCount += group.foreignRows.count
             }
             var rest: MappedBatch.Group? = group
             if !group.undetermined.isEmpty {
@@ -129,8 +129,8 @@ final class SyncPass {
         }
         // The drift that the second mapping finds replaces that of the first.
         if let former = try former.takeBatch() {
-            state.tally.toleratedCount -= former.toleratedCount
-            state.tally.drift.remove(former.drift)
+            state.counts.toleratedCount -= former.toleratedCount
+            state.counts.drift.remove(former.drift)
         }
         return try collectors.keys.sorted().compactMap { try collectors[$0]?.takeBatch() }
     }
@@ -169,7 +169,7 @@ final class SyncPass {
         let parents = try await resolveScope(of: group, &origin)
         func report(_ kind: DriftReport.Kind, _ keyPath: String, _ row: Int) {
             let index = origin.elementIndex(group.elementIndices[row])
-            state.tally.drift.add(kind, entity: group.mapping.layout.name, keyPath: keyPath, index: index)
+            state.counts.drift.add(kind, entity: group.mapping.layout.name, keyPath: keyPath, index: index)
         }
         let rows = CombinedRows(group, origin, laterCounts: state.laterCounts(origin)) { report(.conflict, $0, $1) }
         if !origin.isNested, !rules.isImport, state.listed.reportsDuplicates {

@@ -91,7 +91,7 @@ struct SyncRequest: Sendable {
             // A cursor is worth nothing after a list that lacked objects: they may never change.
             if end.coverage == .everything, end.bookmark.cursor == end.cautiousBookmark.cursor {
                 // Reading again is pointless if nothing is absent, or if objects were left out.
-                guard sweeps, !pass.state.tally.mayLackObjects, try await pass.mayLack(absent, of: layout),
+                guard sweeps, !pass.state.counts.mayLackObjects, try await pass.mayLack(absent, of: layout),
                     try await transaction.count(absent) > 0
                 else { break }
             }
@@ -101,9 +101,9 @@ struct SyncRequest: Sendable {
             try await BlockingExecutor.outside { try await source.rewind() }
             try await pages.readAll()
             // The contradictions were reported in the first reading.
-            let problems = pass.state.tally.problems
+            let problems = pass.state.counts.problems
             try await pass.endReading()
-            pass.state.tally.restore(problems, areDoubtful: true)
+            pass.state.counts.restore(problems, areDoubtful: true)
             end = try await Self.end(of: source, after: pages)
             proof = pages.digests == before && end.doubt == nil ? .equalReadings : nil
             absent = self.absent(of: scope, pages, pass, layout, end)
@@ -111,13 +111,13 @@ struct SyncRequest: Sendable {
         try await pass.finish()
         let named = sweeps ? try await pass.namedIdentities() : [:]
         let newerCount = sweeps && children == nil ? try await pass.countNewer(in: scope, absent.objects) : 0
-        if newerCount > 0 { pass.state.tally.countKept(newerCount, of: layout) }
+        if newerCount > 0 { pass.state.counts.countKept(newerCount, of: layout) }
         if let children {
             try await children.relate(pages.objects, sweeping: sweeps ? scope : nil, limit: limit, in: pass)
-        } else if sweeps, proof != nil || end.coverage != .everything || pass.state.tally.mayLackObjects {
+        } else if sweeps, proof != nil || end.coverage != .everything || pass.state.counts.mayLackObjects {
             try await pass.sweep(absent, isCertain: end.coverage != .everything, limit: limit)
         } else if sweeps, try await pass.mayLack(absent, of: layout) {
-            pass.state.tally.countKept(try await transaction.count(absent), of: layout)
+            pass.state.counts.countKept(try await transaction.count(absent), of: layout)
         }
         try await pass.rememberDeleted(named)
         // What one run refuses may become free in a later one.
@@ -196,7 +196,7 @@ struct SyncRequest: Sendable {
             absent.objects = .only(pages.gone.sorted())
         } else {
             if let versions = pass.versions { absent.predicate = absent.predicate && versions.coveredObjects }
-            let seen = pass.state.tally.seen(layout)
+            let seen = pass.state.counts.seen(layout)
             absent.objects = .except(
                 pages.gone.isEmpty ? seen : ObjectSet(seen.objects.filter { !pages.gone.contains($0) }))
         }
@@ -217,15 +217,15 @@ struct SyncRequest: Sendable {
     /// The result of a finished pass.
     private func result(of pass: SyncPass) async throws -> StoreSyncResult {
         let layout = try mapper.mapping(of: entity).layout
-        var result = pass.state.tally.result(for: layout)
+        var result = pass.state.counts.result(for: layout)
         if options.failsOnDrift, !result.drift.isEmpty || result.rejectedCount > 0 {
             throw StoreSyncError.payloadDiffers(result.drift, rejectedCount: result.rejectedCount)
         }
         if options.reportsKeys {
             result.keys = StoreSyncResult.Keys(
-                inserted: try await pass.keys(of: pass.state.tally.inserted(layout), layout),
-                updated: try await pass.keys(of: pass.state.tally.updated(layout), layout),
-                deleted: pass.state.tally.deletedKeys(layout))
+                inserted: try await pass.keys(of: pass.state.counts.inserted(layout), layout),
+                updated: try await pass.keys(of: pass.state.counts.updated(layout), layout),
+                deleted: pass.state.counts.deletedKeys(layout))
         }
         return result
     }
@@ -252,7 +252,7 @@ struct SyncRequest: Sendable {
         try await pass.settleValues()
         try await pass.settlePendingLinks()
         try await pass.reportIncomplete()
-        return pass.state.tally.result(for: layout)
+        return pass.state.counts.result(for: layout)
     }
 
     /// The reader options for batches of the size that the store asks for.

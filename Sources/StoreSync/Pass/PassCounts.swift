@@ -4,7 +4,7 @@ import SyncStore
 
 /// The counts, drift and rejected objects of a pass. An object that the pass meets twice counts
 /// once.
-struct SyncTally {
+struct PassCounts {
     /// What the pass saw of the entities that share a root, and did to them.
     private struct Rows {
         /// The objects of the payload, from all readings.
