@@ -95,7 +95,7 @@ package struct JSONStore: Sendable {
             try await change { transaction in
                 let result = try await request.run(payloads(), in: transaction).summary
                 try await BookmarkPlace.noteChanges(
-                    in: result, by: request, asList: request.sweeps && parent == nil, transaction)
+                    in: result, by: request, asList: request.deletesAbsent && parent == nil, transaction)
                 try await recorder?.succeed(result, in: transaction)
                 return result
             }

@@ -66,7 +66,7 @@ final class ChangeCall: Sendable {
     /// Notes the end of a run.
     func end(_ pass: SyncPass, of entity: String) {
         state.withLock { state in
-            state.removalCounts[entity] = pass.sweptCount
+            state.removalCounts[entity] = pass.deletedCount
             state.remainingRunCount -= 1
             state.failedCount += pass.state.counts.rejectedCount - state.countedObjectCount
             state.countedObjectCount = 0

@@ -136,7 +136,7 @@ final class PassPages {
     ///
     /// Removals in a row are made together.
     private func removeWhatIsDue() async throws {
-        guard isRemovalDue, request.sweeps, let endChange else { return }
+        guard isRemovalDue, request.deletesAbsent, let endChange else { return }
         try await endChange(gone)
         gone = []
         isRemovalDue = false

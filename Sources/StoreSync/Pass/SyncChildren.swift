@@ -39,7 +39,7 @@ struct SyncChildren {
     ///   - children: The objects of the payload, in order.
     ///   - scope: The children that the payload covers; nil if absent children are kept.
     func relate(
-        _ children: [Int64], sweeping scope: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?,
+        _ children: [Int64], deletingAbsent scope: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?,
         in pass: SyncPass
     ) async throws {
         let named = ObjectSet(children)
@@ -49,7 +49,7 @@ struct SyncChildren {
             try await pass.transaction.fetch(query, batchRowCount: 1000) { absent += $0.map(\.object) }
             query.objects = .only(absent)
             if let inverse = pass.model.inverse(of: relationship), !inverse.isToMany {
-                try await pass.sweep(query, limit: limit)
+                try await pass.deleteAbsent(query, limit: limit)
                 // Kept objects stay linked.
                 absent = []
             }

@@ -31,7 +31,7 @@ extension SyncPass {
         }
         if !state.orphaned.isEmpty || gone != nil {
             try await removeOrphaned()
-            if let gone { try await sweep(gone, isCertain: true, limit: limit) }
+            if let gone { try await deleteAbsent(gone, isCertain: true, limit: limit) }
         }
         state.endChange()
     }
@@ -135,7 +135,7 @@ extension SyncPass {
     ///   - limit: The removal limit, and the number of objects that it refers to.
     /// - Throws: `StoreSyncError.removalLimitExceeded` if the limit does not allow the deletion and
     ///   its action is to abort.
-    func sweep(
+    func deleteAbsent(
         _ absent: StoreQuery, isCertain: Bool = false, limit: (limit: RemovalLimit, localCount: Int)?
     ) async throws {
         let layout = try model.layout(of: absent.entity)
@@ -143,7 +143,7 @@ extension SyncPass {
         let isDoubtful = state.counts.mayLackObjects && !isCertain
         if limit != nil || isDoubtful {
             let count = try await transaction.count(absent)
-            let removals = sweptCount + count
+            let removals = deletedCount + count
             var isKept = isDoubtful
             if let (limit, localCount) = limit, !limit.allows(removals: removals, of: localCount) {
                 guard limit.action != .abort else {
@@ -153,7 +153,7 @@ extension SyncPass {
                 isKept = true
             }
             if isKept { return state.counts.countKept(count, of: layout) }
-            sweptCount = removals
+            deletedCount = removals
         }
         try await keepShared(absent)
         try await remove(absent)

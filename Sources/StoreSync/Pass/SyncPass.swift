@@ -11,7 +11,7 @@ import SyncStore
 /// entities and relationships, not on the number of objects. ``PassState`` decides what counts.
 ///
 /// A ``SyncRequest`` drives the pass. It calls `mergeListed` for each batch, `endReading()` and
-/// `finish()` after the last one, then `sweep`, `settleValues()`, `settlePendingLinks()` and
+/// `finish()` after the last one, then `deleteAbsent`, `settleValues()`, `settlePendingLinks()` and
 /// `reportIncomplete()`.
 final class SyncPass {
     let transaction: any StoreTransaction
@@ -28,7 +28,7 @@ final class SyncPass {
     /// Whether the store has identifiers that wait for their objects; nil if that is not known.
     var hasPendingLinks: Bool?
     /// The number of objects that the ended changes deleted, for the removal limit.
-    var sweptCount = 0
+    var deletedCount = 0
     /// The versions of the list's objects; nil if they are not compared.
     var versions: ListVersions?
     /// The call of which the pass is a run; nil for a sync of its own.

@@ -35,7 +35,7 @@ struct SyncRequest: Sendable {
     }
 
     /// Whether objects that are absent from the payload are deleted at the end.
-    var sweeps: Bool {
+    var deletesAbsent: Bool {
         !rules.isImport && options.operations.contains(.delete)
     }
 
@@ -65,7 +65,7 @@ struct SyncRequest: Sendable {
         let layout = try mapper.mapping(of: entity).layout
         let pass = SyncPass(transaction, mapper: mapper, rules: rules, list: layout)
         pass.call = call
-        pass.sweptCount = call?.removalCount(of: entity) ?? 0
+        pass.deletedCount = call?.removalCount(of: entity) ?? 0
         let children = try await SyncChildren(parent, of: layout, in: pass)
         pass.listParent = children.map { ($0.relationship, $0.parent) }
         let scope = StoreQuery(entity, where: options.scope, objects: children?.linkedRows ?? .all)
@@ -91,7 +91,7 @@ struct SyncRequest: Sendable {
             // A cursor is worth nothing after a list that lacked objects: they may never change.
             if end.coverage == .everything, end.bookmark.cursor == end.cautiousBookmark.cursor {
                 // Reading again is pointless if nothing is absent, or if objects were left out.
-                guard sweeps, !pass.state.counts.mayLackObjects, try await pass.mayLack(absent, of: layout),
+                guard deletesAbsent, !pass.state.counts.mayLackObjects, try await pass.mayLack(absent, of: layout),
                     try await transaction.count(absent) > 0
                 else { break }
             }
@@ -109,14 +109,15 @@ struct SyncRequest: Sendable {
             absent = self.absent(of: scope, pages, pass, layout, end)
         }
         try await pass.finish()
-        let named = sweeps ? try await pass.namedIdentities() : [:]
-        let newerCount = sweeps && children == nil ? try await pass.countNewer(in: scope, absent.objects) : 0
+        let named = deletesAbsent ? try await pass.namedIdentities() : [:]
+        let newerCount = deletesAbsent && children == nil ? try await pass.countNewer(in: scope, absent.objects) : 0
         if newerCount > 0 { pass.state.counts.countKept(newerCount, of: layout) }
         if let children {
-            try await children.relate(pages.objects, sweeping: sweeps ? scope : nil, limit: limit, in: pass)
-        } else if sweeps, proof != nil || end.coverage != .everything || pass.state.counts.mayLackObjects {
-            try await pass.sweep(absent, isCertain: end.coverage != .everything, limit: limit)
-        } else if sweeps, try await pass.mayLack(absent, of: layout) {
+            try await children.relate(
+                pages.objects, deletingAbsent: deletesAbsent ? scope : nil, limit: limit, in: pass)
+        } else if deletesAbsent, proof != nil || end.coverage != .everything || pass.state.counts.mayLackObjects {
+            try await pass.deleteAbsent(absent, isCertain: end.coverage != .everything, limit: limit)
+        } else if deletesAbsent, try await pass.mayLack(absent, of: layout) {
             pass.state.counts.countKept(try await transaction.count(absent), of: layout)
         }
         try await pass.rememberDeleted(named)
@@ -145,7 +146,7 @@ struct SyncRequest: Sendable {
         if end.lacksObjects, summary.counts.kept == 0, let doubt = end.doubt {
             summary.warnings.append("objects may be missing: \(doubt)")
         }
-        if !sweeps, !pages.gone.isEmpty {
+        if !deletesAbsent, !pages.gone.isEmpty {
             summary.warnings.append(
                 "\(pages.gone.count) objects that are gone were kept, because the options do not allow to delete")
         }
@@ -207,7 +208,7 @@ struct SyncRequest: Sendable {
     private func limit(
         in scope: StoreQuery, _ transaction: any StoreTransaction
     ) async throws -> (limit: RemovalLimit, localCount: Int)? {
-        guard sweeps, let limit = options.removalLimit else { return nil }
+        guard deletesAbsent, let limit = options.removalLimit else { return nil }
         if let known = call?.localCount(of: entity) { return (limit, known) }
         let count = try await transaction.count(scope)
         call?.setLocalCount(count, of: entity)

@@ -64,7 +64,7 @@ extension JSONStore {
                     let isComplete = summary.countsByEntity.values.allSatisfy { $0.kept == 0 }
                     try await place.write(isComplete ? end.bookmark : nil, transaction)
                     try await BookmarkPlace.noteChanges(
-                        in: summary, by: request, asList: request.sweeps && summary.coverage == .everything,
+                        in: summary, by: request, asList: request.deletesAbsent && summary.coverage == .everything,
                         except: place, transaction)
                     let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
                     try await recorder?.succeed(summary, transfer: transfer, in: transaction)
