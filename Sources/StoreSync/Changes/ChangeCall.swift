@@ -64,7 +64,7 @@ final class ChangeCall: Sendable {
     }
 
     /// Notes the end of a run.
-    func end(_ pass: SyncPass, of entity: String) {
+    func end(_ pass: StorePass, of entity: String) {
         state.withLock { state in
             state.removalCounts[entity] = pass.deletedCount
             state.remainingRunCount -= 1

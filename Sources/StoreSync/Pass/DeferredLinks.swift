@@ -4,7 +4,7 @@ import SyncStore
 
 /// Links to objects that the store did not have when an identifier named them.
 ///
-/// A later part of the payload may insert the objects. ``SyncPass`` adds statements while it
+/// A later part of the payload may insert the objects. ``StorePass`` adds statements while it
 /// merges, and makes them at the end.
 struct DeferredLinks {
     /// A stored object, or a row of the relationship's batch in `unknown`.

@@ -31,7 +31,7 @@ struct IncompleteObjects {
     }
 }
 
-extension SyncPass {
+extension StorePass {
     /// Reports objects that lack a mandatory relationship at the end of the pass.
     ///
     /// - Throws: `MappingError.unfit` in an import of a dialect that demands mandatory values.

@@ -55,7 +55,7 @@ struct ListVersions {
     }
 }
 
-extension SyncPass {
+extension StorePass {
     /// Skips the records of the list that are older than their stored objects.
     ///
     /// An object that the list has had before is not compared: of two elements the later one

@@ -167,7 +167,7 @@ extension PassState {
     }
 }
 
-extension SyncPass {
+extension StorePass {
     /// Finds the targets of the list's elements that move after the list has been read.
     func moves(of merged: MergedElements, _ links: GroupLinks) async throws -> PassState.Share {
         guard !rules.isImport, rules.mode(of: links.relationship) != .retain, let inverse = links.inverse

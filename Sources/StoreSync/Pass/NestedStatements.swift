@@ -56,7 +56,7 @@ struct NestedStatements {
     }
 }
 
-extension SyncPass {
+extension StorePass {
     /// Ends a reading of the list. Moves what the list has moved, and applies what waits.
     func endReading() async throws {
         try await linkMoved()

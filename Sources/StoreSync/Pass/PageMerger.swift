@@ -10,7 +10,7 @@ struct PageMerger {
     typealias Collect = ([Found]) -> Void
 
     let request: SyncRequest
-    let pass: SyncPass
+    let pass: StorePass
     /// Receives the objects of each batch; nil if nothing needs them.
     let collect: Collect?
 
@@ -74,7 +74,7 @@ struct PageMerger {
     }
 }
 
-extension SyncPass {
+extension StorePass {
     /// Finds the stored objects of a batch, and reports elements without a key.
     ///
     /// - Parameter elementIndex: Returns the index in the payload of an ordinal's element.

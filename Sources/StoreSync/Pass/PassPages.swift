@@ -7,7 +7,7 @@ import SyncStore
 final class PassPages {
     private let request: SyncRequest
     private let source: any RemotePass
-    private let pass: SyncPass
+    private let pass: StorePass
     private let report: @Sendable (StoreSyncOptions.Progress) -> Void
     private(set) var progress = StoreSyncOptions.Progress()
     /// The objects of all pages, in order; empty unless the request has a parent.
@@ -46,7 +46,7 @@ final class PassPages {
     var count: Int { digests.count }
 
     init(
-        _ request: SyncRequest, of source: any RemotePass, into pass: SyncPass,
+        _ request: SyncRequest, of source: any RemotePass, into pass: StorePass,
         report: @escaping @Sendable (StoreSyncOptions.Progress) -> Void
     ) {
         self.request = request

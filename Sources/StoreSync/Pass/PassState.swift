@@ -5,7 +5,7 @@ import SyncStore
 
 /// What a pass has read and done so far, and what waits for its end.
 ///
-/// The state needs no store. ``SyncPass`` asks it what counts, and carries that out.
+/// The state needs no store. ``StorePass`` asks it what counts, and carries that out.
 struct PassState {
     let model: DataModel
     let rules: SyncRules

@@ -78,7 +78,7 @@ struct PendingLink {
     }
 }
 
-extension SyncPass {
+extension StorePass {
     /// Settles the identifiers that earlier passes stored and those of this pass.
     ///
     /// Links stored identifiers whose objects have come. Deletes those that the payload states anew

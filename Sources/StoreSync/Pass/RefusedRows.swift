@@ -22,7 +22,7 @@ struct RefusedRows {
     }
 }
 
-extension SyncPass {
+extension StorePass {
     /// Merges records. Rows that the store refuses are set aside, or fail with the place of their
     /// elements.
     ///

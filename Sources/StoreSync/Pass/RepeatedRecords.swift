@@ -44,7 +44,7 @@ struct RepeatedRecords {
     }
 }
 
-extension SyncPass {
+extension StorePass {
     /// Whether nested records of an entity may be repeated, and their merge depends on nothing but
     /// their cells.
     func mayRepeat(_ merge: GroupMerge) -> Bool {

@@ -16,7 +16,7 @@ struct SyncChildren {
     ///
     /// - Throws: `StoreSyncError.noParent` unless exactly one object matches the predicate;
     ///   `noRelationship` unless exactly one relationship is suitable.
-    init?(_ parent: StoreSyncOptions.Parent?, of child: EntityLayout, in pass: SyncPass) async throws {
+    init?(_ parent: StoreSyncOptions.Parent?, of child: EntityLayout, in pass: StorePass) async throws {
         guard let parent else { return nil }
         relationship = try parent.relationship(to: child, in: pass.model)
         layout = try pass.model.layout(of: parent.entity)
@@ -40,7 +40,7 @@ struct SyncChildren {
     ///   - scope: The children that the payload covers; nil if absent children are kept.
     func relate(
         _ children: [Int64], deletingAbsent scope: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?,
-        in pass: SyncPass
+        in pass: StorePass
     ) async throws {
         let named = ObjectSet(children)
         var absent: [Int64] = []

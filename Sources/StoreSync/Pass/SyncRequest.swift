@@ -63,7 +63,7 @@ struct SyncRequest: Sendable {
         progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void
     ) async throws -> PassEnd {
         let layout = try mapper.mapping(of: entity).layout
-        let pass = SyncPass(transaction, mapper: mapper, rules: rules, list: layout)
+        let pass = StorePass(transaction, mapper: mapper, rules: rules, list: layout)
         pass.call = call
         pass.deletedCount = call?.removalCount(of: entity) ?? 0
         let children = try await SyncChildren(parent, of: layout, in: pass)
@@ -190,7 +190,7 @@ struct SyncRequest: Sendable {
 
     /// The objects to delete: those named as gone by a source of changes; those not seen otherwise.
     private func absent(
-        of scope: StoreQuery, _ pages: PassPages, _ pass: SyncPass, _ layout: EntityLayout, _ end: RemoteEnd
+        of scope: StoreQuery, _ pages: PassPages, _ pass: StorePass, _ layout: EntityLayout, _ end: RemoteEnd
     ) -> StoreQuery {
         var absent = scope
         if end.coverage != .everything {
@@ -216,7 +216,7 @@ struct SyncRequest: Sendable {
     }
 
     /// The result of a finished pass.
-    private func result(of pass: SyncPass) async throws -> StoreSyncResult {
+    private func result(of pass: StorePass) async throws -> StoreSyncResult {
         let layout = try mapper.mapping(of: entity).layout
         var result = pass.state.counts.result(for: layout)
         if options.failsOnDrift, !result.drift.isEmpty || result.rejectedCount > 0 {
@@ -243,7 +243,7 @@ struct SyncRequest: Sendable {
         var writer = JSONWriter()
         try writer.value(json)
         try collector.add(writer.bytes, index: 0)
-        let pass = SyncPass(transaction, mapper: mapper, rules: rules)
+        let pass = StorePass(transaction, mapper: mapper, rules: rules)
         if let batch = try collector.takeBatch() {
             try await pass.merge(
                 batch, Origin(policy: rules.policy, known: stored.object))

@@ -5,7 +5,7 @@ import SyncStore
 // The targets of a group's to-one relationships are merged before the group if the order does not
 // matter. New objects of the group are then inserted with their links, and the merge compares the
 // links of the others with their values. This saves a separate linking statement.
-extension SyncPass {
+extension StorePass {
     /// The maximum number of early relationships. More would make the statements of a merge too
     /// long to pay off.
     private static let earlyLimit = 3

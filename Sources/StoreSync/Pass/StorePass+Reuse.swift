@@ -4,7 +4,7 @@ import SyncStore
 
 // An object without an identity is found by the object that owns it, so that a repeated payload
 // does not insert it again.
-extension SyncPass {
+extension StorePass {
     /// Finds the stored objects for elements without an identity of their own.
     ///
     /// The candidates are the objects that the relationship leads to, and those that an earlier

@@ -8,7 +8,7 @@ import SyncStoreTesting
 import Testing
 
 /// Objects whose class the payload states, and that change it; on every store.
-@Suite(.endsInTime) struct ClassChangeTests {
+@Suite(.endsInTime) struct EntityChangeTests {
     private static func mapper() throws -> RecordMapper {
         let model = try DataModel {
             SyncEntity("Vehicle", identity: "id", userInfo: ["entityMapperName": "Type"]) {

@@ -2,7 +2,7 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-extension SyncPass {
+extension StorePass {
     /// Links the objects of a group to the merged elements of a relationship.
     ///
     /// - Parameter isLinked: Whether a source has its link already.

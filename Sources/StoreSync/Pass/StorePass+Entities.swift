@@ -5,7 +5,7 @@ import SyncStore
 
 // A stored object cannot change its entity. If the payload states another entity, an object of that
 // entity replaces it, with its values and links.
-extension SyncPass {
+extension StorePass {
     /// Skips or replaces stored objects that the payload states to be of another entity.
     ///
     /// An object keeps its entity if the payload has stated it before. A replaced object is

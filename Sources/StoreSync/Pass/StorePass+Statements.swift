@@ -19,7 +19,7 @@ struct KnownObjects {
 
 // Of several statements about an attribute, one counts: the later one of the list, or the first one
 // of nested objects.
-extension SyncPass {
+extension StorePass {
     /// Finds the stored objects of nested records that the payload has stated before.
     ///
     /// Skips records that must not be inserted and match no object.

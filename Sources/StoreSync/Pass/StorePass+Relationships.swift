@@ -4,7 +4,7 @@ import SyncModel
 import SyncStore
 
 // The values of relationships: merge what is nested, then link.
-extension SyncPass {
+extension StorePass {
     /// Merges the objects nested in a group by one relationship, and links the group's objects to
     /// them.
     ///

@@ -4,7 +4,7 @@ import SyncStore
 
 // Objects without a value that their entity demands. They are refused before the merge, because
 // only the store knows which of them are new.
-extension SyncPass {
+extension StorePass {
     /// Skips the records whose object would have no value for a mandatory attribute, as the
     /// contract demands.
     ///

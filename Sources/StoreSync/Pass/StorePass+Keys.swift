@@ -3,7 +3,7 @@ import SyncModel
 import SyncStore
 
 // The objects that records match, and the problems of records without a key or a mandatory value.
-extension SyncPass {
+extension StorePass {
     /// Finds the matches of the records that do not match by identity. Rejects those that lack
     /// their key or their parent.
     func match(_ merge: inout GroupMerge) {

@@ -13,7 +13,7 @@ import SyncStore
 /// A ``SyncRequest`` drives the pass. It calls `mergeListed` for each batch, `endReading()` and
 /// `finish()` after the last one, then `deleteAbsent`, `settleValues()`, `settlePendingLinks()` and
 /// `reportIncomplete()`.
-final class SyncPass {
+final class StorePass {
     let transaction: any StoreTransaction
     let mapper: RecordMapper
     let rules: SyncRules

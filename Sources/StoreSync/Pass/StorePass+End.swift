@@ -4,7 +4,7 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-extension SyncPass {
+extension StorePass {
     /// Ends the merging. Links objects that were named before they came, and deletes objects that
     /// lost their source.
     func finish() async throws {
