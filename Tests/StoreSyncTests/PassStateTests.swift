@@ -141,7 +141,7 @@ import Testing
     // MARK: What nested statements get
 
     /// A nested statement about the users of a company that has users 5 and 6.
-    struct Claim: Sendable, CustomTestStringConvertible {
+    struct Statement: Sendable, CustomTestStringConvertible {
         let users: [Int]
         /// The users whose company the payload has stated before.
         let decided: [ObjectID]
@@ -152,15 +152,15 @@ import Testing
         var testDescription: String { "\(users) after statements of \(decided)" }
     }
 
-    static let claims = [
-        Claim(users: [5, 7], decided: [], targets: [5, 7], differs: false),
-        Claim(users: [5, 7], decided: [5], targets: [5, 7], differs: false),
-        Claim(users: [5, 7], decided: [7], targets: [5]),
-        Claim(users: [5], decided: [6], targets: [5, 6]),
-        Claim(users: [7], decided: [6, 7], targets: [6]),
+    static let statements = [
+        Statement(users: [5, 7], decided: [], targets: [5, 7], differs: false),
+        Statement(users: [5, 7], decided: [5], targets: [5, 7], differs: false),
+        Statement(users: [5, 7], decided: [7], targets: [5]),
+        Statement(users: [5], decided: [6], targets: [5, 6]),
+        Statement(users: [7], decided: [6, 7], targets: [6]),
     ]
 
-    @Test(arguments: claims) func aNestedStatementKeepsWhatWasDecided(row: Claim) throws {
+    @Test(arguments: statements) func aNestedStatementKeepsWhatWasDecided(row: Statement) throws {
         var world = try World()
         let inverse = try world.relationship("User.company")
         world.state.statements.insert(row.decided, inverse, targets: [], inverse: nil)

@@ -30,7 +30,7 @@ struct BatchCuts {
     }
 
     /// One occurrence of an object in the batch, at any depth.
-    private struct Mention {
+    private struct Statement {
         /// The ordinal of the list's element that contains it.
         let element: Int
         /// The index of its group in `places`, and its row in the group.
@@ -65,7 +65,7 @@ struct BatchCuts {
         guard batch.groups.count > 1 || batch.groups.contains(where: \.hasNested) else { return [] }
         var cuts = BatchCuts(model)
         cuts.visit(batch) { $0 }
-        for (object, mentions) in cuts.repeatedMentions() { cuts.addValues(of: object, mentions) }
+        for (object, statements) in cuts.repeatedStatements() { cuts.addValues(of: object, statements) }
         cuts.addTargets()
         // For each element that must begin a part, the last earlier element that it contradicts.
         var last: [Int: Int] = [:]
@@ -97,16 +97,16 @@ struct BatchCuts {
         }
     }
 
-    /// The mentions of each object that is mentioned more than once.
-    private func repeatedMentions() -> [Identity: [Mention]] {
+    /// The statements of each object that is stated more than once.
+    private func repeatedStatements() -> [Identity: [Statement]] {
         let roots = places.map { model.layouts[$0.group.mapping.layout.index].root }
         var seen: Set<Int> = []
         let repeated = Set(roots.filter { !seen.insert($0).inserted })
-        var mentions: [Identity: [Mention]] = [:]
+        var statements: [Identity: [Statement]] = [:]
         for (place, root) in zip(places.indices, roots) {
             let group = places[place].group
             let slots = group.mapping.layout.identitySlots
-            // If all mentions are in one place, only the order of nested objects matters.
+            // If all statements are in one place, only the order of nested objects matters.
             guard !slots.isEmpty, repeated.contains(root) || group.hasNested else { continue }
             group.records.withReader { reader in
                 guard repeated.contains(root) || !reader.isAscending(slot: slots[0]) else { return }
@@ -115,31 +115,31 @@ struct BatchCuts {
                         continue
                     }
                     let values = slots.compactMap { reader.value(row: row, slot: $0) }
-                    mentions[Identity(root: root, values: values), default: []].append(
-                        Mention(element: element, place: place, row: row))
+                    statements[Identity(root: root, values: values), default: []].append(
+                        Statement(element: element, place: place, row: row))
                 }
             }
         }
-        return mentions.filter { $0.value.count > 1 }
+        return statements.filter { $0.value.count > 1 }
     }
 
-    /// Adds what the mentions of an object state.
-    private mutating func addValues(of object: Identity, _ mentions: [Mention]) {
-        let isInOnePlace = mentions.allSatisfy { $0.place == mentions[0].place }
-        func add(_ property: Property, _ value: [[AttributeValue?]], _ mention: Mention) {
-            values[Subject(object: object, property: property), default: []].append((mention.element, value))
+    /// Adds what the statements of an object state.
+    private mutating func addValues(of object: Identity, _ statements: [Statement]) {
+        let isInOnePlace = statements.allSatisfy { $0.place == statements[0].place }
+        func add(_ property: Property, _ value: [[AttributeValue?]], _ statement: Statement) {
+            values[Subject(object: object, property: property), default: []].append((statement.element, value))
         }
-        for mention in mentions {
-            let group = places[mention.place].group
-            add(.entity, [[.int(Int64(group.mapping.layout.index))]], mention)
+        for statement in statements {
+            let group = places[statement.place].group
+            add(.entity, [[.int(Int64(group.mapping.layout.index))]], statement)
             // Rows of one place are combined.
             for slot in isInOnePlace ? 0..<0 : 0..<group.records.columnCount {
-                guard let value = group.records.value(row: mention.row, slot: slot) else { continue }
-                add(.attribute(slot), [[value]], mention)
+                guard let value = group.records.value(row: statement.row, slot: slot) else { continue }
+                add(.attribute(slot), [[value]], statement)
             }
             for (index, nested) in group.nested.enumerated() {
-                guard let targets = nested?.targets(of: mention.row, isWhole: isInOnePlace) else { continue }
-                add(.relationship(index), targets, mention)
+                guard let targets = nested?.targets(of: statement.row, isWhole: isInOnePlace) else { continue }
+                add(.relationship(index), targets, statement)
             }
         }
     }

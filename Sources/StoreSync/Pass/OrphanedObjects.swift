@@ -54,7 +54,7 @@ struct OrphanedObjects {
     }
 
     /// The objects without an identity that a source lost.
-    func lost(of source: ObjectID, by relationship: EntityLayout.Relationship) -> [ObjectID] {
+    func former(of source: ObjectID, by relationship: EntityLayout.Relationship) -> [ObjectID] {
         former[relationship.id]?[source] ?? []
     }
 

@@ -24,7 +24,7 @@ struct Statements {
     private var former: [EntityLayout.Relationship.ID: ObjectSet] = [:]
     /// The objects whose only target the payload has stated from the other end, by the relationship
     /// that starts from them.
-    private var claimed: [EntityLayout.Relationship.ID: ObjectSet] = [:]
+    private var statedTargets: [EntityLayout.Relationship.ID: ObjectSet] = [:]
 
     /// Begins a page of the payload.
     mutating func beginPage() {
@@ -149,10 +149,10 @@ struct Statements {
     /// The objects whose relationship the payload has stated.
     struct Stated {
         fileprivate let sources: ObjectSet?
-        fileprivate let claimed: ObjectSet?
+        fileprivate let statedTargets: ObjectSet?
 
         /// Whether the payload has stated the relationship of no object.
-        var isEmpty: Bool { sources == nil && claimed == nil }
+        var isEmpty: Bool { sources == nil && statedTargets == nil }
 
         /// Whether the payload has stated the relationship of any object from the end where it
         /// starts.
@@ -160,14 +160,14 @@ struct Statements {
 
         /// Whether the payload has stated the relationship of an object, from either end.
         func contains(_ object: ObjectID) -> Bool {
-            sources?.contains(object) == true || claimed?.contains(object) == true
+            sources?.contains(object) == true || statedTargets?.contains(object) == true
         }
     }
 
     /// The objects whose relationship the payload has stated. The value must not live until the
     /// next statement, which would have to copy it.
     func stated(_ relationship: EntityLayout.Relationship) -> Stated {
-        Stated(sources: sources[relationship.id], claimed: claimed[relationship.id])
+        Stated(sources: sources[relationship.id], statedTargets: statedTargets[relationship.id])
     }
 
     /// Whether the payload has stated a relationship of an object in this or an earlier change,
@@ -199,7 +199,7 @@ struct Statements {
         sources.insert(objects, for: relationship.id)
         sourcesInPage?.insert(objects, for: relationship.id)
         guard let inverse, !inverse.isToMany else { return }
-        claimed.insert(targets.compactMap(\.self), for: inverse.id)
+        statedTargets.insert(targets.compactMap(\.self), for: inverse.id)
         sourcesInPage?.insert(targets.compactMap(\.self), for: inverse.id)
     }
 }

@@ -42,7 +42,7 @@ extension StorePass {
         let parents = Set((ordinals + scoped.map(\.ordinal)).compactMap(owners) + emptied)
         var children = try await targets(of: parents.sorted(), by: relationship)
         for parent in parents {
-            let lost = state.orphaned.lost(of: parent, by: relationship)
+            let lost = state.orphaned.former(of: parent, by: relationship)
             if !lost.isEmpty { children[parent, default: []] += lost.filter { children[parent]?.contains($0) != true } }
         }
         guard !children.isEmpty else { return ([:], [:]) }
