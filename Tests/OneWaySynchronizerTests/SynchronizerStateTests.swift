@@ -8,7 +8,7 @@ import Testing
     typealias Event = SynchronizerState.Event
     typealias Effect = SynchronizerState.Effect
 
-    private let begin: [Effect] = [.publishStatus(isSyncing: true), .beginPass(founder: 1)]
+    private let begin: [Effect] = [.publishStatus(isSyncing: true), .beginPass(firstWaiter: 1)]
     private let idle = Effect.publishStatus(isSyncing: false)
 
     /// The effects of each event, one after another.
@@ -27,8 +27,8 @@ import Testing
         #expect(
             effects(of: [ask(1), ask(2), ask(3), .passEnded, ask(4), .passEnded, .passEnded]) == [
                 begin, [], [],
-                [.answer([1], .passResult), .beginPass(founder: 2)], [],
-                [.answer([2, 3], .passResult), .beginPass(founder: 4)],
+                [.answer([1], .passResult), .beginPass(firstWaiter: 2)], [],
+                [.answer([2, 3], .passResult), .beginPass(firstWaiter: 4)],
                 [.answer([4], .passResult), idle],
             ])
     }
@@ -37,39 +37,39 @@ import Testing
         #expect(
             effects(of: [ask(1, [7]), ask(2, [8]), ask(3, [7]), ask(4, [8]), .passEnded, .passEnded, .passEnded]) == [
                 begin, [], [], [],
-                [.answer([1], .passResult), .beginPass(founder: 2)],
-                [.answer([2, 4], .passResult), .beginPass(founder: 3)],
+                [.answer([1], .passResult), .beginPass(firstWaiter: 2)],
+                [.answer([2, 4], .passResult), .beginPass(firstWaiter: 3)],
                 [.answer([3], .passResult), idle],
             ])
     }
 
-    @Test func theFounderOfAPassIsKnownToThoseWhoJoinIt() {
+    @Test func theFirstWaiterOfAPassIsKnownToThoseWhoJoinIt() {
         var state = State()
-        #expect(state.founder(for: []) == nil)
+        #expect(state.firstWaiter(for: []) == nil)
         _ = state.handle(ask(1))
-        #expect(state.founder(for: []) == nil)
+        #expect(state.firstWaiter(for: []) == nil)
         _ = state.handle(ask(2))
-        #expect(state.founder(for: []) == 2 && state.founder(for: [7]) == nil)
+        #expect(state.firstWaiter(for: []) == 2 && state.firstWaiter(for: [7]) == nil)
         _ = state.handle(.cancelRequested)
-        #expect(state.founder(for: []) == nil)
+        #expect(state.firstWaiter(for: []) == nil)
         _ = state.handle(ask(3))
-        #expect(state.founder(for: []) == 3)
+        #expect(state.firstWaiter(for: []) == 3)
     }
 
     @Test func aQueuedPassThatNobodyWaitsForAnyMoreIsDropped() {
         #expect(
             effects(of: [ask(1), ask(2), .waiterCancelled(2), .passEnded]) == [
                 begin, [],
-                [.dropPass(founder: 2), .answer([2], .stoppedWaiting)],
+                [.dropPass(firstWaiter: 2), .answer([2], .stoppedWaiting)],
                 [.answer([1], .passResult), idle],
             ])
     }
 
-    @Test func aQueuedPassOutlivesItsFounder() {
+    @Test func aQueuedPassOutlivesItsFirstWaiter() {
         #expect(
             effects(of: [ask(1), ask(2), ask(3), .waiterCancelled(2), .passEnded, .passEnded]) == [
                 begin, [], [], [.answer([2], .stoppedWaiting)],
-                [.answer([1], .passResult), .beginPass(founder: 2)],
+                [.answer([1], .passResult), .beginPass(firstWaiter: 2)],
                 [.answer([3], .passResult), idle],
             ])
     }
@@ -78,7 +78,7 @@ import Testing
         #expect(
             effects(of: [ask(1), ask(2), .waiterCancelled(1), .passEnded, .passEnded]) == [
                 begin, [], [.answer([1], .stoppedWaiting)],
-                [.beginPass(founder: 2)],
+                [.beginPass(firstWaiter: 2)],
                 [.answer([2], .passResult), idle],
             ])
     }
@@ -90,7 +90,7 @@ import Testing
             ])
         #expect(
             effects(of: [ask(1), ask(2), .waiterCancelled(1), .waiterCancelled(2), .passEnded]) == [
-                begin, [], [.answer([1], .stoppedWaiting)], [.dropPass(founder: 2), .cancelPass],
+                begin, [], [.answer([1], .stoppedWaiting)], [.dropPass(firstWaiter: 2), .cancelPass],
                 [.answer([2], .cancelledPass), idle],
             ])
     }
@@ -98,7 +98,7 @@ import Testing
     @Test func cancelDropsTheQueuedPassesAndCancelsEveryCaller() {
         #expect(
             effects(of: [ask(1), ask(2), ask(3, [7]), .cancelRequested, .passEnded]) == [
-                begin, [], [], [.dropPass(founder: 2), .dropPass(founder: 3), .cancelPass],
+                begin, [], [], [.dropPass(firstWaiter: 2), .dropPass(firstWaiter: 3), .cancelPass],
                 [.answer([1, 2, 3], .cancelledPass), idle],
             ])
     }
@@ -107,7 +107,7 @@ import Testing
         #expect(
             effects(of: [ask(1), .cancelRequested, ask(2), .passEnded, .passEnded]) == [
                 begin, [.cancelPass], [],
-                [.answer([1], .cancelledPass), .beginPass(founder: 2)],
+                [.answer([1], .cancelledPass), .beginPass(firstWaiter: 2)],
                 [.answer([2], .passResult), idle],
             ])
     }
@@ -206,17 +206,17 @@ private struct Walk {
         }
         for effect in situation.state.handle(event) {
             switch effect {
-            case .beginPass(let founder):
+            case .beginPass(let firstWaiter):
                 check(!situation.isPassRunning, "never two passes at once")
                 check(situation.publishedStatus, "a pass begins while the status says so")
-                check(!situation.dropped.contains(founder), "a pass that was dropped does not begin")
+                check(!situation.dropped.contains(firstWaiter), "a pass that was dropped does not begin")
                 check(situation.waiting.values.contains { !$0.isLeaving }, "a pass begins for somebody")
                 situation.isPassRunning = true
                 situation.isPassCancelled = false
                 situation.passesBegun += 1
-                situation.passScope = situation.scopes[founder] ?? []
-            case .dropPass(let founder):
-                check(situation.dropped.insert(founder).inserted, "a pass is dropped once")
+                situation.passScope = situation.scopes[firstWaiter] ?? []
+            case .dropPass(let firstWaiter):
+                check(situation.dropped.insert(firstWaiter).inserted, "a pass is dropped once")
             case .cancelPass:
                 check(situation.isPassRunning, "only a running pass is cancelled")
                 check(!situation.isPassCancelled, "a pass is cancelled once")

@@ -275,8 +275,8 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
         answers[waiter] = request.answer
         // The pass cannot begin before the running one has ended.
         runningContext?.raise(to: request.priority)
-        if let founder = state.founder(for: scope) {
-            contexts[founder]?.raise(to: request.priority)
+        if let firstWaiter = state.firstWaiter(for: scope) {
+            contexts[firstWaiter]?.raise(to: request.priority)
             context.drop()
         } else {
             contexts[waiter] = context
@@ -295,9 +295,9 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
         shared.withLock { $0.isSyncing = state.isSyncing }
         for effect in effects {
             switch effect {
-            case .beginPass(let founder): beginPass(contexts.removeValue(forKey: founder))
+            case .beginPass(let firstWaiter): beginPass(contexts.removeValue(forKey: firstWaiter))
             case .cancelPass: shared.withLock(\.control)?.stop(.cancelled)
-            case .dropPass(let founder): contexts.removeValue(forKey: founder)?.drop()
+            case .dropPass(let firstWaiter): contexts.removeValue(forKey: firstWaiter)?.drop()
             case .answer(let waiters, let answer): resume(waiters, with: result(for: answer))
             case .publishStatus(let isSyncing): publish(SyncStatus(isSyncing: isSyncing))
             }

@@ -24,7 +24,7 @@ package struct SynchronizerState: Equatable, Sendable {
         /// The leases of the requests.
         package var scope: Scope
         /// The first of the callers, whose context the pass runs in.
-        package var founder: Waiter
+        package var firstWaiter: Waiter
         /// The callers that still wait; never empty.
         package var waiters: [Waiter]
     }
@@ -59,11 +59,11 @@ package struct SynchronizerState: Equatable, Sendable {
 
     package enum Effect: Equatable, Sendable {
         /// Begin a pass in the context of this caller's request.
-        case beginPass(founder: Waiter)
+        case beginPass(firstWaiter: Waiter)
         /// Stop the running pass, then cancel its task.
         case cancelPass
         /// Release the context of a pass that will not begin.
-        case dropPass(founder: Waiter)
+        case dropPass(firstWaiter: Waiter)
         /// Resume these callers.
         case answer([Waiter], Answer)
         case publishStatus(isSyncing: Bool)
@@ -87,10 +87,10 @@ package struct SynchronizerState: Equatable, Sendable {
 
     /// The caller whose context would serve a request of this scope; nil if the request would found
     /// a pass.
-    package func founder(for scope: Scope) -> Waiter? {
+    package func firstWaiter(for scope: Scope) -> Waiter? {
         switch phase {
         case .idle: nil
-        case .running(_, let queue), .cancelling(_, let queue): queue.first { $0.scope == scope }?.founder
+        case .running(_, let queue), .cancelling(_, let queue): queue.first { $0.scope == scope }?.firstWaiter
         }
     }
 
@@ -99,7 +99,7 @@ package struct SynchronizerState: Equatable, Sendable {
         switch (phase, event) {
         case (.idle, .syncRequested(let waiter, _)):
             phase = .running(current: [waiter], queue: [])
-            return [.publishStatus(isSyncing: true), .beginPass(founder: waiter)]
+            return [.publishStatus(isSyncing: true), .beginPass(firstWaiter: waiter)]
 
         case (.idle, .cancelRequested), (.idle, .waiterCancelled), (.idle, .passEnded):
             return []
@@ -171,7 +171,7 @@ package struct SynchronizerState: Equatable, Sendable {
             return answers + [.publishStatus(isSyncing: false)]
         }
         phase = .running(current: group.waiters, queue: Array(queue.dropFirst()))
-        return answers + [.beginPass(founder: group.founder)]
+        return answers + [.beginPass(firstWaiter: group.firstWaiter)]
     }
 }
 
@@ -190,7 +190,7 @@ extension [SynchronizerState.Group] {
         if let index = firstIndex(where: { $0.scope == scope }) {
             self[index].waiters.append(waiter)
         } else {
-            append(SynchronizerState.Group(scope: scope, founder: waiter, waiters: [waiter]))
+            append(SynchronizerState.Group(scope: scope, firstWaiter: waiter, waiters: [waiter]))
         }
     }
 
@@ -200,11 +200,11 @@ extension [SynchronizerState.Group] {
     fileprivate mutating func remove(_ waiter: SynchronizerState.Waiter) -> [SynchronizerState.Effect]? {
         for index in indices where self[index].waiters.remove(waiter) {
             guard self[index].waiters.isEmpty else { return [] }
-            return [.dropPass(founder: remove(at: index).founder)]
+            return [.dropPass(firstWaiter: remove(at: index).firstWaiter)]
         }
         return nil
     }
 
     /// The effects that drop all groups.
-    fileprivate var drops: [SynchronizerState.Effect] { map { .dropPass(founder: $0.founder) } }
+    fileprivate var drops: [SynchronizerState.Effect] { map { .dropPass(firstWaiter: $0.firstWaiter) } }
 }
