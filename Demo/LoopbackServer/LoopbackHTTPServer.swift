@@ -64,7 +64,7 @@ package final class LoopbackHTTPServer: Sendable {
         self.shutdown = shutdown
         let acceptor = Acceptor(listener: listener, stopSignal: stopSignal, limits: limits, handler: handler)
         do throws(SystemThread.Failure) {
-            shutdown.adopt(
+            shutdown.use(
                 try SystemThread(name: "LoopbackServer") {
                     acceptor.run()
                     shutdown.finish()
@@ -122,7 +122,7 @@ private final class Shutdown: Sendable {
     private let end = Promise<Void>()
 
     /// Keeps the accepting thread, to join it at the end.
-    func adopt(_ thread: SystemThread) {
+    func use(_ thread: SystemThread) {
         self.thread.withLock { $0 = thread }
     }
 

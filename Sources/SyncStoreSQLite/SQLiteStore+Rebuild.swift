@@ -33,9 +33,9 @@ extension SQLiteStore {
     ///   - options: The options of the new store.
     ///   - body: Fills the new store.
     /// - Returns: The open store.
-    /// - Throws: The body's error; `SQLSchemaError.adoptedTable` if the store uses adopted tables;
-    ///   `SQLSchemaError.unfitForeignObject` if a foreign key of another table refers to the
-    ///   store's tables, or if a view, a trigger or a virtual table does not fit the new ones;
+    /// - Throws: The body's error; `SQLSchemaError.existingTable` if the store uses existing
+    ///   tables; `SQLSchemaError.unfitForeignObject` if a foreign key of another table refers to
+    ///   the store's tables, or if a view, a trigger or a virtual table does not fit the new ones;
     ///   `SQLiteError`.
     public static func rebuild(
         _ model: DataModel, at path: String, mapping: JSONMapping? = nil, history: SyncHistory? = nil,

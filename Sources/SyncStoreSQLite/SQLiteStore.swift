@@ -28,11 +28,12 @@ public import SyncStoreSQL
 /// ``rebuild(_:at:mapping:history:options:filling:)`` then creates the tables again.
 ///
 /// **Tables of other tools.** A table that existed before the store and that ``Options/naming``
-/// names is adopted: the store writes objects to it and adds columns to it, but never rebuilds or
-/// drops it. If such a table would change or reject values, the store does not open. Indices,
-/// triggers, views, foreign keys and columns that other tools add to the store's own tables survive
-/// changes of the model; one that cannot is an `SQLSchemaError.unfitForeignObject`. A trigger that
-/// keeps a row from being written, or that deletes further objects, makes the transaction fail.
+/// names is used as it is: the store writes objects to it and adds columns to it, but never
+/// rebuilds or drops it. If such a table would change or reject values, the store does not open.
+/// Indices, triggers, views, foreign keys and columns that other tools add to the store's own
+/// tables survive changes of the model; one that cannot is an `SQLSchemaError.unfitForeignObject`.
+/// A trigger that keeps a row from being written, or that deletes further objects, makes the
+/// transaction fail.
 ///
 /// NaN is stored as null.
 public final class SQLiteStore: CommitSignals.Source, ReportingStore {
@@ -64,8 +65,8 @@ public final class SQLiteStore: CommitSignals.Source, ReportingStore {
         public var naming = SQLNaming()
         /// Values for columns that the model does not have, by table and column; none by default.
         ///
-        /// They are written when a row is inserted. Use them for columns of adopted tables that are
-        /// `NOT NULL` without a default.
+        /// They are written when a row is inserted. Use them for columns of existing tables that
+        /// are `NOT NULL` without a default.
         public var suppliedValues: [String: [String: SQLSuppliedValue]] = [:]
         /// The stored form of dates; ISO 8601 text by default. Must not change for a file.
         public var dates = SQLNaming.DateStorage.iso8601

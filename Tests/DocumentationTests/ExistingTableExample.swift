@@ -1,7 +1,7 @@
 import OneWaySyncSQLite
 
 /// The guide about existing tables, compiled.
-private func adoptTable(_ path: String) async throws -> SQLiteStore {
+private func useTable(_ path: String) async throws -> SQLiteStore {
     var options = SQLiteStore.Options()
     options.naming = SQLNaming(tables: ["User": "users"], rowColumn: "rowid")
     options.suppliedValues = [

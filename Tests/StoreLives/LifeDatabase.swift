@@ -4,7 +4,7 @@ package import SyncStore
 /// A database that lives beside a store in memory.
 package protocol LifeDatabase: Sendable {
     /// Whether somebody else makes the tables, which can only get further columns.
-    var isAdopted: Bool { get }
+    var isExisting: Bool { get }
 
     /// Makes the tables of somebody else.
     ///

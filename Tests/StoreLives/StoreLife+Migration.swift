@@ -12,7 +12,7 @@ extension StoreLife {
         var rename: [String: String] = [:]
         var what = "shuffle"
         // A tool's tables can only get further columns.
-        switch Int.random(in: 0..<(database.isAdopted ? 2 : 8), using: &random) {
+        switch Int.random(in: 0..<(database.isExisting ? 2 : 8), using: &random) {
         case 0:
             fieldCount += 1
             own.append(Field(name: "f\(fieldCount)", type: Field.types.randomElement(using: &random) ?? .bool))

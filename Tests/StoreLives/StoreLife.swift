@@ -43,7 +43,7 @@ package struct StoreLife {
         var random = SeededRandom(seed: seed)
         self.database = database
         // Positions would be columns that no tool makes.
-        var shape = Shape(isOrdered: Bool.random(using: &random) && !database.isAdopted)
+        var shape = Shape(isOrdered: Bool.random(using: &random) && !database.isExisting)
         for entity in Self.entities {
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 fieldCount += 1
@@ -138,7 +138,7 @@ package struct StoreLife {
             store = try await open(store.mapper)
             return "reopen"
         case 8: return try await syncByAnOlderProgram()
-        case 9 where !database.isAdopted: return try await rebuild()
+        case 9 where !database.isExisting: return try await rebuild()
         default: return try await migrate()
         }
     }

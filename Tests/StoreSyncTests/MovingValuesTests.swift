@@ -49,7 +49,7 @@ import Testing
 
     /// The tables: those of the store, and those that others made.
     enum Tables: CaseIterable {
-        case own, adopted, mandatory
+        case own, existing, mandatory
     }
 
     static func model(isUnique: Bool = true) throws -> DataModel {

@@ -98,8 +98,8 @@ import Testing
         return try await store.sync(.bytes(Array(json.utf8)), into: "User")
     }
 
-    private static func adoption(_ values: [String: [String: SQLSuppliedValue]]) -> UniqueDatabase.Adoption {
-        UniqueDatabase.Adoption(naming: naming, suppliedValues: values)
+    private static func use(_ values: [String: [String: SQLSuppliedValue]]) -> UniqueDatabase.Use {
+        UniqueDatabase.Use(naming: naming, suppliedValues: values)
     }
 
     @Test(arguments: UniqueDatabase.sql, frameworks)
@@ -107,18 +107,18 @@ import Testing
         try await kind.use { database in
             for table in framework.tables(database.isSQLite) { try await database.run(table) }
             let refusal = await #expect(throws: SQLSchemaError.self) {
-                try await database.adopt(try Self.model(), Self.adoption([:]))
+                try await database.use(try Self.model(), Self.use([:]))
             }
             #expect(refusal?.description.contains("supply one by Options.suppliedValues") == true)
-            let adoption = Self.adoption(framework.values(database.isSQLite))
-            let store = try await database.adopt(try Self.model(), adoption)
+            let use = Self.use(framework.values(database.isSQLite))
+            let store = try await database.use(try Self.model(), use)
             let users = (1...4).map { #"{"id":\#($0),"name":"a","posts":[{"id":\#($0)1,"title":"t"}]}"# }
             _ = try await Self.sync("[\(users.joined(separator: ","))]", store, batch: 1)
             for table in ["users", "posts"] {
                 let dates = try await database.rows("SELECT DISTINCT created_at, updated_at FROM \(table)")
                 #expect(dates.flatMap(\.self).allSatisfy { $0?.count ?? 0 >= 19 })
                 // Every batch has the date of the sync.
-                if adoption.suppliedValues[table]?["created_at"] == .syncDate { #expect(dates.count == 1) }
+                if use.suppliedValues[table]?["created_at"] == .syncDate { #expect(dates.count == 1) }
             }
             if framework.testDescription == "Django" {
                 let rows = try await database.rows("SELECT kind, count(DISTINCT token) FROM users GROUP BY kind")
@@ -147,10 +147,10 @@ import Testing
                 CREATE TABLE "User_groups" ("User" bigint NOT NULL, "Group" bigint NOT NULL, weight bigint NOT NULL, \
                 created_at \(database.isSQLite ? "datetime" : "timestamptz") NOT NULL, PRIMARY KEY ("User", "Group"))
                 """)
-            var adoption = UniqueDatabase.Adoption()
-            await #expect(throws: SQLSchemaError.self) { try await database.adopt(model, adoption) }
-            adoption.suppliedValues = ["User_groups": ["weight": .constant(7), "created_at": .syncDate]]
-            let store = try await database.adopt(model, adoption)
+            var use = UniqueDatabase.Use()
+            await #expect(throws: SQLSchemaError.self) { try await database.use(model, use) }
+            use.suppliedValues = ["User_groups": ["weight": .constant(7), "created_at": .syncDate]]
+            let store = try await database.use(model, use)
             _ = try await Self.sync(#"[{"id":1,"groups":[{"id":1},{"id":2}]},{"id":2,"groups":[{"id":2}]}]"#, store)
             let pairs = "SELECT weight, count(*) FROM \"User_groups\" WHERE created_at IS NOT NULL GROUP BY 1"
             #expect(try await database.rows(pairs) == [["7", "3"]])
@@ -176,7 +176,7 @@ import Testing
             values[mistake.table, default: [:]][mistake.column] = mistake.value
             let given = values
             let error = await #expect(throws: SQLSchemaError.self) {
-                try await database.adopt(try Self.model(), Self.adoption(given))
+                try await database.use(try Self.model(), Self.use(given))
             }
             #expect(error?.description.contains(mistake.reason) == true, "\(String(describing: error))")
         }

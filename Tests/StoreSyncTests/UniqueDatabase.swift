@@ -12,7 +12,7 @@ import SyncStorePostgres
 #endif
 import SyncStoreSQL
 
-/// A database in which tests make tables before a store adopts them.
+/// A database in which tests make tables before a store uses them.
 struct UniqueDatabase: Sendable {
     /// Whether it has no tables of others.
     let isMemory: Bool
@@ -21,17 +21,17 @@ struct UniqueDatabase: Sendable {
     /// The rows of a selection; nil for null.
     let rows: @Sendable (_ selection: String) async throws -> [[String?]]
     /// Opens a store with names and supplied values.
-    let adopt: @Sendable (DataModel, Adoption) async throws -> any Store
+    let use: @Sendable (DataModel, Use) async throws -> any Store
 
     /// How a store uses tables of others.
-    struct Adoption: Sendable {
+    struct Use: Sendable {
         var naming = SQLNaming(rowColumn: "n")
         var suppliedValues: [String: [String: SQLSuppliedValue]] = [:]
     }
 
     /// Opens a store whose tables have the names of the model; rows are numbered by `n`.
     func open(_ model: DataModel) async throws -> any Store {
-        try await adopt(model, Adoption())
+        try await use(model, Use())
     }
 
     struct Kind: CustomTestStringConvertible, Sendable {
@@ -46,7 +46,7 @@ struct UniqueDatabase: Sendable {
         try await body(
             UniqueDatabase(
                 isMemory: true, isSQLite: false, run: { _ in }, rows: { _ in [] },
-                adopt: { model, _ in MemoryStore(exactly: model) }))
+                use: { model, _ in MemoryStore(exactly: model) }))
     }
 
     private static func withSQLite(_ body: @Sendable (UniqueDatabase) async throws -> Void) async throws {
@@ -71,12 +71,12 @@ struct UniqueDatabase: Sendable {
                     }
                     return rows
                 },
-                adopt: { model, adoption in
+                use: { model, use in
                     var options = SQLiteStore.Options()
                     // On a busy machine, another store of the file may have its turn for long.
                     options.busyTimeout = .seconds(600)
-                    options.naming = adoption.naming
-                    options.suppliedValues = adoption.suppliedValues
+                    options.naming = use.naming
+                    options.suppliedValues = use.suppliedValues
                     return try await SQLiteStore(exactly: model, at: .file(path), options: options)
                 }))
     }
@@ -91,10 +91,10 @@ struct UniqueDatabase: Sendable {
                 UniqueDatabase(
                     isMemory: false, isSQLite: false, run: { _ = try await database.run($0) },
                     rows: { try await database.run($0) },
-                    adopt: { model, adoption in
+                    use: { model, use in
                         var options = PostgresStore.Options()
-                        options.naming = adoption.naming
-                        options.suppliedValues = adoption.suppliedValues
+                        options.naming = use.naming
+                        options.suppliedValues = use.suppliedValues
                         return try await PostgresStore(exactly: model, at: database.url, options: options)
                     }))
         }

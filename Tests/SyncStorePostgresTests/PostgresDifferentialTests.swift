@@ -30,7 +30,7 @@ private struct PostgresLifeDatabase: LifeDatabase {
         options = schemas.emptyStore()
     }
 
-    let isAdopted = false
+    let isExisting = false
 
     func prepare(_ fields: [String: [Field]]) {}
 

@@ -155,7 +155,7 @@ struct PostgresFillingTests {
             let index = schema.identityIndex(of: 0)
             #expect(index == "Person_identity")
             let answers = try await store.writer.connected { connection in
-                let filling = PostgresFilling(schema, rowMinimum: 2, adopted: [])
+                let filling = PostgresFilling(schema, rowMinimum: 2, existing: [])
                 try connection.execute("BEGIN")
                 let answers = [
                     try filling.fills("Person", count: 1, index: index, connection),
@@ -185,7 +185,7 @@ struct PostgresFillingTests {
         }
     }
 
-    @Test func adoptedTablesAreNotFilled() async throws {
+    @Test func existingTablesAreNotFilled() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let options = schemas.emptyStore()
             _ = try await PostgresStore(exactly: try model(), at: schemas.url, options: options)

@@ -18,15 +18,15 @@ struct PostgresGuardedTableTests {
     func aForeignKeyOfOthersDeletesNoObjects(column: String, isOwn: Bool) async throws {
         try await SharedPostgres.withDatabase { database in
             if isOwn {
-                _ = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+                _ = try await ExistingPeople.open(try ExistingPeople.model(), database)
                 try await database.run("ALTER TABLE people ADD COLUMN mother bigint")
             } else {
-                try await database.run("CREATE TABLE people (\(AdoptedPeople.people), mother bigint)")
+                try await database.run("CREATE TABLE people (\(ExistingPeople.people), mother bigint)")
             }
             try await database.run(
                 "ALTER TABLE people ADD CONSTRAINT others FOREIGN KEY (\(column)) REFERENCES people ON DELETE CASCADE")
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
-            try await AdoptedPeople.put([1, 2], into: store)
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await ExistingPeople.put([1, 2], into: store)
             try await database.run(
                 "UPDATE people SET \(column) = (SELECT row_number FROM people WHERE id = 1) WHERE id = 2")
             let removed = try await store.transaction {
@@ -41,8 +41,8 @@ struct PostgresGuardedTableTests {
     @Test(arguments: ["boss", "mother"])
     func aForeignKeyThatOthersAddMeanwhileDeletesNoObjects(column: String) async throws {
         try await SharedPostgres.withDatabase { database in
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
-            try await AdoptedPeople.put([1, 2, 3], into: store)
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await ExistingPeople.put([1, 2, 3], into: store)
             try await database.run("ALTER TABLE people ADD COLUMN mother bigint")
             let addition = "ALTER TABLE people ADD CONSTRAINT others FOREIGN KEY"
             for (id, next) in [(1, 2), (2, 3)] as [(Int64, Int64)] {
@@ -86,8 +86,8 @@ struct PostgresGuardedTableTests {
     /// Nothing is deleted where objects cannot be taken off a foreign key.
     @Test func aForeignKeyThatOthersAddMeanwhileCanBeAnError() async throws {
         try await SharedPostgres.withDatabase { database in
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
-            let rows = try await AdoptedPeople.put([1, 2], into: store).objects.compactMap(\.self)
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            let rows = try await ExistingPeople.put([1, 2], into: store).objects.compactMap(\.self)
             try await database.run(
                 "ALTER TABLE people ADD mother bigint NOT NULL DEFAULT \(rows[0]) REFERENCES people ON DELETE CASCADE")
             let error = await #expect(throws: SQLSchemaError.self) {
@@ -105,9 +105,9 @@ struct PostgresGuardedTableTests {
     func aTriggerThatKeepsAReferenceDeletesNoObjects(result: String) async throws {
         try await SharedPostgres.withDatabase { database in
             try await database.run(
-                "CREATE TABLE people (\(AdoptedPeople.people), mother bigint REFERENCES people ON DELETE CASCADE)")
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
-            try await AdoptedPeople.put([1, 2], into: store)
+                "CREATE TABLE people (\(ExistingPeople.people), mother bigint REFERENCES people ON DELETE CASCADE)")
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await ExistingPeople.put([1, 2], into: store)
             try await database.run(
                 """
                 UPDATE people SET mother = (SELECT row_number FROM people WHERE id = 1) WHERE id = 2; \
@@ -135,8 +135,8 @@ struct PostgresGuardedTableTests {
     @Test(arguments: guards)
     func whatATriggerKeepsFromBeingWrittenIsAnError(trigger: String) async throws {
         try await SharedPostgres.withDatabase { database in
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
-            try await AdoptedPeople.put([1], into: store)
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await ExistingPeople.put([1], into: store)
             try await database.run(
                 """
                 CREATE FUNCTION ignored() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
@@ -144,7 +144,7 @@ struct PostgresGuardedTableTests {
                 'BEGIN NEW.row_number := NEW.row_number + 100; RETURN NEW; END'; \(trigger)
                 """)
             await #expect(throws: SQLSchemaError.self) {
-                try await AdoptedPeople.put([1, 2], name: "b", into: store)
+                try await ExistingPeople.put([1, 2], name: "b", into: store)
                 _ = try await store.transaction { try await $0.remove(StoreQuery("Person")) }
             }
         }
@@ -154,8 +154,8 @@ struct PostgresGuardedTableTests {
     @Test(arguments: ["BEFORE DELETE ON people FOR EACH ROW", "AFTER DELETE ON people FOR EACH ROW"], [true, false])
     func aTriggerThatDeletesFurtherObjectsIsAnError(trigger: String, deletesOwn: Bool) async throws {
         try await SharedPostgres.withDatabase { database in
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
-            try await AdoptedPeople.put([1, 2, 3], into: store)
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await ExistingPeople.put([1, 2, 3], into: store)
             let table = deletesOwn ? "people" : "notes"
             try await database.run(
                 """
@@ -184,8 +184,8 @@ struct PostgresGuardedTableTests {
     @Test func whatAPolicyKeepsFromBeingWrittenIsAnError() async throws {
         guard PostgresServer.isInstalled else { return }
         let server = try await PostgresServer()
-        let owner = try await AdoptedPeople.open(try AdoptedPeople.model(), at: server.url())
-        try await AdoptedPeople.put([1, 2], into: owner)
+        let owner = try await ExistingPeople.open(try ExistingPeople.model(), at: server.url())
+        try await ExistingPeople.put([1, 2], into: owner)
         try await PostgresSession.run(
             server.url(),
             """
@@ -194,8 +194,8 @@ struct PostgresGuardedTableTests {
             CREATE POLICY seen ON people FOR SELECT USING (true); \
             CREATE POLICY changed ON people FOR UPDATE USING (id <> 2)
             """)
-        let store = try await AdoptedPeople.open(try AdoptedPeople.model(), at: server.url(user: "writer"))
-        await #expect(throws: SQLSchemaError.self) { try await AdoptedPeople.put([1, 2], name: "b", into: store) }
+        let store = try await ExistingPeople.open(try ExistingPeople.model(), at: server.url(user: "writer"))
+        await #expect(throws: SQLSchemaError.self) { try await ExistingPeople.put([1, 2], name: "b", into: store) }
         #expect(try await PostgresSession.run(server.url(), "SELECT DISTINCT name FROM people") == [["a"]])
         await server.close()
     }
@@ -204,16 +204,16 @@ struct PostgresGuardedTableTests {
         try await SharedPostgres.withDatabase { database in
             try await database.run(
                 """
-                CREATE TABLE people (\(AdoptedPeople.people)); \
+                CREATE TABLE people (\(ExistingPeople.people)); \
                 ALTER TABLE people ADD CONSTRAINT people_boss_fkey FOREIGN KEY (boss) REFERENCES people ON DELETE RESTRICT
                 """)
             let keys =
                 "SELECT conname, confdeltype, condeferrable FROM pg_constraint WHERE conrelid = 'people'::regclass AND contype = 'f'"
-            _ = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+            _ = try await ExistingPeople.open(try ExistingPeople.model(), database)
             #expect(try await database.run(keys) == [["people_boss_fkey", "r", "f"]])
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(SyncAttribute("age", .int16)), database)
+            let store = try await ExistingPeople.open(try ExistingPeople.model(SyncAttribute("age", .int16)), database)
             #expect(try await database.run(keys) == [["people_boss_fkey", "r", "f"]])
-            try await AdoptedPeople.put([1, 2], into: store)
+            try await ExistingPeople.put([1, 2], into: store)
             try await database.run("UPDATE people SET boss = (SELECT row_number FROM people WHERE id = 1)")
             _ = try await store.transaction { try await $0.remove(StoreQuery("Person")) }
             #expect(try await store.count(StoreQuery("Person")) == 0)
@@ -223,8 +223,8 @@ struct PostgresGuardedTableTests {
     /// A trigger that ignores updates is found by links as well.
     @Test func aLinkThatATriggerKeepsOutIsAnError() async throws {
         try await SharedPostgres.withDatabase { database in
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
-            let rows = try await AdoptedPeople.put([1, 2], into: store).objects.compactMap(\.self)
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            let rows = try await ExistingPeople.put([1, 2], into: store).objects.compactMap(\.self)
             try await database.run(
                 """
                 CREATE FUNCTION ignored() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \

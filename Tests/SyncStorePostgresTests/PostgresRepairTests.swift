@@ -231,8 +231,8 @@ struct PostgresRepairTests {
         }
     }
 
-    /// Without it, nothing says which tables are the store's, so that it adopts them.
-    @Test func withoutTheRecordTheTablesAreAdopted() async throws {
+    /// Without it, nothing says which tables are the store's, so that it uses them.
+    @Test func withoutTheRecordTheExistingTablesAreUsed() async throws {
         try await SharedPostgres.withDatabase { database in
             try await Self.fill(try await Self.open(database))
             try await database.run("DROP TABLE _sync_schema")
@@ -244,7 +244,7 @@ struct PostgresRepairTests {
         }
     }
 
-    @Test func anAdoptedTableThatIsGoneIsNamed() async throws {
+    @Test func anExistingTableThatIsGoneIsNamed() async throws {
         try await SharedPostgres.withDatabase { database in
             try await database.run(#"CREATE TABLE "Note" (_id bigserial PRIMARY KEY, id bigint, author bigint)"#)
             _ = try await Self.open(database)

@@ -14,7 +14,7 @@ import Testing
 /// types of the tables' columns.
 @Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresTrapTests {
-    /// A table of others with a column of a type that the store adopts.
+    /// A table of others with a column of a type that the store uses.
     private struct Column {
         let entity: String
         let type: AttributeType
@@ -24,7 +24,7 @@ struct PostgresTrapTests {
     }
 
     private static let columns: [Column] = AttributeType.allCases.flatMap { type in
-        PostgresAdoptedTable.types(for: type).sorted().flatMap { base in
+        PostgresExistingTable.types(for: type).sorted().flatMap { base in
             let domain = "d_" + base.map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
             return [base, domain].enumerated().map { place, name in
                 Column(entity: "\(type.rawValue)_\(domain)_\(place)", type: type, name: name, base: base)

@@ -84,7 +84,7 @@ import Testing
         return try await world.open(model, options)
     }
 
-    @Test func anAdoptedTableThatIsMadeAnewGetsItsIndexBack() async throws {
+    @Test func anExistingTableThatIsMadeAnewGetsItsIndexBack() async throws {
         try run("CREATE TABLE people (_id INTEGER PRIMARY KEY, id INTEGER, name TEXT)")
         let store = try await openPeople(.people())
         try await world.sync(#"[{"id":1},{"id":2}]"#, into: store)

@@ -95,8 +95,8 @@ import Testing
         await #expect(throws: error) { try await SQLiteStore.repair(at: world.path) }
     }
 
-    /// Without it, nothing says which tables are the store's, so that it adopts them.
-    @Test func withoutTheRecordTheTablesAreAdopted() async throws {
+    /// Without it, nothing says which tables are the store's, so that it uses them.
+    @Test func withoutTheRecordTheExistingTablesAreUsed() async throws {
         try await fill()
         try run("DROP TABLE _sync_schema")
         await #expect(throws: SQLSchemaError.noStore) { try await SQLiteStore.verify(at: world.path) }

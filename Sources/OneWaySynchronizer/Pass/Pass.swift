@@ -296,7 +296,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         let cursor = ItemCursor(
             stage: stage, count: items.count, width: width, stopsOnFailure: stopsOnFailure, keepsAnswers: keepsAnswers,
             callTimeout: call == .shouldUpdate ? nil : options.itemTimeout, clock: clock, events: events)
-        control.adopt(cursor)
+        control.use(cursor)
         // Later observers find the cursor through the control.
         if events.isObserved { cursor.observe() }
         let calls = ItemCalls(
@@ -313,7 +313,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             return .failed
         }
         await runWorkers(cursor, width: width, clock: clock, deadline: stageEnd) { await calls.work($0) }
-        control.adopt(nil)
+        control.use(nil)
         let tally = cursor.tally
         report.retries += tally.retries
         report.durations[stage, default: .zero] += clock.now() - start

@@ -72,7 +72,7 @@ final class PassControl: Sendable {
     }
 
     /// Sets the cursor that is stopped with the pass.
-    func adopt(_ cursor: ItemCursor?) {
+    func use(_ cursor: ItemCursor?) {
         let (isStopped, former) = state.withLock { state in
             let former = state.cursor
             state.cursor = cursor

@@ -181,7 +181,7 @@ package struct PostgresDialect: SQLDialect {
         type == .string ? "\(column)::text" : column
     }
 
-    /// Required because adopted tables may have other collations.
+    /// Required because existing tables may have other collations.
     package func collation(_ type: AttributeType) -> String {
         type == .string || type == .uri ? " COLLATE \"C\"" : ""
     }

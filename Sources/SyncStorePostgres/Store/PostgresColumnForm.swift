@@ -1,7 +1,7 @@
 #if Postgres
 import SyncModel
 
-/// A column of an adopted table that holds only some values of its attribute, or in another type.
+/// A column of an existing table that holds only some values of its attribute, or in another type.
 ///
 /// A value that the column would change is refused: the expression to write fails for it.
 struct PostgresColumnForm: Hashable, Sendable {

@@ -16,16 +16,16 @@ final class PostgresFilling {
     private let schema: SQLSchema
     /// The minimum number of rows for which to check whether a table is empty.
     private let rowMinimum: Int
-    /// The adopted tables, whose columns can have other types.
-    private let adopted: Set<String>
+    /// The existing tables, whose columns can have other types.
+    private let existing: Set<String>
     private var filled: Set<String> = []
     /// The tables that are not checked again, because they are not empty or not suitable.
     private var others: Set<String> = []
 
-    init(_ schema: SQLSchema, rowMinimum: Int, adopted: Set<String>) {
+    init(_ schema: SQLSchema, rowMinimum: Int, existing: Set<String>) {
         self.schema = schema
         self.rowMinimum = rowMinimum
-        self.adopted = adopted
+        self.existing = existing
     }
 
     /// Whether the transaction fills a table.
@@ -37,7 +37,7 @@ final class PostgresFilling {
         _ table: String, count: Int, index: @autoclosure () -> String?, _ connection: PostgresConnection
     ) throws -> Bool {
         if filled.contains(table) { return true }
-        guard count >= rowMinimum, !adopted.contains(table), !others.contains(table), let index = index() else {
+        guard count >= rowMinimum, !existing.contains(table), !others.contains(table), let index = index() else {
             return false
         }
         let (name, indexName) = (schema.relation(table), schema.relation(index))

@@ -66,7 +66,7 @@ struct PostgresMergeStatements {
     /// The condition that a stored value differs from a cell.
     private func isOther(_ slot: Int) -> String {
         let stored = "t.\(column(slot))"
-        // Adopted tables may have other collations, which may consider different texts equal.
+        // Existing tables may have other collations, which may consider different texts equal.
         return "\(forms[slot]?.compared(stored) ?? stored)\(schema.dialect.collation(layout.attributes[slot].type)) "
             + "IS DISTINCT FROM b.\(PostgresBatch.cell(slot))"
     }
@@ -232,7 +232,7 @@ struct PostgresMergeStatements {
             names.append(SQLText.name(column))
             terms.append(expression)
         }
-        // The number column of an adopted table may be `GENERATED ALWAYS`.
+        // The number column of an existing table may be `GENERATED ALWAYS`.
         return "INSERT INTO \(table) (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE "
             + "SELECT \(terms.joined(separator: ", ")) FROM fresh b RETURNING \(schema.rowColumn)::bigint AS row"
     }

@@ -7,12 +7,12 @@ extension PostgresMigration {
     struct Others {
         /// The tables whose relationship columns may have other tools' foreign keys, or none.
         var released: Set<String> = []
-        /// The adopted tables.
-        var adopted: Set<String> = []
+        /// The existing tables.
+        var existing: Set<String> = []
         /// The columns outside of relationships whose foreign keys would delete rows of the model's
         /// tables.
         var cascades: [SQLSchema.ColumnLink] = []
-        /// The columns of adopted tables that hold only some values, by table and name.
+        /// The columns of existing tables that hold only some values, by table and name.
         var forms: [String: [String: PostgresColumnForm]] = [:]
         /// A fingerprint of all foreign keys of the database, to notice changes.
         var fingerprint = ""
@@ -42,28 +42,28 @@ extension PostgresMigration {
 
     // MARK: Tables
 
-    /// Verifies that the store can write to adopted tables.
+    /// Verifies that the store can write to existing tables.
     ///
     /// - Returns: The columns that hold only some values, by table and name.
-    func checkTables(_ adopted: Set<String>) throws -> [String: [String: PostgresColumnForm]] {
+    func checkTables(_ existing: Set<String>) throws -> [String: [String: PostgresColumnForm]] {
         var forms: [String: [String: PostgresColumnForm]] = [:]
         let tables = Dictionary(schema.tables.map { ($0.name, $0) }) { first, _ in first }
-        for (family, found) in schema.families.enumerated() where adopted.contains(found.table) {
-            let table = try PostgresAdoptedTable(found.table, in: schema, on: connection)
+        for (family, found) in schema.families.enumerated() where existing.contains(found.table) {
+            let table = try PostgresExistingTable(found.table, in: schema, on: connection)
             try table.check(family: family, of: schema)
             forms[found.table] = table.forms(family: family, of: schema)
         }
-        for join in schema.joins where adopted.contains(join.table) {
-            let found = try PostgresAdoptedTable(join.table, in: schema, on: connection)
+        for join in schema.joins where existing.contains(join.table) {
+            let found = try PostgresExistingTable(join.table, in: schema, on: connection)
             if let table = tables[join.table] { try found.checkColumns(of: table, schema) }
             try found.check(join, of: schema)
         }
         return forms
     }
 
-    /// Adopts an existing table: creates its missing indices.
+    /// Uses an existing table: creates its missing indices.
     func index(_ table: SQLSchema.Table) throws {
-        try PostgresAdoptedTable(table.name, in: schema, on: connection).checkColumns(of: table, schema)
+        try PostgresExistingTable(table.name, in: schema, on: connection).checkColumns(of: table, schema)
         let found = try found(of: [table])
         for index in table.indices where !found.hasEqual(of: index, of: table.name) {
             guard try !exists(index.name) else {
@@ -133,7 +133,7 @@ extension PostgresMigration {
             """)
     }
 
-    /// Creates missing foreign keys on the columns of an adopted table.
+    /// Creates missing foreign keys on the columns of an existing table.
     func addForeignKeys(to table: SQLSchema.Table) throws {
         let family = schema.families.firstIndex { $0.table == table.name }
         let columns =
@@ -173,15 +173,15 @@ extension PostgresMigration {
             "LOCK TABLE \(tables.map(schema.relation).joined(separator: ", ")) IN ROW EXCLUSIVE MODE; \(Self.fingerprint)"
         )
         guard found.text(0, 0) ?? "" != others.fingerprint else { return others }
-        var changed = try checkForeignKeys(others.adopted)
+        var changed = try checkForeignKeys(others.existing)
         changed.forms = others.forms
         return changed
     }
 
     /// Verifies the foreign keys of other tools.
     ///
-    /// - Parameter adopted: The adopted tables.
-    func checkForeignKeys(_ adopted: Set<String>) throws -> Others {
+    /// - Parameter existing: The existing tables.
+    func checkForeignKeys(_ existing: Set<String>) throws -> Others {
         // Read first, so that the next removal notices a foreign key created afterwards.
         let fingerprint = try connection.execute(Self.fingerprint).text(0, 0) ?? ""
         let result = try connection.run(
@@ -203,7 +203,7 @@ extension PostgresMigration {
         let own = schema.tables.reduce(into: [[String]: Bool]()) { own, table in
             for key in table.foreignKeys ?? [] { own[[table.name, key.name]] = key.isCascade }
         }
-        var others = Others(released: adopted, adopted: adopted, fingerprint: fingerprint)
+        var others = Others(released: existing, existing: existing, fingerprint: fingerprint)
         var parts: [SQLForeignKeys.Part] = []
         for row in 0..<result.rowCount {
             guard let table = result.text(row, 0), let column = result.text(row, 1), let target = result.text(row, 2)
@@ -218,7 +218,7 @@ extension PostgresMigration {
                     isMandatory: result.boolean(row, 6) == true))
         }
         let foreignKeys = SQLForeignKeys(schema, parts: parts, stored: try stored()?.description)
-        try foreignKeys.checkLinks(of: adopted)
+        try foreignKeys.checkLinks(of: existing)
         others.cascades = try foreignKeys.cascades()
         return others
     }

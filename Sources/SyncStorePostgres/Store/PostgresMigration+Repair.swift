@@ -47,10 +47,10 @@ extension PostgresMigration {
 
     /// Finds the missing parts of tables.
     ///
-    /// - Parameter adopted: The tables that the store did not create.
+    /// - Parameter existing: The tables that the store did not create.
     /// - Throws: `SQLSchemaError.damaged` if parts are missing that held data.
-    func defects(of tables: [SQLSchema.Table], adopted: Set<String>) throws -> [SQLSchemaError.Defect] {
-        let defects = try found(of: tables).defects(of: tables, adopted: adopted)
+    func defects(of tables: [SQLSchema.Table], existing: Set<String>) throws -> [SQLSchemaError.Defect] {
+        let defects = try found(of: tables).defects(of: tables, existing: existing)
         let lost = defects.filter(\.heldData)
         guard lost.isEmpty else { throw SQLSchemaError.damaged(lost) }
         return defects
@@ -62,7 +62,7 @@ extension PostgresMigration {
     func restore(_ names: Set<String>, of stored: SQLSchemaDescription) throws {
         let tables = stored.tables.filter { names.contains($0.name) }
         let found = try found(of: tables)
-        let defects = found.defects(of: tables, adopted: stored.adopted ?? []).filter { !$0.heldData }
+        let defects = found.defects(of: tables, existing: stored.existing ?? []).filter { !$0.heldData }
         try repair(defects, of: stored, found: found)
     }
 
@@ -94,7 +94,7 @@ extension PostgresMigration {
     /// - Throws: `SQLSchemaError.noStore` without a record of tables.
     func verify() throws -> [SQLSchemaError.Defect] {
         let stored = try recorded()
-        return try found(of: stored.tables).defects(of: stored.tables, adopted: stored.adopted ?? [])
+        return try found(of: stored.tables).defects(of: stored.tables, existing: stored.existing ?? [])
     }
 
     /// Creates the missing parts of the recorded tables again, in one transaction.
@@ -104,7 +104,7 @@ extension PostgresMigration {
         try transaction {
             let stored = try recorded()
             let found = try found(of: stored.tables)
-            let defects = found.defects(of: stored.tables, adopted: stored.adopted ?? [])
+            let defects = found.defects(of: stored.tables, existing: stored.existing ?? [])
             try repair(defects, of: stored, found: found)
             return defects
         }

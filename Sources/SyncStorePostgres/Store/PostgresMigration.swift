@@ -23,8 +23,8 @@ struct PostgresMigration {
         /// The database's record of its tables; nil if there is none.
         let stored: SQLSchemaRecord?
         let wanted: SQLSchemaRecord
-        /// The tables of the schema that are adopted.
-        let adopted: Set<String>
+        /// The existing tables of the schema.
+        let existing: Set<String>
         /// Whether all indices and keys are there.
         var isComplete = true
 
@@ -50,17 +50,17 @@ struct PostgresMigration {
         var plan = try plan()
         if try plan.isDone && (settings.isReadOnly || plan.isComplete && !lacksNote()) {
             if !settings.isReadOnly {
-                forms = try checkTables(plan.adopted)
-                others = try checkForeignKeys(plan.adopted)
+                forms = try checkTables(plan.existing)
+                others = try checkForeignKeys(plan.existing)
             }
         } else {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             others = try transaction {
                 // Another host may have migrated the database in the meantime.
                 plan = try self.plan()
-                forms = try checkTables(plan.adopted)
+                forms = try checkTables(plan.existing)
                 if !plan.isDone { try migrate(plan) }
-                let others = try checkForeignKeys(plan.adopted)
+                let others = try checkForeignKeys(plan.existing)
                 try writeNote()
                 return others
             }
@@ -71,7 +71,7 @@ struct PostgresMigration {
                     if let stored = try self.stored() {
                         try restore(Set(schema.tables.map(\.name)), of: stored.description)
                     }
-                    return try checkForeignKeys(plan.adopted)
+                    return try checkForeignKeys(plan.existing)
                 }
             }
         }
@@ -96,24 +96,25 @@ struct PostgresMigration {
     private func plan() throws -> Plan {
         let stored = try self.stored()
         let own = Set((stored?.description.tables ?? []).map(\.name))
-        let known = Set(stored?.description.adopted ?? [])
-        var adopted: Set<String> = []
+        let known = Set(stored?.description.existing ?? [])
+        var existing: Set<String> = []
         for table in schema.tables.map(\.name) where known.contains(table) || !own.contains(table) {
             guard try exists(table) else { continue }
             // Rejects views and other relations that are not tables.
-            adopted.insert(try PostgresAdoptedTable(table, in: schema, on: connection).name)
+            existing.insert(try PostgresExistingTable(table, in: schema, on: connection).name)
         }
-        // Tables of removed entities stay adopted, so they are never dropped.
-        let description = SQLSchemaDescription(schema, adopted: known.union(adopted))
+        // Tables of removed entities stay marked, so they are never dropped.
+        let description = SQLSchemaDescription(schema, existing: known.union(existing))
         var plan = Plan(
-            stored: stored, wanted: SQLSchemaRecord(description, modelVersion: settings.modelVersion), adopted: adopted)
+            stored: stored, wanted: SQLSchemaRecord(description, modelVersion: settings.modelVersion),
+            existing: existing)
         guard let stored else { return plan }
         // Tables and columns that the model no longer has matter only to a migration.
         let names = Set(schema.tables.map(\.name))
         let needed =
             plan.isDone
             ? schema.tables : stored.description.tables.filter { !known.contains($0.name) || names.contains($0.name) }
-        plan.isComplete = try defects(of: needed, adopted: known.union(adopted)).isEmpty
+        plan.isComplete = try defects(of: needed, existing: known.union(existing)).isEmpty
         return plan
     }
 
@@ -138,10 +139,10 @@ struct PostgresMigration {
             let stored = former.description
             let others = try foreignObjects(besides: stored.indexNames)
             var found = SQLMigration.Found()
-            for table in plan.adopted.union(stored.adopted ?? []) where try exists(table) {
-                found.adopted[table] = try columns(of: table)
+            for table in plan.existing.union(stored.existing ?? []) where try exists(table) {
+                found.existing[table] = try columns(of: table)
             }
-            for table in stored.tables where found.adopted[table.name] == nil {
+            for table in stored.tables where found.existing[table.name] == nil {
                 let known = Set(table.columns.map { $0.lowercased() })
                 found.additions[table.name] = try columns(of: table.name).subtracting(known).sorted().map {
                     SQLMigration.Found.Column(name: $0, declaration: "")
@@ -159,7 +160,7 @@ struct PostgresMigration {
             try lock(migration.locks)
             for statement in migration.statements { try run(statement) }
             for values in migration.conversions.compactMap(\.values) { try connection.execute(values.removal) }
-            for table in schema.tables where plan.adopted.contains(table.name) {
+            for table in schema.tables where plan.existing.contains(table.name) {
                 try index(table)
                 try addForeignKeys(to: table)
                 try number(table)
@@ -175,10 +176,10 @@ struct PostgresMigration {
                 try connection.execute("CREATE SCHEMA \(SQLText.name(settings.schemaName))")
             }
             for table in schema.tables {
-                if plan.adopted.contains(table.name) { try index(table) } else { try create(table) }
+                if plan.existing.contains(table.name) { try index(table) } else { try create(table) }
             }
             for table in schema.tables {
-                if plan.adopted.contains(table.name) {
+                if plan.existing.contains(table.name) {
                     try addForeignKeys(to: table)
                 } else {
                     for key in table.foreignKeys ?? [] {
@@ -187,7 +188,7 @@ struct PostgresMigration {
                 }
             }
             // The last step, because it keeps others from reading the tables.
-            for table in schema.tables where plan.adopted.contains(table.name) { try number(table) }
+            for table in schema.tables where plan.existing.contains(table.name) { try number(table) }
             // A publication of all tables refuses updates in a table without a key.
             try connection.execute(
                 "CREATE TABLE \(record) (id integer PRIMARY KEY DEFAULT 1 CHECK (id = 1), "

@@ -175,7 +175,7 @@ extension PostgresMerge {
     /// The attributes whose columns do not hold the values of a row.
     private func unheld(row: Int, _ connection: PostgresConnection) throws -> [String] {
         let family = schema.familyIndex[layout.index]
-        let table = try PostgresAdoptedTable(schema.families[family].table, in: schema, on: connection)
+        let table = try PostgresExistingTable(schema.families[family].table, in: schema, on: connection)
         let forms = table.forms(family: family, of: schema)
         let limited = layout.attributes.indices.compactMap { slot in
             forms[schema.columns[layout.index][slot]].map { (slot: slot, form: $0) }

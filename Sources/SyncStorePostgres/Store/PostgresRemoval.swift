@@ -13,7 +13,7 @@ extension PostgresConnection: SQLRemovalConnection {
     func remove(
         _ query: StoreQuery, reportsKeys: Bool, others: PostgresMigration.Others, _ queries: SQLQueries
     ) throws -> RemovalResult {
-        let removal = SQLRemoval(queries.schema, adopted: others.released, foreignCascades: others.cascades)
+        let removal = SQLRemoval(queries.schema, existing: others.released, foreignCascades: others.cascades)
         let layout = try queries.schema.model.layout(of: query.entity)
         func select() throws -> Int {
             try change(removal.start(try queries.rows(query, objectSet: nil), entity: layout.index))

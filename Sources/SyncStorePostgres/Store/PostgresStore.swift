@@ -27,12 +27,12 @@ public import SyncStoreSQL
 /// Indices and triggers of other tools stay, except on tables that are dropped. Any other change,
 /// or a change of a table that has views, throws an error and changes nothing.
 ///
-/// **Tables of other tools.** A table that existed before the store is adopted: missing columns and
-/// indices are added, and it is never rebuilt or dropped. A table that would lose or change values
-/// is rejected with `SQLSchemaError.unsuitableTable`, which contains the reason. Its rows need
-/// numbers in an integer column, `SQLNaming.rowColumn`, which is `NOT NULL` and unique. A trigger,
-/// a policy or another program that keeps a row from being written, or that deletes further
-/// objects, makes the transaction fail.
+/// **Tables of other tools.** A table that existed before the store is used as it is: missing
+/// columns and indices are added, and it is never rebuilt or dropped. A table that would lose or
+/// change values is rejected with `SQLSchemaError.unsuitableTable`, which contains the reason. Its
+/// rows need numbers in an integer column, `SQLNaming.rowColumn`, which is `NOT NULL` and unique. A
+/// trigger, a policy or another program that keeps a row from being written, or that deletes
+/// further objects, makes the transaction fail.
 ///
 /// **Types.** `smallint`, `integer`, `bigint`, `double precision`, `real`, `numeric`, `boolean`,
 /// `timestamptz`, `bytea`, `uuid`, and `text` with collation `C`, which compares bytes. NaN is
@@ -57,8 +57,8 @@ public final class PostgresStore: CommitSignals.Source, ReportingStore {
         public var naming = SQLNaming()
         /// Values for columns that the model does not have, by table and column; none by default.
         ///
-        /// They are written when a row is inserted. Use them for columns of adopted tables that are
-        /// `NOT NULL` without a default.
+        /// They are written when a row is inserted. Use them for columns of existing tables that
+        /// are `NOT NULL` without a default.
         public var suppliedValues: [String: [String: SQLSuppliedValue]] = [:]
         /// The version of the model; 0 by default. Raise it with each change that does more than
         /// add something.
@@ -121,7 +121,7 @@ public final class PostgresStore: CommitSignals.Source, ReportingStore {
     /// What an administrator should change, as found when the store was opened; empty for nothing.
     ///
     /// There is one warning if other roles can create objects in the schema. The store does not
-    /// call their functions, but it would adopt a table that such a role creates under the name of
+    /// call their functions, but it would use a table that such a role creates under the name of
     /// a missing table.
     public let warnings: [String]
 

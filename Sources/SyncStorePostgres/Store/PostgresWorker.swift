@@ -51,7 +51,7 @@ actor PostgresWorker: SQLWorker {
         self.schema = schema
         queries = SQLQueries(schema)
         watchedRowCount = writes ? schema.watchedRowCount : "NULL::bigint"
-        filling = PostgresFilling(schema, rowMinimum: settings.fillMinimum, adopted: [])
+        filling = PostgresFilling(schema, rowMinimum: settings.fillMinimum, existing: [])
     }
 
     /// Connects, and creates or migrates the tables.
@@ -65,7 +65,7 @@ actor PostgresWorker: SQLWorker {
             let (numbering, others) = try migration.run()
             return (numbering, others, try migration.warnings())
         }
-        filling = PostgresFilling(schema, rowMinimum: settings.fillMinimum, adopted: others.adopted)
+        filling = PostgresFilling(schema, rowMinimum: settings.fillMinimum, existing: others.existing)
         return warnings
     }
 

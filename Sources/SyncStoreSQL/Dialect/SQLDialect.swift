@@ -9,7 +9,7 @@ package protocol SQLDialect: Sendable {
 
     /// The declared type of an attribute's column.
     func columnType(_ type: AttributeType, dates: SQLNaming.DateStorage) -> String
-    /// The type of an attribute's column in an adopted table that accepts only a few types.
+    /// The type of an attribute's column in an existing table that accepts only a few types.
     func strictColumnType(_ type: AttributeType, dates: SQLNaming.DateStorage) -> String
     /// The declaration of the column of object numbers.
     var objectDeclaration: String { get }

@@ -23,7 +23,7 @@ struct SQLForeignKeyChanges {
     ///
     /// - Parameters:
     ///   - kept: The foreign keys that stay unchanged, by table and name.
-    ///   - adopted: The tables that the store did not create. Other tools may own their foreign
+    ///   - existing: The tables that the store did not create. Other tools may own their foreign
     ///     keys.
     ///   - newTables: The tables that are created.
     ///   - sameColumns: The columns that do not change, of the tables that keep their names.
@@ -31,23 +31,23 @@ struct SQLForeignKeyChanges {
     ///     meanwhile.
     init(
         from old: SQLSchemaDescription, to schema: SQLSchema, keeping kept: Set<[String]>,
-        besides adopted: some Collection<String>, newTables: Set<String>, sameColumns: [String: Set<String>],
+        besides existing: some Collection<String>, newTables: Set<String>, sameColumns: [String: Set<String>],
         deletesRows: Bool
     ) {
         let new = SQLSchemaDescription(schema)
         func keys(_ description: SQLSchemaDescription) -> [Key] {
-            description.tables.filter { !adopted.contains($0.name) }.flatMap { table in
+            description.tables.filter { !existing.contains($0.name) }.flatMap { table in
                 (table.foreignKeys ?? []).map { (table.name, $0) }
             }
         }
-        let names = Set((old.tables + new.tables).map(\.name)).union(adopted)
+        let names = Set((old.tables + new.tables).map(\.name)).union(existing)
         func target(_ key: SQLSchema.ForeignKey) -> String? { names.first { key.refers(to: $0) } }
         /// Whether neither the column of a key nor the table to which it refers changes.
         func isSame(_ found: Key) -> Bool {
             guard !deletesRows, let columns = sameColumns[found.table], columns.contains(where: found.key.isOf) else {
                 return false
             }
-            return target(found.key).map { sameColumns[$0] != nil || adopted.contains($0) } ?? false
+            return target(found.key).map { sameColumns[$0] != nil || existing.contains($0) } ?? false
         }
         func text(_ found: Key) -> String { found.key.creation(on: found.table, schema.dialect) }
         let oldKeys = keys(old).filter { !kept.contains([$0.table, $0.key.name]) }

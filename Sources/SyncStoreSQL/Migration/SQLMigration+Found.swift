@@ -17,7 +17,7 @@ extension SQLMigration {
         }
 
         /// The columns, in lower case, of tables that the store did not create, by table.
-        package var adopted: [String: Set<String>] = [:]
+        package var existing: [String: Set<String>] = [:]
         /// The columns that other tools added to the store's tables, by table.
         package var additions: [String: [Column]] = [:]
         /// The current names of tables that were renamed for the migration, by their stored names.

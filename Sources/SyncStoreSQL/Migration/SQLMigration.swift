@@ -95,7 +95,7 @@ package struct SQLMigration {
         for (index, join) in schema.joins.enumerated() {
             try migrate(join: join, to: tables[schema.families.count + index])
         }
-        for table in old.tables where !keptTables.contains(table.name) && found.adopted[table.name] == nil {
+        for table in old.tables where !keptTables.contains(table.name) && found.existing[table.name] == nil {
             remove(table)
         }
         // A dropped table frees the name for a renamed one.
@@ -111,10 +111,10 @@ package struct SQLMigration {
         }
         statements += addedIndices
         let keys = SQLForeignKeyChanges(
-            from: old, to: schema, keeping: retention?.foreignKeys ?? [], besides: found.adopted.keys,
+            from: old, to: schema, keeping: retention?.foreignKeys ?? [], besides: found.existing.keys,
             newTables: Set(replaced.filter(\.isNew).map(\.table.name)), sameColumns: sameColumns,
             deletesRows: deletesRows)
-        let existing = Set(old.tables.map(\.name)).union(found.adopted.keys)
+        let existing = Set(old.tables.map(\.name)).union(found.existing.keys)
         locks.exclusive.formUnion(keys.removalTables)
         locks.shared.formUnion(keys.creationTables.intersection(existing))
         locks.shared.subtract(locks.exclusive)
@@ -183,7 +183,7 @@ package struct SQLMigration {
             oldRoot = found
         }
         guard let oldRoot, let oldTable = old.families[oldRoot] else {
-            createUnlessAdopted(table)
+            createUnlessExisting(table)
             return
         }
         for other in schema.model.layouts where other.root != root.index {
@@ -204,11 +204,11 @@ package struct SQLMigration {
                 columns += try formerRelationships.links(relationship, of: layout)
             }
         }
-        if let known = found.adopted[oldTable] {
+        if let known = found.existing[oldTable] {
             return try extend(oldTable, known, to: table, family: family, columns: columns, condition: condition)
         }
-        guard found.adopted[table.name] == nil else {
-            throw .adoptedTable(
+        guard found.existing[table.name] == nil else {
+            throw .existingTable(
                 table: table.name, advice: "move the objects of \(oldTable) into it, and drop \(oldTable)")
         }
         guard let former = old.tables.first(where: { $0.name == oldTable }) else { throw .unreadable }
@@ -272,26 +272,26 @@ package struct SQLMigration {
             changed: columns.filter { !$0.isSame }.map { SQLText.name($0.column) })
     }
 
-    /// Uses an adopted table, or creates the table.
-    private mutating func createUnlessAdopted(_ table: SQLSchema.Table) {
-        guard found.adopted[table.name] == nil else { return _ = keptTables.insert(table.name) }
+    /// Uses an existing table, or creates the table.
+    private mutating func createUnlessExisting(_ table: SQLSchema.Table) {
+        guard found.existing[table.name] == nil else { return _ = keptTables.insert(table.name) }
         statements.append(table.creation(as: nextTemporary, schema.dialect))
         replaced.append((nextTemporary, table, true))
     }
 
     /// Adds missing columns to a table that the store did not create.
     ///
-    /// - Throws: `SQLSchemaError.adoptedTable` for any other change.
+    /// - Throws: `SQLSchemaError.existingTable` for any other change.
     private mutating func extend(
         _ oldTable: String, _ known: Set<String>, to table: SQLSchema.Table, family: Int, columns: [Filling],
         condition: String?
     ) throws(SQLSchemaError) {
         guard oldTable == table.name else {
-            throw .adoptedTable(
+            throw .existingTable(
                 table: oldTable, advice: "rename it to \(table.name), or name it in SQLNaming.tables")
         }
         guard condition == nil else {
-            throw .adoptedTable(table: table.name, advice: "delete the objects of the removed entities first")
+            throw .existingTable(table: table.name, advice: "delete the objects of the removed entities first")
         }
         keptTables.insert(table.name)
         for filling in columns where !filling.isSame {
@@ -300,13 +300,13 @@ package struct SQLMigration {
                 // The column may have values already, so the values of the former column are not
                 // copied.
                 guard let former = filling.former else { continue }
-                throw .adoptedTable(
+                throw .existingTable(
                     table: table.name,
                     advice: "move the values of \(SQLText.name(former)) to \(column), or map it in SQLNaming.columns")
             }
             guard filling.former == nil, let declaration = schema.addition(of: column, toFamily: family) else {
                 let former = filling.former.map(SQLText.name) ?? filling.expression
-                throw .adoptedTable(
+                throw .existingTable(
                     table: table.name,
                     advice: "rename the column \(former) to \(column) with ALTER TABLE, or map it in SQLNaming.columns")
             }
@@ -340,9 +340,9 @@ package struct SQLMigration {
                 if let position = join.inversePosition {
                     columns.append(formerRelationships.reference(position, from: known.inversePosition))
                 }
-                guard found.adopted[known.table] == nil else {
+                guard found.existing[known.table] == nil else {
                     guard known.table == table.name else {
-                        throw .adoptedTable(
+                        throw .existingTable(
                             table: known.table, advice: "rename it to \(table.name), or map it in SQLNaming.columns")
                     }
                     keptTables.insert(table.name)
@@ -359,7 +359,7 @@ package struct SQLMigration {
                 return
             }
         }
-        createUnlessAdopted(table)
+        createUnlessExisting(table)
     }
 
     // MARK: Statements

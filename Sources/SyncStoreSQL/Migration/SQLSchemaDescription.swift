@@ -38,13 +38,19 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     var entityColumn: String
     var dates: SQLNaming.DateStorage
     /// The tables that existed before the store; nil if there are none.
-    package var adopted: [String]?
+    package var existing: [String]?
+
+    /// The names in the files of format one.
+    private enum CodingKeys: String, CodingKey {
+        case entities, families, tables, rowColumn, entityColumn, dates
+        case existing = "adopted"
+    }
 
     /// Describes a schema.
     ///
-    /// - Parameter adopted: The tables that existed before the store.
-    package init(_ schema: SQLSchema, adopted: Set<String> = []) {
-        self.adopted = adopted.isEmpty ? nil : adopted.sorted()
+    /// - Parameter existing: The tables that existed before the store.
+    package init(_ schema: SQLSchema, existing: Set<String> = []) {
+        self.existing = existing.isEmpty ? nil : existing.sorted()
         entities = schema.model.layouts.map { layout in
             let first = layout.attributes.count - layout.entity.attributes.count
             return Entity(

@@ -14,12 +14,12 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case damaged([SQLSchemaError.Defect])
     /// The database has no record of a store's tables.
     case noStore
-    /// An adopted table lacks a column.
+    /// An existing table lacks a column.
     case missingColumn(table: String, column: String)
     /// A table that the store did not create cannot hold the model's objects.
     case unsuitableTable(table: String, reason: String)
     /// The store does not make this change to a table that it did not create.
-    case adoptedTable(table: String, advice: String)
+    case existingTable(table: String, advice: String)
     /// A table would need more columns than the database allows.
     case tooManyColumns(table: String, count: Int, limit: Int)
     /// The database stores text in another encoding than UTF-8.
@@ -58,7 +58,7 @@ extension SQLSchemaError: CustomStringConvertible, CustomDebugStringConvertible,
         case .noStore: "the database has no record of a store's tables, \(SQLSchemaRecord.table)"
         case .missingColumn(let table, let column): "the table \(table) has no column \(column)"
         case .unsuitableTable(let table, let reason): "the table \(table) cannot be synced into: \(reason)"
-        case .adoptedTable(let table, let advice):
+        case .existingTable(let table, let advice):
             "the table \(table) is not the store's own and is not rebuilt: \(advice)"
         case .tooManyColumns(let table, let count, let limit):
             "the table \(table) would need columns for \(count) attributes; the limit is \(limit)"

@@ -41,7 +41,7 @@ package struct SQLSchemaRecord: Equatable, Sendable {
     /// The record with the tables of a migration.
     package func with(_ description: SQLSchemaDescription) -> SQLSchemaRecord {
         var description = description
-        description.adopted = self.description.adopted
+        description.existing = self.description.existing
         return SQLSchemaRecord(description, modelVersion: modelVersion)
     }
 

@@ -77,9 +77,9 @@ package struct SQLFoundTables {
     ///
     /// - Parameters:
     ///   - tables: The tables.
-    ///   - adopted: Those that the store did not create. Their columns and keys belong to others.
+    ///   - existing: Those that the store did not create. Their columns and keys belong to others.
     package func defects(
-        of tables: [SQLSchema.Table], adopted: some Collection<String>
+        of tables: [SQLSchema.Table], existing: some Collection<String>
     ) -> [SQLSchemaError.Defect] {
         tables.flatMap { table -> [SQLSchemaError.Defect] in
             func missing(_ part: SQLSchemaError.Defect.Part) -> SQLSchemaError.Defect {
@@ -88,11 +88,11 @@ package struct SQLFoundTables {
             func name(_ name: String) -> Name { Name(name, of: table.name, dialect) }
             let folded = dialect.folded(table.name)
             guard self.tables.contains(folded) else { return [missing(.table)] }
-            let isAdopted = adopted.contains(table.name)
+            let isExisting = existing.contains(table.name)
             let lostIndices = table.indices.filter { index in
-                !indices.contains(name(index.name)) && !(isAdopted && hasEqual(of: index, of: table.name))
+                !indices.contains(name(index.name)) && !(isExisting && hasEqual(of: index, of: table.name))
             }.map { missing(.index($0.name)) }
-            guard !isAdopted else { return lostIndices }
+            guard !isExisting else { return lostIndices }
             let lostColumns = table.columns.filter { !columns.contains(name($0)) }.map { missing(.column($0)) }
             let lostKey = primaryKeys?.contains(folded) == false ? [missing(.primaryKey)] : []
             let lostReferences = (table.foreignKeys ?? []).filter { foreignKeys?.contains(name($0.name)) == false }

@@ -106,7 +106,7 @@ package struct SQLSchema: Sendable {
     /// The columns that foreign keys refer to, by table, where they differ from
     /// ``SQLNaming/rowColumn``.
     package var keyColumns: [String: String] = [:]
-    /// The adopted tables that accept only a few types.
+    /// The existing tables that accept only a few types.
     package var strictTables: Set<String> = []
 
     /// Creates the schema of a model.

@@ -22,7 +22,7 @@ package struct SQLRemoval: Sendable {
 
     package let schema: SQLSchema
     /// The tables whose foreign keys may be missing or differ from the model's delete rules.
-    private let adopted: Set<String>
+    private let existing: Set<String>
     /// The columns outside of relationships whose foreign keys would delete rows.
     private let foreignCascades: [SQLSchema.ColumnLink]
     /// The temporary table.
@@ -35,14 +35,14 @@ package struct SQLRemoval: Sendable {
     /// Creates the statements.
     ///
     /// - Parameters:
-    ///   - adopted: The tables whose foreign keys the store did not create.
+    ///   - existing: The tables whose foreign keys the store did not create.
     ///   - foreignCascades: The columns outside of relationships whose foreign keys would delete
     ///     rows.
     package init(
-        _ schema: SQLSchema, adopted: Set<String> = [], foreignCascades: [SQLSchema.ColumnLink] = []
+        _ schema: SQLSchema, existing: Set<String> = [], foreignCascades: [SQLSchema.ColumnLink] = []
     ) {
         self.schema = schema
-        self.adopted = adopted
+        self.existing = existing
         self.foreignCascades = foreignCascades
         let dialect = schema.dialect
         doomed = dialect.doomedTable
@@ -190,12 +190,12 @@ package struct SQLRemoval: Sendable {
 
     /// The columns of entity tables whose foreign keys are not the store's own.
     private var foreignLinks: [SQLSchema.ColumnLink] {
-        schema.references.joined().map(\.link).filter { adopted.contains($0.table) } + foreignCascades
+        schema.references.joined().map(\.link).filter { existing.contains($0.table) } + foreignCascades
     }
 
     /// The columns whose own foreign keys delete rows.
     private var cascadingLinks: [SQLSchema.ColumnLink] {
-        schema.references.joined().filter { $0.rule == .cascade && !adopted.contains($0.link.table) }.map(\.link)
+        schema.references.joined().filter { $0.rule == .cascade && !existing.contains($0.link.table) }.map(\.link)
     }
 
     /// Sorts families so that rows are deleted before those that they refer to, unless references
@@ -228,7 +228,7 @@ package struct SQLRemoval: Sendable {
         let columns = (foreignLinks + cascadingLinks.filter { !deleted.contains($0.table) }).filter {
             $0.target == table
         }
-        let ends = schema.joins.filter { adopted.contains($0.table) }.flatMap { join in
+        let ends = schema.joins.filter { existing.contains($0.table) }.flatMap { join in
             [(join.table, join.source, join.sourceTable), (join.table, join.target, join.targetTable)]
         }
         func release(_ table: String, _ column: String, _ statement: String) -> Release {

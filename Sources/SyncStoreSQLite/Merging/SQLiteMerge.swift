@@ -21,12 +21,13 @@ struct SQLiteMerge {
     /// One row with the values to insert for absent cells.
     private let defaults: RecordBatch
 
-    init(_ entity: Int, schema: SQLSchema, adopted: SQLiteAdoptedTable?) {
+    init(_ entity: Int, schema: SQLSchema, existing: SQLiteExistingTable?) {
         layout = schema.model.layouts[entity]
         self.schema = schema
         let slots = layout.identitySlots
         statements = SQLiteMergeStatements(
-            entity, schema: schema, batch: SQLiteBatchTable.name(columnCount: layout.attributes.count), adopted: adopted
+            entity, schema: schema, batch: SQLiteBatchTable.name(columnCount: layout.attributes.count),
+            existing: existing
         )
         find = statements.match(byRow: false, readsCells: false)
         findByRow = statements.match(byRow: true, readsCells: false)

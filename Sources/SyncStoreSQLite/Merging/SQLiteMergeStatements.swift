@@ -10,7 +10,7 @@ struct SQLiteMergeStatements: Sendable {
     let columns: SQLQueries.Columns
     private let schema: SQLSchema
     private let batch: String
-    private let adopted: SQLiteAdoptedTable?
+    private let existing: SQLiteExistingTable?
     /// The slot of the attribute whose column is the object number; nil if there is none.
     let numberSlot: Int?
 
@@ -19,9 +19,9 @@ struct SQLiteMergeStatements: Sendable {
     /// - Parameters:
     ///   - entity: The index of the entity in the model.
     ///   - batch: The name of the batch table in statements.
-    init(_ entity: Int, schema: SQLSchema, batch: String, adopted: SQLiteAdoptedTable? = nil) {
-        self.adopted = adopted
-        numberSlot = adopted?.numberSlot(of: entity, schema)
+    init(_ entity: Int, schema: SQLSchema, batch: String, existing: SQLiteExistingTable? = nil) {
+        self.existing = existing
+        numberSlot = existing?.numberSlot(of: entity, schema)
         self.schema = schema
         self.batch = batch
         layout = schema.model.layouts[entity]
@@ -101,7 +101,7 @@ struct SQLiteMergeStatements: Sendable {
 
     /// The highest object number of the family; null if there was none.
     var lastRow: String {
-        adopted?.lastNumber(schema) ?? "SELECT max(\(schema.rowColumn)) FROM \(table)"
+        existing?.lastNumber(schema) ?? "SELECT max(\(schema.rowColumn)) FROM \(table)"
     }
 
     // MARK: Writing
@@ -146,7 +146,7 @@ struct SQLiteMergeStatements: Sendable {
 
     /// The value to write for a cell: the default of a mandatory column instead of null.
     private func written(_ cell: String, to slot: Int) -> String {
-        let replacement = adopted?.replacement(for: schema.columns[layout.index][slot])
+        let replacement = existing?.replacement(for: schema.columns[layout.index][slot])
         return replacement.map { "ifnull(\(cell), \($0.expression))" } ?? cell
     }
 
@@ -154,7 +154,7 @@ struct SQLiteMergeStatements: Sendable {
     private func compared(_ slot: Int) -> String {
         let value = "t.\(column(slot))"
         let cell = "b.\(SQLiteBatchColumns.cell(slot))"
-        return adopted?.compared(value, of: schema.columns[layout.index][slot], with: cell) ?? value
+        return existing?.compared(value, of: schema.columns[layout.index][slot], with: cell) ?? value
     }
 
     /// A column that an update writes.

@@ -114,7 +114,7 @@ package struct SQLiteDialect: SQLDialect {
         switch type {
         case .decimal: " COLLATE \(SQLiteConnection.decimalCollation)"
         case .json: " COLLATE \(SQLiteConnection.jsonCollation)"
-        // Columns of adopted tables may have other collations.
+        // Columns of existing tables may have other collations.
         case .string, .uri, .uuid: " COLLATE BINARY"
         default: ""
         }

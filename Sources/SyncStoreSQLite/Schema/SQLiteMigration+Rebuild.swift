@@ -25,8 +25,8 @@ extension SQLiteMigration {
     @discardableResult
     func checkReplacement() throws -> SQLSchemaDescription? {
         let stored = try recorded()
-        if let table = stored?.adopted?.first {
-            throw SQLSchemaError.adoptedTable(
+        if let table = stored?.existing?.first {
+            throw SQLSchemaError.existingTable(
                 table: table, advice: "only a store with tables of its own can be rebuilt")
         }
         let own = stored?.tables.map(\.name) ?? []
@@ -52,7 +52,7 @@ extension SQLiteMigration {
 
     private func copy(_ table: SQLSchema.Table) throws {
         guard try !exists(table.name) else {
-            throw SQLSchemaError.adoptedTable(
+            throw SQLSchemaError.existingTable(
                 table: table.name, advice: "only a store with tables of its own can be rebuilt")
         }
         try connection.execute(table.creation(schema.dialect))

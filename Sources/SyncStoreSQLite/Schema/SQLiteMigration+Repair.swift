@@ -46,6 +46,6 @@ extension SQLiteMigration {
         while try columns.step() { found.add(.column, columns.text(at: 1), of: columns.text(at: 0)) }
         let indices = try connection.prepare("SELECT tbl_name, name FROM sqlite_master WHERE type = 'index'")
         while try indices.step() { found.add(.index, indices.text(at: 1), of: indices.text(at: 0)) }
-        return (stored, found, found.defects(of: stored.tables, adopted: stored.adopted ?? []))
+        return (stored, found, found.defects(of: stored.tables, existing: stored.existing ?? []))
     }
 }

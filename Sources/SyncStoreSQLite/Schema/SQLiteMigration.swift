@@ -24,14 +24,14 @@ struct SQLiteMigration {
         let stored: SQLSchemaRecord?
         let wanted: SQLSchemaRecord
         var isDone: Bool
-        /// The adopted tables, by their names in the schema.
-        let adopted: [String: SQLiteAdoptedTable]
+        /// The existing tables, by their names in the schema.
+        let existing: [String: SQLiteExistingTable]
     }
 
     /// The additions of other tools that concern the store.
     struct Others {
-        /// The adopted tables, by their names in the schema.
-        var tables: [String: SQLiteAdoptedTable] = [:]
+        /// The existing tables, by their names in the schema.
+        var tables: [String: SQLiteExistingTable] = [:]
         /// The columns outside of relationships whose foreign keys would delete rows of the model's
         /// tables.
         var cascades: [SQLSchema.ColumnLink] = []
@@ -82,7 +82,7 @@ struct SQLiteMigration {
             """)
         var triggers: [SQLTrigger] = []
         while try found.step() { triggers.append(SQLTrigger(found.text(at: 0), on: found.text(at: 1))) }
-        return Others(tables: plan.adopted, cascades: cascades, deletingTriggers: triggers)
+        return Others(tables: plan.existing, cascades: cascades, deletingTriggers: triggers)
     }
 
     /// Verifies that the store can go on after another program changed tables.
@@ -100,19 +100,19 @@ struct SQLiteMigration {
         return try others(plan, isWriting ? check(plan) : [])
     }
 
-    /// Verifies that the store can write to the adopted tables.
+    /// Verifies that the store can write to the existing tables.
     ///
     /// - Returns: The columns outside of relationships whose foreign keys would delete rows.
     private func check(_ plan: Plan) throws -> [SQLSchema.ColumnLink] {
-        for (family, found) in schema.families.enumerated() where plan.adopted[found.table] != nil {
+        for (family, found) in schema.families.enumerated() where plan.existing[found.table] != nil {
             // Described again, because columns may have been added.
-            try SQLiteAdoptedTable(found.table, on: connection).check(family: family, of: schema, on: connection)
+            try SQLiteExistingTable(found.table, on: connection).check(family: family, of: schema, on: connection)
         }
-        for join in plan.schema.joins where plan.adopted[join.table] != nil {
-            try SQLiteAdoptedTable(join.table, on: connection).check(join, of: plan.schema, connection)
+        for join in plan.schema.joins where plan.existing[join.table] != nil {
+            try SQLiteExistingTable(join.table, on: connection).check(join, of: plan.schema, connection)
         }
         let foreignKeys = try SQLForeignKeys(plan.schema, stored: plan.stored?.description, on: connection)
-        try foreignKeys.checkLinks(of: plan.adopted.keys)
+        try foreignKeys.checkLinks(of: plan.existing.keys)
         return try foreignKeys.cascades()
     }
 
@@ -129,38 +129,38 @@ struct SQLiteMigration {
         let stored = try self.stored()
         try checkNames(besides: stored?.description)
         let own = Set((stored?.description.tables ?? []).map { $0.name.lowercased() })
-        let known = Set(stored?.description.adopted ?? [])
+        let known = Set(stored?.description.existing ?? [])
         var schema = schema
-        var adopted: [String: SQLiteAdoptedTable] = [:]
+        var existing: [String: SQLiteExistingTable] = [:]
         for table in schema.tables.map(\.name) {
             let isCandidate = known.contains(table) || !own.contains(table.lowercased())
-            if isCandidate, try exists(table) { adopted[table] = try SQLiteAdoptedTable(table, on: connection) }
+            if isCandidate, try exists(table) { existing[table] = try SQLiteExistingTable(table, on: connection) }
         }
-        schema.strictTables = Set(adopted.filter { $0.value.isStrict }.keys)
+        schema.strictTables = Set(existing.filter { $0.value.isStrict }.keys)
         for family in schema.families {
-            if let found = adopted[family.table], let key = found.keyColumn(schema), key != schema.naming.rowColumn {
+            if let found = existing[family.table], let key = found.keyColumn(schema), key != schema.naming.rowColumn {
                 schema.keyColumns[family.table] = key
             }
         }
-        // Tables of removed entities stay adopted, so they are never dropped.
-        let names = known.union(adopted.keys)
+        // Tables of removed entities stay marked, so they are never dropped.
+        let names = known.union(existing.keys)
         let wanted = SQLSchemaRecord(
-            SQLSchemaDescription(schema, adopted: names), modelVersion: settings.modelVersion)
+            SQLSchemaDescription(schema, existing: names), modelVersion: settings.modelVersion)
         let isSuitable = isSuitable(stored, wanted)
         if let stored {
             // Tables and columns that the model no longer has matter only to a migration.
             let needed = isSuitable ? schema.tables : stored.description.tables
             let names = Set(schema.tables.map(\.name))
             var lost: [SQLSchemaError.Defect] = []
-            for table in needed where own.contains(table.name.lowercased()) && adopted[table.name] == nil {
+            for table in needed where own.contains(table.name.lowercased()) && existing[table.name] == nil {
                 guard !known.contains(table.name) || names.contains(table.name) else { continue }
                 lost += try missingParts(of: table)
             }
             guard lost.isEmpty else { throw SQLSchemaError.damaged(lost) }
         }
         return Plan(
-            schema: schema, stored: stored, wanted: wanted, isDone: try isSuitable && isComplete(schema, adopted),
-            adopted: adopted)
+            schema: schema, stored: stored, wanted: wanted, isDone: try isSuitable && isComplete(schema, existing),
+            existing: existing)
     }
 
     /// A table of the store if it is missing, or the columns that it no longer has.
@@ -176,10 +176,10 @@ struct SQLiteMigration {
     }
 
     /// Whether the tables still have the schema's columns and indices. Other programs may have made
-    /// adopted tables anew, as Django and Alembic do, or dropped an index.
-    private func isComplete(_ schema: SQLSchema, _ adopted: [String: SQLiteAdoptedTable]) throws -> Bool {
+    /// existing tables anew, as Django and Alembic do, or dropped an index.
+    private func isComplete(_ schema: SQLSchema, _ existing: [String: SQLiteExistingTable]) throws -> Bool {
         try schema.tables.allSatisfy { table in
-            try table.columns.allSatisfy { adopted[table.name]?.has($0, schema) ?? true }
+            try table.columns.allSatisfy { existing[table.name]?.has($0, schema) ?? true }
                 && table.indices.allSatisfy { try creation(ofIndex: $0) != nil }
         }
     }
@@ -218,15 +218,15 @@ struct SQLiteMigration {
 
     private func migrate(_ plan: Plan) throws {
         var wanted = plan.wanted
-        try checkIndexNames(plan.schema.tables.filter { plan.adopted[$0.name] == nil }, plan.stored?.description)
+        try checkIndexNames(plan.schema.tables.filter { plan.existing[$0.name] == nil }, plan.stored?.description)
         if let record = plan.stored {
             wanted = wanted.with(try keepingVirtualTables { try migrate(record, to: plan) })
             try connection.prepare("UPDATE \(Self.record) SET (\(SQLSchemaRecord.columns)) = (?, ?, ?)")
                 .run(try wanted.bindings())
         } else {
             for table in plan.schema.tables {
-                if plan.adopted[table.name] != nil {
-                    try adopt(table)
+                if plan.existing[table.name] != nil {
+                    try use(table)
                 } else {
                     try connection.execute(table.creation(schema.dialect))
                     for index in table.indices {
@@ -250,7 +250,7 @@ struct SQLiteMigration {
         var migration = try SQLMigration.plan(
             from: stored, to: plan.schema, found: found, keepsRemoved: keepsRemoved, hooks: settings.conversions)
         for check in migration.checks where try connection.integer(check.query) != nil { throw check.error }
-        let own = stored.tables.map(\.name).filter { found.adopted[$0] == nil }
+        let own = stored.tables.map(\.name).filter { found.existing[$0] == nil }
         try refuseForeignKeys(to: migration.dropped, besides: own, reason: "which the model no longer has")
         var broken: [ForeignObject] = []
         if !migration.moves.isEmpty {
@@ -267,8 +267,8 @@ struct SQLiteMigration {
         try settingAside(try foreignObjects(besides: stored.indexNames)) {
             for statement in migration.statements { try run(statement, of: migration, plan.schema) }
             for table in plan.schema.tables {
-                if plan.adopted[table.name] != nil {
-                    try adopt(table)
+                if plan.existing[table.name] != nil {
+                    try use(table)
                 } else {
                     try restoreIndices(of: table, migration, plan.schema)
                 }
@@ -320,8 +320,8 @@ struct SQLiteMigration {
         var found = SQLMigration.Found()
         let names = try connection.prepare("SELECT name FROM sqlite_master")
         while try names.step() { found.names.insert(names.text(at: 0)) }
-        for name in Set(stored.adopted ?? []).union(plan.adopted.keys) where try exists(name) {
-            found.adopted[name] = Set(try SQLiteAdoptedTable(name, on: connection).columns.keys)
+        for name in Set(stored.existing ?? []).union(plan.existing.keys) where try exists(name) {
+            found.existing[name] = Set(try SQLiteExistingTable(name, on: connection).columns.keys)
         }
         found.additions = try additions(stored, found)
         return found
@@ -331,7 +331,7 @@ struct SQLiteMigration {
         _ stored: SQLSchemaDescription, _ found: SQLMigration.Found
     ) throws -> [String: [SQLMigration.Found.Column]] {
         var additions: [String: [SQLMigration.Found.Column]] = [:]
-        for table in stored.tables where found.adopted[table.name] == nil {
+        for table in stored.tables where found.existing[table.name] == nil {
             additions[table.name] = try self.additions(to: table, named: found.moved[table.name] ?? table.name)
         }
         return additions
@@ -339,9 +339,9 @@ struct SQLiteMigration {
 
     // MARK: Existing tables
 
-    /// Adopts an existing table, and creates its missing indices.
-    private func adopt(_ table: SQLSchema.Table) throws {
-        let found = try SQLiteAdoptedTable(table.name, on: connection)
+    /// Uses an existing table, and creates its missing indices.
+    private func use(_ table: SQLSchema.Table) throws {
+        let found = try SQLiteExistingTable(table.name, on: connection)
         let row = schema.naming.rowColumn
         // Why the rows have no numbers is said when the table is checked.
         for column in table.columns where column != row && !found.has(column, schema) {

@@ -10,7 +10,7 @@ extension SQLiteConnection: SQLRemovalConnection {
         _ query: StoreQuery, reportsKeys: Bool, others: SQLiteMigration.Others, _ queries: SQLQueries
     ) throws -> RemovalResult {
         let removal = SQLRemoval(
-            queries.schema, adopted: Set(others.tables.keys), foreignCascades: others.cascades)
+            queries.schema, existing: Set(others.tables.keys), foreignCascades: others.cascades)
         let layout = try queries.schema.model.layout(of: query.entity)
         return try watchingDeletions(
             others, of: layout, queries.schema, gain: { -$0.counts.values.reduce(0, +) },

@@ -330,7 +330,7 @@ actor SQLiteWorker: SQLWorker {
         let merge =
             merges[layout.index]
             ?? SQLiteMerge(
-                layout.index, schema: schema, adopted: others.tables[schema.table(of: layout.index)])
+                layout.index, schema: schema, existing: others.tables[schema.table(of: layout.index)])
         merges[layout.index] = merge
         return merge
     }

@@ -118,7 +118,7 @@ import Testing
 
     @Test func deletedObjectsAreTakenOffTablesOfOthers() {
         let links = [SQLSchema.ColumnLink(table: "Tag", column: "owner", position: "place", target: "Person")]
-        let removal = SQLRemoval(schema, adopted: ["Person", "Person_tags"], foreignCascades: links)
+        let removal = SQLRemoval(schema, existing: ["Person", "Person_tags"], foreignCascades: links)
         #expect(
             removal.releases(family: 0).map(\.statement) == [
                 #"UPDATE "Person" SET "boss" = NULL WHERE "boss" IN (SELECT row FROM temp._sync_doomed "#

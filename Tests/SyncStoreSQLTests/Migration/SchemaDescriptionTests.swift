@@ -162,11 +162,11 @@ import Testing
 
     @Test func tablesOfOthersStayRecorded() throws {
         let schema = SQLSchema(try Self.model(), dialect: .sqlite)
-        #expect(SQLSchemaDescription(schema).adopted == nil)
-        let adopted = SQLSchemaDescription(schema, adopted: ["b", "a"])
-        #expect(adopted.adopted == ["a", "b"])
-        let record = SQLSchemaRecord(adopted, modelVersion: 3).with(SQLSchemaDescription(schema))
-        #expect(record == SQLSchemaRecord(adopted, modelVersion: 3))
+        #expect(SQLSchemaDescription(schema).existing == nil)
+        let existing = SQLSchemaDescription(schema, existing: ["b", "a"])
+        #expect(existing.existing == ["a", "b"])
+        let record = SQLSchemaRecord(existing, modelVersion: 3).with(SQLSchemaDescription(schema))
+        #expect(record == SQLSchemaRecord(existing, modelVersion: 3))
     }
 
     @Test func damagedRecordsAreRefused() throws {

@@ -23,7 +23,7 @@ struct SQLiteLifeDatabase: LifeDatabase {
 
     private var path: String { folder.url.appending(path: "store.sqlite").path }
 
-    var isAdopted: Bool { origin != nil }
+    var isExisting: Bool { origin != nil }
 
     func prepare(_ fields: [String: [Field]]) async throws {
         guard let origin else { return }

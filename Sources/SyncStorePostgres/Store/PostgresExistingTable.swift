@@ -5,7 +5,7 @@ import SyncModel
 import SyncStoreSQL
 
 /// A table that existed before the store. The store writes to it, but never rebuilds or drops it.
-struct PostgresAdoptedTable {
+struct PostgresExistingTable {
     /// A column, as the server describes it.
     private struct Column {
         /// The type in SQL; for a domain, its base type.

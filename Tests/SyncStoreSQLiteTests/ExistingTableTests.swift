@@ -11,7 +11,7 @@ import Testing
 
 /// Tables that `sqlite3` made, synced into by a store.
 @Suite(.enabled(if: SQLiteShell.command != nil, "there is no sqlite3"), .endsInTime)
-struct AdoptedTableTests {
+struct ExistingTableTests {
     let folder: TemporaryDirectory
     let path: String
 
@@ -35,7 +35,7 @@ struct AdoptedTableTests {
         #expect(try await sync(#"[{"id":100,"name":"Bo"},{"id":-3,"name":"Low"}]"#, store).isUnchanged)
     }
 
-    @Test func relationshipsOfBothKindsLeadToAdoptedRows() async throws {
+    @Test func relationshipsOfBothKindsLeadToExistingRows() async throws {
         try await SQLiteShell.run(
             """
             CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, boss_id INTEGER REFERENCES people (id));
@@ -311,7 +311,7 @@ struct AdoptedTableTests {
         #expect(try await dump("people") == ["1|a"])
     }
 
-    @Test func aTableThatALaterModelNamesIsAdoptedThen() async throws {
+    @Test func aTableThatALaterModelNamesIsUsedThen() async throws {
         try await SQLiteShell.run(
             "CREATE TABLE tags (id INTEGER PRIMARY KEY, word TEXT); INSERT INTO tags VALUES (3, 'x')", at: path)
         _ = try await open(.people())

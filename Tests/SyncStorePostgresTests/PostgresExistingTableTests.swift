@@ -10,11 +10,11 @@ import Testing
 
 /// Tables that others made, which a store writes into.
 @Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
-struct PostgresAdoptedTableTests {
-    private static let row = AdoptedPeople.row
-    private static let people = AdoptedPeople.people
+struct PostgresExistingTableTests {
+    private static let row = ExistingPeople.row
+    private static let people = ExistingPeople.people
 
-    // MARK: What cannot be adopted
+    // MARK: What cannot be used
 
     static let refusals: [(creation: String, reason: String)] = [
         ("CREATE VIEW people AS SELECT 1::bigint row_number, 1::bigint id, 'a' AS name, 2::bigint boss", "a view"),
@@ -100,8 +100,8 @@ struct PostgresAdoptedTableTests {
         try await SharedPostgres.withDatabase { database in
             try await database.run(creation)
             do {
-                _ = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
-                Issue.record("the table was adopted")
+                _ = try await ExistingPeople.open(try ExistingPeople.model(), database)
+                Issue.record("the table was used")
             } catch let error as SQLSchemaError {
                 #expect(error.description.contains(reason), "\(error)")
             }
@@ -121,7 +121,7 @@ struct PostgresAdoptedTableTests {
         try await SharedPostgres.withDatabase { database in
             try await database.run("CREATE TABLE people (\(Self.people), value \(column))")
             let error = await #expect(throws: SQLSchemaError.self) {
-                try await AdoptedPeople.open(try AdoptedPeople.model(SyncAttribute("value", type)), database)
+                try await ExistingPeople.open(try ExistingPeople.model(SyncAttribute("value", type)), database)
             }
             #expect(error?.description.contains("value has the type") == true)
         }
@@ -135,7 +135,7 @@ struct PostgresAdoptedTableTests {
     ]
 
     @Test(arguments: faithfulColumns)
-    func aColumnThatKeepsValuesIsAdopted(type: AttributeType, column: String) async throws {
+    func aColumnThatKeepsValuesIsUsed(type: AttributeType, column: String) async throws {
         try await SharedPostgres.withDatabase { database in
             try await database.run(
                 "CREATE DOMAIN short AS varchar(9); CREATE TABLE people (\(Self.people), value \(column))")
@@ -152,7 +152,7 @@ struct PostgresAdoptedTableTests {
                 case .uri: .uri("x:y")
                 case .int16, .int32, .int64: .int(7)
                 }
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(SyncAttribute("value", type)), database)
+            let store = try await ExistingPeople.open(try ExistingPeople.model(SyncAttribute("value", type)), database)
             var batch = RecordBatch(of: try store.model.layout(of: "Person"))
             batch.beginRecord()
             batch.setInt(1, at: 0)
@@ -175,8 +175,8 @@ struct PostgresAdoptedTableTests {
             )
             let indexes = "SELECT indexname FROM pg_indexes WHERE tablename = 'people' AND indexdef LIKE '%(id)%'"
             for _ in 0..<2 {
-                let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
-                try await AdoptedPeople.put([1, 2], into: store)
+                let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+                try await ExistingPeople.put([1, 2], into: store)
                 #expect(try await store.count(StoreQuery("Person")) == 2)
                 let isEqual = constraint == "UNIQUE (id)"
                 #expect(
@@ -185,7 +185,7 @@ struct PostgresAdoptedTableTests {
                 #expect(try await PostgresStore.verify(at: database.url) == [])
             }
             try await database.run("ALTER TABLE people DROP CONSTRAINT mine")
-            _ = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+            _ = try await ExistingPeople.open(try ExistingPeople.model(), database)
             #expect(try await database.run(indexes) == [["Person_identity"]])
         }
     }
@@ -218,7 +218,7 @@ struct PostgresAdoptedTableTests {
             let model = try DataModel {
                 SyncEntity("Person", identity: "key") { SyncAttribute("key", .string) }
             }
-            let error = await #expect(throws: SQLSchemaError.self) { try await AdoptedPeople.open(model, database) }
+            let error = await #expect(throws: SQLSchemaError.self) { try await ExistingPeople.open(model, database) }
             #expect(error?.description.contains("key") == true)
         }
     }
@@ -230,9 +230,9 @@ struct PostgresAdoptedTableTests {
                 CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false); \
                 CREATE TABLE people (\(Self.row), id bigint, name text COLLATE any_case, boss bigint)
                 """)
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
-            try await AdoptedPeople.put([1], name: "a", into: store)
-            #expect(try await AdoptedPeople.put([1], name: "A", into: store).rows.map { $0?.change } == [.updated])
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await ExistingPeople.put([1], name: "a", into: store)
+            #expect(try await ExistingPeople.put([1], name: "A", into: store).rows.map { $0?.change } == [.updated])
             #expect(try await database.run("SELECT name FROM people") == [["A"]])
         }
     }
@@ -243,11 +243,11 @@ struct PostgresAdoptedTableTests {
             try await database.run(
                 "CREATE TABLE people_teams (\(columns), UNIQUE (\"Person\", \"Team\") DEFERRABLE)")
             let error = await #expect(throws: SQLSchemaError.self) {
-                try await AdoptedPeople.open(try AdoptedPeople.model(ordered: true), database)
+                try await ExistingPeople.open(try ExistingPeople.model(ordered: true), database)
             }
             #expect(error?.description.contains("unique index") == true)
             try await database.run("CREATE UNIQUE INDEX ON people_teams (\"Team\", \"Person\")")
-            _ = try await AdoptedPeople.open(try AdoptedPeople.model(ordered: true), database)
+            _ = try await ExistingPeople.open(try ExistingPeople.model(ordered: true), database)
         }
     }
 
@@ -262,8 +262,8 @@ struct PostgresAdoptedTableTests {
                 name text, boss bigint); \
                 INSERT INTO people OVERRIDING SYSTEM VALUE VALUES (1, 1, 'a', NULL), (2, 2, 'b', NULL)
                 """)
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
-            try await AdoptedPeople.put([1, 3], into: store)
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await ExistingPeople.put([1, 3], into: store)
             #expect(
                 try await database.run("SELECT row_number, id FROM people ORDER BY 1") == [
                     ["1", "1"], ["2", "2"], ["3", "3"],
@@ -280,8 +280,8 @@ struct PostgresAdoptedTableTests {
                 CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false); \
                 CREATE TABLE people (\(Self.row), id bigint, name text COLLATE \(collation), boss bigint)
                 """)
-            let model = try AdoptedPeople.model()
-            let store = try await AdoptedPeople.open(model, database)
+            let model = try ExistingPeople.model()
+            let store = try await ExistingPeople.open(model, database)
             let memory = MemoryStore(exactly: model)
             let names = [
                 "b", "B", "a", "A", "\u{e4}", "z", "_", "", "ab", "aB", "a\u{0}", "\u{10FFFF}", "a b", "\u{df}", "ss",
@@ -331,7 +331,7 @@ struct PostgresAdoptedTableTests {
     func infinityOfOthersIsNull(type: AttributeType, column: String, values: [String]) async throws {
         try await SharedPostgres.withDatabase { database in
             try await database.run("CREATE TABLE people (\(Self.people), value \(column))")
-            let store = try await AdoptedPeople.open(try AdoptedPeople.model(SyncAttribute("value", type)), database)
+            let store = try await ExistingPeople.open(try ExistingPeople.model(SyncAttribute("value", type)), database)
             let path = PropertyPath("value")
             for value in values {
                 try await database.run("DELETE FROM people; INSERT INTO people (id, value) VALUES (1, '\(value)')")

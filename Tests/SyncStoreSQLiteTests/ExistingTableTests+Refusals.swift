@@ -9,7 +9,7 @@ import SyncStoreSQLite
 import Testing
 
 // What a table of others cannot hold, and what it keeps out.
-extension AdoptedTableTests {
+extension ExistingTableTests {
     @Test func aTableWithoutRowNumbersIsNamedSo() async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) WITHOUT ROWID", at: path)
         let error = await #expect(throws: SQLSchemaError.self) { try await open(.people(), rowColumn: "rowid") }

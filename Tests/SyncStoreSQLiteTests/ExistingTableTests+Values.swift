@@ -9,7 +9,7 @@ import SyncStoreSQLite
 import Testing
 
 // The values that columns of others hold.
-extension AdoptedTableTests {
+extension ExistingTableTests {
     /// The refusal names the option that would help.
     @Test(arguments: [(SQLNaming.DateStorage.iso8601, "1.5"), (.secondsSince1970, "'2014-02-14T10:00:00.000000Z'")])
     func datesOfAnotherFormAreRefusedWithAnAdvice(dates: SQLNaming.DateStorage, value: String) async throws {

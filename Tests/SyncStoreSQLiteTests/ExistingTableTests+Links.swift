@@ -8,7 +8,7 @@ import SyncStoreSQLite
 import Testing
 
 // Columns and tables of others that cannot hold relationships.
-extension AdoptedTableTests {
+extension ExistingTableTests {
     @Test(arguments: [
         ("boss TEXT", "boss cannot hold object numbers"), ("boss REAL", "boss cannot hold object numbers"),
         ("boss INTEGER AS (id)", "boss cannot hold object numbers"),

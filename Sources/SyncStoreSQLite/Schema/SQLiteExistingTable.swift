@@ -4,7 +4,7 @@ import SyncStore
 import SyncStoreSQL
 
 /// A table that existed before the store. The store writes to it, but never rebuilds or drops it.
-struct SQLiteAdoptedTable: Sendable {
+struct SQLiteExistingTable: Sendable {
     /// A column, as SQLite describes it.
     struct Column: Sendable {
         let name: String

@@ -6,7 +6,7 @@ import SyncStoreSQLite
 import Testing
 
 /// Changes of tables that are not the store's own, and of columns that others added to its tables.
-@Suite(.endsInTime) struct AdoptedTableChangeTests {
+@Suite(.endsInTime) struct ExistingTableChangeTests {
     // MARK: Tables of others
 
     @Test func columnsAreAdded() throws {
@@ -68,11 +68,11 @@ import Testing
         }
         try Self.expectAdvice("rename it to People, or name it in SQLNaming.tables", to: DataModel([people]))
         #expect(
-            throws: SQLSchemaError.adoptedTable(
+            throws: SQLSchemaError.existingTable(
                 table: "People", advice: "move the objects of Person into it, and drop Person")
         ) {
             var found = SQLMigration.Found()
-            found.adopted = ["People": ["_id", "id", "name"]]
+            found.existing = ["People": ["_id", "id", "name"]]
             _ = try MigrationText(
                 from: Self.people(SyncAttribute("name", .string)), to: DataModel([people]), found: found)
         }
@@ -92,7 +92,7 @@ import Testing
         let new = try DataModel(
             old.layouts.map(\.entity) + [SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }])
         var found = SQLMigration.Found()
-        found.adopted = ["Tag": ["_id", "id"]]
+        found.existing = ["Tag": ["_id", "id"]]
         #expect(try MigrationText(from: old, to: new, dialect: .sqlite, found: found).statements == [])
         // Those of removed entities stay as they are, whatever the version of the model.
         let removed = try MigrationText(from: new, to: old, dialect: .sqlite, found: found, keepsRemoved: false)
@@ -105,11 +105,11 @@ import Testing
             try Self.people(and: SyncRelationship(name, toMany: "Person", formerName: "friends"))
         }
         var found = SQLMigration.Found()
-        found.adopted = ["Person_friends": ["person", "friends_person"]]
+        found.existing = ["Person_friends": ["person", "friends_person"]]
         let same = try MigrationText(from: model("friends"), to: model("friends"), dialect: .sqlite, found: found)
         #expect(same.statements == [])
         #expect(
-            throws: SQLSchemaError.adoptedTable(
+            throws: SQLSchemaError.existingTable(
                 table: "Person_friends", advice: "rename it to Person_mates, or map it in SQLNaming.columns")
         ) {
             _ = try MigrationText(from: model("friends"), to: model("mates"), dialect: .sqlite, found: found)
@@ -183,7 +183,7 @@ import Testing
         dialect: any SQLDialect = .sqlite, keepsRemoved: Bool = true
     ) throws -> MigrationText {
         var found = SQLMigration.Found()
-        found.adopted = ["Person": columns]
+        found.existing = ["Person": columns]
         return try MigrationText(
             from: old ?? people(SyncAttribute("name", .string)), to: new, dialect: dialect, found: found,
             keepsRemoved: keepsRemoved)
@@ -193,7 +193,7 @@ import Testing
         _ advice: String, from old: DataModel? = nil, to new: DataModel, columns: Set<String> = ["_id", "id", "name"],
         keepsRemoved: Bool = true
     ) throws {
-        #expect(throws: SQLSchemaError.adoptedTable(table: "Person", advice: advice)) {
+        #expect(throws: SQLSchemaError.existingTable(table: "Person", advice: advice)) {
             _ = try plan(from: old, to: new, columns: columns, keepsRemoved: keepsRemoved)
         }
     }

@@ -4,7 +4,7 @@ import SyncStoreSQLite
 import Testing
 
 // Dates in columns of others that identify objects.
-extension AdoptedTableTests {
+extension ExistingTableTests {
     @Test(arguments: [
         ("NULL", "'2024-05-06T10:00:00.000000Z'", true), ("'2024-05-06T10:00:00.000000Z'", "1", true),
         ("NULL", "-62167219200000001", true), ("NULL", "-62167219200000000", false), ("NULL", "0", false),
