@@ -34,7 +34,7 @@ extension SQLiteStore {
     ///   - body: Fills the new store.
     /// - Returns: The open store.
     /// - Throws: The body's error; `SQLSchemaError.existingTable` if the store uses existing
-    ///   tables; `SQLSchemaError.unfitForeignObject` if a foreign key of another table refers to
+    ///   tables; `SQLSchemaError.unfitDependentObject` if a foreign key of another table refers to
     ///   the store's tables, or if a view, a trigger or a virtual table does not fit the new ones;
     ///   `SQLiteError`.
     public static func rebuild(

@@ -31,9 +31,9 @@ public import SyncStoreSQL
 /// names is used as it is: the store writes objects to it and adds columns to it, but never
 /// rebuilds or drops it. If such a table would change or reject values, the store does not open.
 /// Indices, triggers, views, foreign keys and columns that other tools add to the store's own
-/// tables survive changes of the model; one that cannot is an `SQLSchemaError.unfitForeignObject`.
-/// A trigger that keeps a row from being written, or that deletes further objects, makes the
-/// transaction fail.
+/// tables survive changes of the model; one that cannot is an
+/// `SQLSchemaError.unfitDependentObject`. A trigger that keeps a row from being written, or that
+/// deletes further objects, makes the transaction fail.
 ///
 /// NaN is stored as null.
 public final class SQLiteStore: CommitSignals.Source, ReportingStore {

@@ -128,7 +128,7 @@ struct PostgresMigrationTests {
                 exactly:
                     try model(SyncAttribute("name", .string), SyncAttribute("age", .int16)), at: database.url)
             #expect(try await database.run(names) == [["mine"], ["noted"]])
-            let error = SQLSchemaError.unfitForeignObject(
+            let error = SQLSchemaError.unfitDependentObject(
                 name: "mine", reason: "the model no longer has a column that it uses")
             // Of the same version, it would keep the columns.
             var newer = PostgresStore.Options()

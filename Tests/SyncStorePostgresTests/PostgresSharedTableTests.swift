@@ -48,7 +48,7 @@ struct PostgresSharedTableTests {
             do {
                 _ = try await open(database, user())
                 Issue.record("the name was taken")
-            } catch SQLSchemaError.unfitForeignObject(let found, let reason) {
+            } catch SQLSchemaError.unfitDependentObject(let found, let reason) {
                 #expect(found == name)
                 #expect(reason.contains("rename it"))
             }

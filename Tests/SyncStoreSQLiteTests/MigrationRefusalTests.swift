@@ -60,7 +60,7 @@ import Testing
         try await world.fill(model("User"), #"[{"id":1}]"#, entity: "User")
         try run("CREATE TABLE log (id); CREATE TRIGGER lost AFTER INSERT ON log BEGIN DELETE FROM gone; END")
         let error = await #expect(throws: SQLSchemaError.self) { try await world.open(model("Member")) }
-        guard case .unfitForeignObject(let name, let reason) = error else {
+        guard case .unfitDependentObject(let name, let reason) = error else {
             Issue.record("\(String(describing: error))")
             return
         }

@@ -99,7 +99,7 @@ import Testing
     @Test func anIndexOfOthersOnWhatIsDroppedIsARefusal() async throws {
         try await world.fill(DataModel.people(), #"[{"id":1,"name":"a"}]"#)
         _ = try SQLiteConnection.texts("CREATE INDEX mine ON Person (name)", at: world.path)
-        try await world.expectRefusal(.unfitForeignObject(name: "mine", reason: "no such column: name"), version: 1) {
+        try await world.expectRefusal(.unfitDependentObject(name: "mine", reason: "no such column: name"), version: 1) {
             try DataModel { SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) } }
         }
     }

@@ -117,7 +117,7 @@ import Testing
             do {
                 _ = try await SQLiteStore(exactly: model, at: .file(world.path), options: options)
                 Issue.record("the name was taken")
-            } catch SQLSchemaError.unfitForeignObject(let found, let reason) {
+            } catch SQLSchemaError.unfitDependentObject(let found, let reason) {
                 #expect(found == name)
                 #expect(reason.contains("rename it"))
             }

@@ -23,7 +23,7 @@ import Testing
         let beside = world.path + "-rebuild"
         try Data("mine".utf8).write(to: URL(filePath: beside))
         await #expect(
-            throws: SQLSchemaError.unfitForeignObject(
+            throws: SQLSchemaError.unfitDependentObject(
                 name: "notes", reason: "its foreign key refers to Person, whose objects get new numbers; drop it before"
             )
         ) {

@@ -26,7 +26,7 @@ extension ElementMapper {
             unfitSlots.append(slot)
             group.records.setNull(at: slot)
         case .reject, .fail:
-            return give(up: reason, action: action, slot: slot, path: path)
+            return refuse(reason, action: action, slot: slot, path: path)
         }
         note(.unfitValue, path: path, found: found, isTolerated: true)
         return true
@@ -96,8 +96,8 @@ extension ElementMapper {
     /// Abandons the element: it is rejected, or an error ends mapping.
     ///
     /// - Returns: Always false.
-    mutating func give(
-        up reason: MappingError.Problem.Reason, action: ValueContract.Action, slot: Int? = nil, path: [String]? = nil
+    mutating func refuse(
+        _ reason: MappingError.Problem.Reason, action: ValueContract.Action, slot: Int? = nil, path: [String]? = nil
     ) -> Bool {
         let problem = MappingError.Problem(
             entity: mapping.layout.name, attribute: slot.map { mapping.layout.attributes[$0].name },

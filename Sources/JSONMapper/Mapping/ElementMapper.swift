@@ -88,7 +88,7 @@ struct ElementMapper {
             group.records.setInt(contentHashes.unique(contentHash), at: slot)
         }
         if isStub { group.stubRows.append(group.records.count) }
-        if isForeign { group.foreignRows.append(group.records.count) }
+        if isForeign { group.keylessRows.append(group.records.count) }
         group.records.endRecord()
         group.elementIndices.append(elementIndex)
         isOpen = false
@@ -118,7 +118,7 @@ struct ElementMapper {
         contentHashes.truncate(to: count)
         group.elementIndices.removeLast(group.elementIndices.count - count)
         while let last = group.stubRows.last, last >= count { group.stubRows.removeLast() }
-        while let last = group.foreignRows.last, last >= count { group.foreignRows.removeLast() }
+        while let last = group.keylessRows.last, last >= count { group.keylessRows.removeLast() }
         if !group.undetermined.isEmpty { group.undetermined = group.undetermined.filter { $0.key < count } }
         truncateNests()
     }
@@ -184,7 +184,7 @@ struct ElementMapper {
     /// - Returns: Whether the object fits. If false, `stop` has the reason.
     mutating func map(_ row: RecordRow) -> Bool {
         // The content of an object is that of its JSON.
-        guard mapping.contentHashSlot == nil else { return give(up: .noIdentity, action: .fail) }
+        guard mapping.contentHashSlot == nil else { return refuse(.noIdentity, action: .fail) }
         for (slot, value) in row.values {
             let type = mapping.layout.attributes[slot].type
             if let fitted = value.isNull ? value : type.fitted(value) {
@@ -240,25 +240,25 @@ struct ElementMapper {
     /// - Returns: Whether the identifier fits. If false, `stop` has the reason.
     mutating func mapIdentifier(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
         guard mapping.keys.identitySlots.count == 1, let field = mapping.identityField else {
-            return give(up: .noIdentity, action: .fail)
+            return refuse(.noIdentity, action: .fail)
         }
         isStub = true
         guard try take(&cursor, field, entry: -1) else { return false }
         let kind = group.records.openKind(at: field.slot)
         guard kind == .absent || kind == .null else { return true }
-        return give(up: .wrongType(field.type), action: contract.wrongType == .fail ? .fail : .reject, slot: field.slot)
+        return refuse(.wrongType(field.type), action: contract.wrongType == .fail ? .fail : .reject, slot: field.slot)
     }
 
     /// Rejects an element that is neither an object nor an accepted identifier. Always returns
     /// false.
     mutating func refuseElement() -> Bool {
-        give(up: .notAnObject, action: contract.wrongType == .fail ? .fail : .reject)
+        refuse(.notAnObject, action: contract.wrongType == .fail ? .fail : .reject)
     }
 
     /// Rejects an element because a transformer or entity mapper threw an error. Always returns
     /// false.
     mutating func refuse(by name: String, _ text: String) -> Bool {
-        give(up: .refused(by: name, text), action: contract.wrongType == .fail ? .fail : .reject)
+        refuse(.refused(by: name, text), action: contract.wrongType == .fail ? .fail : .reject)
     }
 
     /// Keeps the JSON of the open row, for which the entity mapper returned nil.
@@ -339,7 +339,7 @@ struct ElementMapper {
             return true
         case .reject, .fail:
             let outer = mapping.trie.levels[level].path
-            return give(up: .unknownKey, action: contract.unknownKey, path: outer + [key.string])
+            return refuse(.unknownKey, action: contract.unknownKey, path: outer + [key.string])
         }
     }
 

@@ -15,7 +15,7 @@ package struct MappedBatch: Sendable {
         package var stubRows: [Int] = []
         /// The rows of objects that have no key of the entity, such as an error report in place of
         /// the object. Empty for nested objects, and for an entity that keys identify.
-        package var foreignRows: [Int] = []
+        package var keylessRows: [Int] = []
         /// The JSON of the objects for which the entity mapper returned nil, by row.
         ///
         /// A store may hold such an object as one of a sub-entity, whose mapping then reads more of

@@ -154,7 +154,7 @@ extension MappedBatch.Group {
             copy.elementIndices.append(elementIndices[row])
         }
         copy.stubRows = stubRows.compactMap { newRows[$0] }
-        copy.foreignRows = foreignRows.compactMap { newRows[$0] }
+        copy.keylessRows = keylessRows.compactMap { newRows[$0] }
         for (row, json) in undetermined { if let row = newRows[row] { copy.undetermined[row] = json } }
         copy.nested = nested.map { $0?.restricted { newRows[$0] } }
         return copy

@@ -86,7 +86,7 @@ final class StorePass {
         }
         for group in batch.groups {
             if !origin.isNested, !group.mapping.identifiesByKey {
-                state.counts.unidentifiedCount += group.foreignRows.count
+                state.counts.unidentifiedCount += group.keylessRows.count
             }
             var rest: MappedBatch.Group? = group
             if !group.undetermined.isEmpty {

@@ -18,13 +18,13 @@ public enum StoreError: Error, Hashable, Sendable {
     /// A batch has an entity that the model lacks or declares with other attributes.
     ///
     /// The name is nil for a batch without an entity.
-    case foreignBatch(entity: String?)
+    case batchOfOtherModel(entity: String?)
     /// A merge request has two rows of one object.
     case repeatedObject(entity: String)
     /// A merge request does not have one match per row of its batch.
-    case unsuitableMatches(entity: String)
+    case wrongMatchCount(entity: String)
     /// A relationship belongs to a different model.
-    case foreignRelationship(relationship: String)
+    case relationshipOfOtherModel(relationship: String)
     /// An index or a constraint refused an object.
     case refused(StoreError.Refusal)
     /// The sum of a selection does not fit in 64 bits.
@@ -44,11 +44,11 @@ extension StoreError: CustomStringConvertible, CustomDebugStringConvertible, Loc
         case .deletionDenied(let entity, let relationship):
             "\(entity) cannot be deleted while its \(relationship) leads to an object"
         case .unsuitableValue(let entity, let attribute): "the value does not have the type of \(entity).\(attribute)"
-        case .foreignBatch(let entity):
+        case .batchOfOtherModel(let entity):
             "the records are not of the store's model" + (entity.map { ", which declares \($0) differently" } ?? "")
         case .repeatedObject(let entity): "two records of the request are one \(entity)"
-        case .unsuitableMatches(let entity): "the request does not have one match for each record of \(entity)"
-        case .foreignRelationship(let relationship):
+        case .wrongMatchCount(let entity): "the request does not have one match for each record of \(entity)"
+        case .relationshipOfOtherModel(let relationship):
             "the store's model has no relationship \(relationship), or declares it differently"
         case .refused(let refusal): refusal.description
         case .sumOverflow(let entity): "the sum of values of \(entity) does not fit in 64 bits"
@@ -70,8 +70,9 @@ extension StoreError: AreaError {
         switch self {
         case .identityTaken, .deletionDenied, .refused, .sumOverflow: .data
         case .missingObject: .storage
-        case .nestedTransaction, .transactionEnded, .abstractEntity, .unsuitableValue, .foreignBatch, .repeatedObject,
-            .unsuitableMatches, .foreignRelationship:
+        case .nestedTransaction, .transactionEnded, .abstractEntity, .unsuitableValue, .batchOfOtherModel,
+            .repeatedObject,
+            .wrongMatchCount, .relationshipOfOtherModel:
             .program
         }
     }

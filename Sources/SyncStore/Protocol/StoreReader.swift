@@ -32,6 +32,6 @@ public protocol StoreReader: Sendable {
     /// - Returns: One link per pair. The sources are in no particular order. The links of one
     ///   source are in the order of the relationship or, if it is not ordered, in the order of the
     ///   targets' numbers.
-    /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
+    /// - Throws: `StoreError.relationshipOfOtherModel` for a relationship of another model.
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link]
 }

@@ -6,8 +6,8 @@ public import SyncModel
 ///
 /// If a change fails halfway, every later call throws the same error, and the transaction is rolled
 /// back even if the caller caught the error. Errors that guarantee that nothing was changed leave
-/// the transaction usable: `StoreError.deletionDenied`, `foreignBatch`, `foreignRelationship`,
-/// `unsuitableMatches`, and `RecordPredicateError`.
+/// the transaction usable: `StoreError.deletionDenied`, `batchOfOtherModel`,
+/// `relationshipOfOtherModel`, `wrongMatchCount`, and `RecordPredicateError`.
 public protocol StoreTransaction: StoreReader {
     /// The number of records at which a merge is most efficient; 1,000 by default.
     ///
@@ -19,7 +19,7 @@ public protocol StoreTransaction: StoreReader {
     /// - Parameter records: Records of one entity; only their identity attributes matter.
     /// - Returns: One element per row of the batch: the object with the row's identity, or nil if
     ///   there is none or the row has no identity.
-    /// - Throws: `StoreError.foreignBatch` if the batch does not fit the model.
+    /// - Throws: `StoreError.batchOfOtherModel` if the batch does not fit the model.
     func find(_ records: RecordBatch) async throws -> [ObjectID?]
 
     /// Matches records with objects. Inserts and updates as the request's policy allows.
@@ -37,8 +37,8 @@ public protocol StoreTransaction: StoreReader {
     ///   rows aside; `StoreError.identityTaken` if an update of a given object would give two
     ///   objects one identity; `StoreError.repeatedObject` if two rows are one object;
     ///   `StoreError.abstractEntity` for an insertion into an abstract entity;
-    ///   `StoreError.foreignBatch` and `StoreError.unsuitableMatches` if the request does not fit
-    ///   the model or itself.
+    ///   `StoreError.batchOfOtherModel` and `StoreError.wrongMatchCount` if the request does not
+    ///   fit the model or itself.
     func merge(_ request: MergeRequest) async throws -> MergeRequest.Result
 
     /// Links objects, and keeps the inverse relationships consistent.
@@ -48,7 +48,7 @@ public protocol StoreTransaction: StoreReader {
     /// to-one relationship takes the last of its targets.
     ///
     /// - Returns: The sources that changed and the targets that were detached.
-    /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
+    /// - Throws: `StoreError.relationshipOfOtherModel` for a relationship of another model.
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result
 
     /// Deletes objects, and applies the model's delete rules.

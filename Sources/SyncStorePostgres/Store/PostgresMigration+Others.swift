@@ -68,7 +68,7 @@ extension PostgresMigration {
         for index in table.indices where !found.hasEqual(of: index, of: table.name) {
             guard try !exists(index.name) else {
                 guard try isIndex(index, of: table.name) else {
-                    throw SQLSchemaError.unfitForeignObject(
+                    throw SQLSchemaError.unfitDependentObject(
                         name: index.name, reason: "the store needs an index of this name on \(table.name); rename it")
                 }
                 continue

@@ -122,7 +122,7 @@ struct PostgresMigration {
     func stored() throws -> SQLSchemaRecord? {
         guard try exists(SQLSchemaRecord.table) else { return nil }
         guard try columns(of: SQLSchemaRecord.table).isSuperset(of: ["format", "model_version", "description"]) else {
-            throw SQLSchemaError.unfitForeignObject(
+            throw SQLSchemaError.unfitDependentObject(
                 name: SQLSchemaRecord.table, reason: "the store needs a table of this name for itself; rename it")
         }
         let result = try connection.query(
@@ -137,7 +137,7 @@ struct PostgresMigration {
     private func migrate(_ plan: Plan) throws {
         if let former = plan.stored {
             let stored = former.description
-            let others = try foreignObjects(besides: stored.indexNames)
+            let others = try dependentObjects(besides: stored.indexNames)
             var found = SQLMigration.Found()
             for table in plan.existing.union(stored.existing ?? []) where try exists(table) {
                 found.existing[table] = try columns(of: table)
@@ -218,7 +218,7 @@ struct PostgresMigration {
         try connection.execute(table.creation(schema.dialect))
         for index in table.indices {
             guard try !exists(index.name) else {
-                throw SQLSchemaError.unfitForeignObject(
+                throw SQLSchemaError.unfitDependentObject(
                     name: index.name, reason: "the store needs an index of this name on \(table.name); rename it")
             }
             try connection.execute(index.creation(on: table.name, schema.dialect))
@@ -242,13 +242,13 @@ struct PostgresMigration {
     // MARK: Additions of other tools
 
     /// An index, a trigger or a constraint that the store did not create.
-    private struct ForeignObject {
+    private struct DependentObject {
         let name: String
         let object: Int64
         let table: Int64
     }
 
-    private func foreignObjects(besides indexNames: Set<String>) throws -> [ForeignObject] {
+    private func dependentObjects(besides indexNames: Set<String>) throws -> [DependentObject] {
         let result = try connection.run(
             SQLStatementText(
                 """
@@ -268,19 +268,19 @@ struct PostgresMigration {
             guard let name = result.text(row, 0), !indexNames.contains(name), let object = result.integer(row, 1),
                 let table = result.integer(row, 2)
             else { return nil }
-            return ForeignObject(name: name, object: object, table: table)
+            return DependentObject(name: name, object: object, table: table)
         }
     }
 
     /// Fails if a migration has dropped another tool's object together with a column. The server
     /// itself refuses to drop columns that views and foreign keys use.
-    private func verify(_ objects: [ForeignObject]) throws {
-        let present = Set(try foreignObjects(besides: []).map(\.object))
+    private func verify(_ objects: [DependentObject]) throws {
+        let present = Set(try dependentObjects(besides: []).map(\.object))
         for object in objects where !present.contains(object.object) {
             let isTableThere = try isFound(
                 "SELECT 1 FROM pg_catalog.pg_class WHERE oid::bigint = $1::bigint", [.integer(object.table)])
             guard !isTableThere else {
-                throw SQLSchemaError.unfitForeignObject(
+                throw SQLSchemaError.unfitDependentObject(
                     name: object.name, reason: "the model no longer has a column that it uses")
             }
         }

@@ -221,7 +221,7 @@ package struct SQLMigration {
         usedTables.insert(oldTable)
         let names = Set(table.columns.map(schema.dialect.folded))
         for addition in additions where names.contains(schema.dialect.folded(addition.name)) {
-            throw .unfitForeignObject(
+            throw .unfitDependentObject(
                 name: "\(table.name).\(addition.name)",
                 reason: "the model needs a column of this name; rename the one in the database")
         }
@@ -401,7 +401,7 @@ package struct SQLMigration {
         for other in others {
             let name = "\(table.name).\(other.name)"
             guard !other.isGenerated else {
-                throw .unfitForeignObject(name: name, reason: "a generated column cannot be moved")
+                throw .unfitDependentObject(name: name, reason: "a generated column cannot be moved")
             }
             let statement = "ALTER TABLE \(temporary) ADD COLUMN \(SQLText.name(other.name)) \(other.declaration)"
             statements.append(statement)

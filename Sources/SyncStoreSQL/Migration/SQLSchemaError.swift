@@ -40,7 +40,7 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     /// Several rows of a table have equal values in a unique index that the model has gained.
     case equalValues(table: String, index: String)
     /// An index, a trigger or a view of another tool does not fit the new tables.
-    case unfitForeignObject(name: String, reason: String)
+    case unfitDependentObject(name: String, reason: String)
 }
 
 extension SQLSchemaError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
@@ -81,7 +81,7 @@ extension SQLSchemaError: CustomStringConvertible, CustomDebugStringConvertible,
                 + "create the tables again"
         case .equalValues(let table, let index):
             "several rows of \(table) have equal values, which the unique index \(index) does not allow"
-        case .unfitForeignObject(let name, let reason):
+        case .unfitDependentObject(let name, let reason):
             "\(name), which somebody added to the database, does not fit the new tables (\(reason))"
         }
     }

@@ -5,7 +5,7 @@ import SyncStoreSQL
 /// references to the store's tables.
 extension SQLiteMigration {
     /// An index, a trigger or a view that the store did not create.
-    struct ForeignObject {
+    struct DependentObject {
         let type: String
         let name: String
         let table: String
@@ -22,15 +22,15 @@ extension SQLiteMigration {
     }
 
     /// All of them, in an order in which they can be created: views before their triggers.
-    func foreignObjects(besides indexNames: Set<String>) throws(SQLiteError) -> [ForeignObject] {
+    func dependentObjects(besides indexNames: Set<String>) throws(SQLiteError) -> [DependentObject] {
         let statement = try connection.prepare(
             """
             SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type IN ('index', 'trigger', 'view') AND sql IS NOT NULL \
             ORDER BY type = 'trigger', type = 'index', rowid
             """)
-        var objects: [ForeignObject] = []
+        var objects: [DependentObject] = []
         while try statement.step() {
-            let object = ForeignObject(
+            let object = DependentObject(
                 type: statement.text(at: 0), name: statement.text(at: 1), table: statement.text(at: 2),
                 creation: statement.text(at: 3))
             if object.type != "index" || !indexNames.contains(object.name) { objects.append(object) }
@@ -41,9 +41,9 @@ extension SQLiteMigration {
     /// Removes the views and triggers of other tools while a body changes tables. They name tables
     /// that are missing for a moment. Afterwards all of them work as before.
     ///
-    /// - Throws: The body's error; `SQLSchemaError.unfitForeignObject` for an object that no longer
-    ///   works.
-    func settingAside(_ objects: [ForeignObject], _ body: () throws -> Void) throws {
+    /// - Throws: The body's error; `SQLSchemaError.unfitDependentObject` for an object that no
+    ///   longer works.
+    func settingAside(_ objects: [DependentObject], _ body: () throws -> Void) throws {
         var usable: [String: [Use]] = [:]
         for subject in Set(objects.compactMap(\.subject)) {
             usable[subject] = try Use.all.filter { try failure(of: $0, on: subject) == nil }
@@ -55,33 +55,33 @@ extension SQLiteMigration {
         for (object, count) in zip(objects, expressionCounts) {
             // SQLite reads the name of a missing column, in double quotes, as a text.
             guard let present = try expressionCount(of: object), present != count else { continue }
-            throw SQLSchemaError.unfitForeignObject(
+            throw SQLSchemaError.unfitDependentObject(
                 name: object.name, reason: "a column that it names no longer exists")
         }
         for object in objects {
             guard let subject = object.subject, try exists(subject) else { continue }
             for use in usable[subject] ?? [] {
                 guard let failure = try failure(of: use, on: subject) else { continue }
-                throw SQLSchemaError.unfitForeignObject(name: object.name, reason: failure)
+                throw SQLSchemaError.unfitDependentObject(name: object.name, reason: failure)
             }
         }
     }
 
     /// Drops a view or a trigger; an index is dropped with its table.
-    func drop(_ object: ForeignObject) throws(SQLiteError) {
+    func drop(_ object: DependentObject) throws(SQLiteError) {
         guard object.type != "index" else { return }
         try connection.execute("DROP \(object.type) IF EXISTS main.\(SQLText.name(object.name))")
     }
 
     /// Creates an object again, unless it still exists or its table was dropped on purpose.
-    private func restore(_ object: ForeignObject) throws {
+    private func restore(_ object: DependentObject) throws {
         let count = "SELECT count(*) FROM sqlite_master WHERE name = ? COLLATE NOCASE"
         guard try connection.integer(count, [.text(object.name)]) == 0 else { return }
         if object.type != "view" {
             guard try connection.integer(count, [.text(object.table)]) == 1 else { return }
         }
         do { try connection.execute(object.creation) } catch {
-            throw SQLSchemaError.unfitForeignObject(name: object.name, reason: error.message)
+            throw SQLSchemaError.unfitDependentObject(name: object.name, reason: error.message)
         }
     }
 
@@ -89,7 +89,7 @@ extension SQLiteMigration {
 
     /// The number of an index's terms that are not columns. Nil if it does not exist or is not an
     /// index.
-    private func expressionCount(of object: ForeignObject) throws(SQLiteError) -> Int64? {
+    private func expressionCount(of object: DependentObject) throws(SQLiteError) -> Int64? {
         guard object.type == "index" else { return nil }
         return try connection.integer(
             """
@@ -143,8 +143,8 @@ extension SQLiteMigration {
     }
 
     /// The views that cannot be read, and their triggers.
-    func brokenViews(besides indexNames: Set<String>) throws -> [ForeignObject] {
-        let objects = try foreignObjects(besides: indexNames)
+    func brokenViews(besides indexNames: Set<String>) throws -> [DependentObject] {
+        let objects = try dependentObjects(besides: indexNames)
         let broken = Set(
             objects.filter { object in
                 object.type == "view"
@@ -158,7 +158,7 @@ extension SQLiteMigration {
     /// Changes tables, and verifies that virtual tables of other tools that could be read before,
     /// such as full-text indices of the store's tables, can still be read.
     ///
-    /// - Throws: The body's error; `SQLSchemaError.unfitForeignObject`.
+    /// - Throws: The body's error; `SQLSchemaError.unfitDependentObject`.
     func keepingVirtualTables<Result>(_ body: () throws -> Result) throws -> Result {
         let statement = try connection.prepare(
             "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'")
@@ -168,7 +168,7 @@ extension SQLiteMigration {
         let result = try body()
         for name in readable {
             guard let reason = try unreadable(name) else { continue }
-            throw SQLSchemaError.unfitForeignObject(name: name, reason: reason)
+            throw SQLSchemaError.unfitDependentObject(name: name, reason: reason)
         }
         return result
     }
@@ -189,7 +189,7 @@ extension SQLiteMigration {
 
     /// Renames tables, and all references to them.
     ///
-    /// - Throws: `SQLSchemaError.unfitForeignObject` if an object of another tool prevents it.
+    /// - Throws: `SQLSchemaError.unfitDependentObject` if an object of another tool prevents it.
     func rename(_ moves: [SQLMigration.Move]) throws {
         // Otherwise, views, triggers and foreign keys of other tools would keep the former names.
         try connection.execute("PRAGMA legacy_alter_table = OFF")
@@ -202,7 +202,7 @@ extension SQLiteMigration {
             }
         } catch {
             guard error.primaryCode == SQLiteError.Code.error else { throw error }
-            throw SQLSchemaError.unfitForeignObject(
+            throw SQLSchemaError.unfitDependentObject(
                 name: moves.map(\.to).joined(separator: ", "), reason: "renaming tables failed: \(error.message)")
         }
     }
@@ -215,14 +215,14 @@ extension SQLiteMigration {
 
     /// Whether the database has the store's record of its tables.
     ///
-    /// - Throws: `SQLSchemaError.unfitForeignObject` if another tool's table has its name.
+    /// - Throws: `SQLSchemaError.unfitDependentObject` if another tool's table has its name.
     func isRecorded() throws -> Bool {
         guard try exists(Self.record) else { return false }
         let info = try connection.prepare("PRAGMA table_info(\(Self.record))")
         var found: Set<String> = []
         while try info.step() { found.insert(info.text(at: 1)) }
         guard found.isSuperset(of: ["format", "model_version", "description", "note"]) else {
-            throw SQLSchemaError.unfitForeignObject(
+            throw SQLSchemaError.unfitDependentObject(
                 name: Self.record, reason: "the store needs a table of this name for itself; rename it")
         }
         return true
@@ -236,7 +236,7 @@ extension SQLiteMigration {
         while try names.step() {
             let name = names.text(at: 0)
             guard schema.dialect.isReserved(table: name), !own.contains(name.lowercased()) else { continue }
-            throw SQLSchemaError.unfitForeignObject(
+            throw SQLSchemaError.unfitDependentObject(
                 name: name, reason: "the store needs this name for itself; rename it")
         }
     }
@@ -250,7 +250,7 @@ extension SQLiteMigration {
                 let isTaken = try connection.integer(
                     "SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE", [.text(index.name)])
                 guard isTaken != nil else { continue }
-                throw SQLSchemaError.unfitForeignObject(
+                throw SQLSchemaError.unfitDependentObject(
                     name: index.name, reason: "the store needs an index of this name on \(table.name); rename it")
             }
         }
@@ -276,7 +276,7 @@ extension SQLiteMigration {
             while try statement.step() {
                 let other = statement.text(at: 0)
                 guard !own.contains(other.lowercased()) else { continue }
-                throw SQLSchemaError.unfitForeignObject(
+                throw SQLSchemaError.unfitDependentObject(
                     name: other, reason: "its foreign key refers to \(table), \(reason); drop it before")
             }
         }

@@ -37,7 +37,7 @@ extension SQLiteMigration {
     private func copyTables() throws {
         let stored = try checkReplacement()
         let own = stored?.tables.map(\.name) ?? []
-        try settingAside(try foreignObjects(besides: stored?.indexNames ?? [])) {
+        try settingAside(try dependentObjects(besides: stored?.indexNames ?? [])) {
             for table in own { try connection.execute("DROP TABLE IF EXISTS main.\(SQLText.name(table))") }
             // A table that somebody renamed keeps its indices, whose names are needed.
             for index in stored?.indexNames ?? [] {

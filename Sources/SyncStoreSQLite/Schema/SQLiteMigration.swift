@@ -252,7 +252,7 @@ struct SQLiteMigration {
         for check in migration.checks where try connection.integer(check.query) != nil { throw check.error }
         let own = stored.tables.map(\.name).filter { found.existing[$0] == nil }
         try refuseForeignKeys(to: migration.dropped, besides: own, reason: "which the model no longer has")
-        var broken: [ForeignObject] = []
+        var broken: [DependentObject] = []
         if !migration.moves.isEmpty {
             // SQLite cannot rename a table while a view cannot be compiled.
             broken = try brokenViews(besides: stored.indexNames)
@@ -264,7 +264,7 @@ struct SQLiteMigration {
                 from: stored, to: plan.schema, found: found, keepsRemoved: keepsRemoved, hooks: settings.conversions)
         }
         for conversion in migration.conversions { try convert(conversion) }
-        try settingAside(try foreignObjects(besides: stored.indexNames)) {
+        try settingAside(try dependentObjects(besides: stored.indexNames)) {
             for statement in migration.statements { try run(statement, of: migration, plan.schema) }
             for table in plan.schema.tables {
                 if plan.existing[table.name] != nil {
@@ -307,7 +307,7 @@ struct SQLiteMigration {
     private func run(_ statement: String, of migration: SQLMigration.Plan, _ schema: SQLSchema) throws {
         do { try connection.execute(statement) } catch {
             if let addition = migration.additions[statement] {
-                throw SQLSchemaError.unfitForeignObject(name: addition, reason: error.message)
+                throw SQLSchemaError.unfitDependentObject(name: addition, reason: error.message)
             }
             guard error.primaryCode == SQLiteError.Code.constraint, let reason = schema.equalValues(creating: statement)
             else { throw error }
@@ -358,7 +358,7 @@ struct SQLiteMigration {
             let creation = index.creation(on: table.name, schema.dialect)
             if let found = try self.creation(ofIndex: index) {
                 guard found == creation else {
-                    throw SQLSchemaError.unfitForeignObject(
+                    throw SQLSchemaError.unfitDependentObject(
                         name: index.name, reason: "the store needs an index of this name on \(table.name)")
                 }
             } else {

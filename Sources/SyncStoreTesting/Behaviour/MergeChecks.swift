@@ -184,22 +184,22 @@ enum MergeChecks {
         let strangers = try ConformanceModel.batch("Stranger", [["id": 1]], of: other)
         let relationship = try other.layout(of: "Person").relationships[0]
         try await store.transaction { transaction in
-            try await expect(.foreignBatch(entity: "Person"), "a batch of other attributes") {
+            try await expect(.batchOfOtherModel(entity: "Person"), "a batch of other attributes") {
                 _ = try await transaction.merge(MergeRequest(people))
             }
-            try await expect(.foreignBatch(entity: "Stranger"), "a batch of an unknown entity") {
+            try await expect(.batchOfOtherModel(entity: "Stranger"), "a batch of an unknown entity") {
                 _ = try await transaction.merge(MergeRequest(strangers))
             }
-            try await expect(.foreignBatch(entity: nil), "a batch of no entity") {
+            try await expect(.batchOfOtherModel(entity: nil), "a batch of no entity") {
                 _ = try await transaction.merge(MergeRequest(RecordBatch(columnCount: 1)))
             }
-            try await expect(.unsuitableMatches(entity: "Note"), "too few matches") {
+            try await expect(.wrongMatchCount(entity: "Note"), "too few matches") {
                 try await transaction.put("Note", ["id": 1], ["id": 2], matches: [.identity])
             }
-            try await expect(.foreignRelationship(relationship: "notes"), "links by another relationship") {
+            try await expect(.relationshipOfOtherModel(relationship: "notes"), "links by another relationship") {
                 _ = try await transaction.links(relationship, of: [])
             }
-            try await expect(.foreignRelationship(relationship: "notes"), "linking by another relationship") {
+            try await expect(.relationshipOfOtherModel(relationship: "notes"), "linking by another relationship") {
                 _ = try await transaction.link(LinkBatch(relationship, mode: .replace))
             }
         }

@@ -141,7 +141,7 @@ import Testing
         // A computed column cannot be filled.
         found.additions["Person"]?.append(.init(name: "twice", declaration: "AS (age * 2)", isGenerated: true))
         #expect(
-            throws: SQLSchemaError.unfitForeignObject(
+            throws: SQLSchemaError.unfitDependentObject(
                 name: "Person.twice", reason: "a generated column cannot be moved")
         ) {
             _ = try MigrationText(from: old, to: new, dialect: .sqlite, found: found)
@@ -157,7 +157,7 @@ import Testing
         var found = SQLMigration.Found()
         found.additions = ["Person": [.init(name: "NAME", declaration: "TEXT")]]
         #expect(
-            throws: SQLSchemaError.unfitForeignObject(
+            throws: SQLSchemaError.unfitDependentObject(
                 name: "Person.NAME", reason: "the model needs a column of this name; rename the one in the database")
         ) {
             _ = try MigrationText(

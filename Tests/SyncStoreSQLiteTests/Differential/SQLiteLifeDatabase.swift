@@ -14,7 +14,7 @@ struct SQLiteLifeDatabase: LifeDatabase {
     /// The tool that makes the tables; nil for the store.
     private let origin: ForeignSchema?
     /// What the tool made, which the store must leave as it is.
-    private let foreignObjects = Locked<[String]?>(nil)
+    private let dependentObjects = Locked<[String]?>(nil)
 
     init(origin: ForeignSchema?) throws {
         folder = try TemporaryDirectory()
@@ -44,7 +44,7 @@ struct SQLiteLifeDatabase: LifeDatabase {
     func open(_ model: DataModel, version: Int) async throws -> any Store {
         let store = try await SQLiteStore(exactly: model, at: .file(path), options: options(version: version))
         let texts = try foreignTexts()
-        foreignObjects.withLock { $0 = $0 ?? texts }
+        dependentObjects.withLock { $0 = $0 ?? texts }
         return store
     }
 
@@ -64,7 +64,7 @@ struct SQLiteLifeDatabase: LifeDatabase {
     }
 
     func check(_ place: String) async throws {
-        try checkForeignObjects(place)
+        try checkDependentObjects(place)
         let connection = try SQLiteConnection(path: path, isReadOnly: true, busyTimeout: 1000)
         let integrity = try connection.prepare("PRAGMA integrity_check")
         #expect(try integrity.step() && integrity.text(at: 0) == "ok", "\(place)")
@@ -89,9 +89,9 @@ struct SQLiteLifeDatabase: LifeDatabase {
     }
 
     /// Verifies that the tool would recognize its tables.
-    private func checkForeignObjects(_ place: String) throws {
+    private func checkDependentObjects(_ place: String) throws {
         let texts = try foreignTexts()
-        let objects = foreignObjects.withLock { $0 } ?? []
+        let objects = dependentObjects.withLock { $0 } ?? []
         #expect(texts.count == objects.count, "\(place)")
         for (now, before) in zip(texts, objects) {
             // New columns stand after the old ones, before the constraints of the table.

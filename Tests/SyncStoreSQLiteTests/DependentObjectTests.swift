@@ -9,7 +9,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// What others added to a file, when the model changes.
-@Suite(.endsInTime) struct ForeignObjectTests {
+@Suite(.endsInTime) struct DependentObjectTests {
     private let world: MigrationWorld
 
     init() throws {
@@ -212,7 +212,7 @@ import Testing
         try await fill(.people(with: [tag]))
         try run("CREATE TABLE notes (tag INTEGER REFERENCES Tag (_id))")
         try await world.expectRefusal(
-            .unfitForeignObject(
+            .unfitDependentObject(
                 name: "notes", reason: "its foreign key refers to Tag, which the model no longer has; drop it before"),
             version: 1
         ) { try .people() }
@@ -280,7 +280,7 @@ import Testing
             }
         }
         try await world.expectRefusal(
-            .unfitForeignObject(name: "Person.upper", reason: "a generated column cannot be moved")
+            .unfitDependentObject(name: "Person.upper", reason: "a generated column cannot be moved")
         ) { model }
         try run("ALTER TABLE Person DROP COLUMN upper; ALTER TABLE Person ADD COLUMN x TEXT CHECK (x <> name)")
         let error = await #expect(throws: SQLSchemaError.self) { try await world.open(model) }
@@ -311,7 +311,7 @@ import Testing
                     }
                 })
             Issue.record("the model was taken")
-        } catch SQLSchemaError.unfitForeignObject(let name, let reason) {
+        } catch SQLSchemaError.unfitDependentObject(let name, let reason) {
             #expect(name == "other")
             #expect(reason.contains("name"))
         }
@@ -348,7 +348,7 @@ import Testing
         try run("CREATE VIRTUAL TABLE other USING fts5(x); \(Self.fullText)")
         if name == "title" { try run("DROP TRIGGER added; DROP TRIGGER gone") }
         let reason = name == "title" ? "no such column: T.name" : "no such table: main.Person"
-        try await world.expectRefusal(.unfitForeignObject(name: "found", reason: reason)) {
+        try await world.expectRefusal(.unfitDependentObject(name: "found", reason: reason)) {
             guard name == "title" else { return try human() }
             return try DataModel {
                 SyncEntity("Person", identity: "id") {
@@ -365,7 +365,7 @@ import Testing
         try run("CREATE VIRTUAL TABLE found USING fts5(name, content = 'Person', content_rowid = '_id')")
         let model = try RecordMapper(DataModel { SyncEntity("Human", identity: "id") { SyncAttribute("id", .int64) } })
         await #expect(
-            throws: SQLSchemaError.unfitForeignObject(name: "found", reason: "no such table: main.Person")
+            throws: SQLSchemaError.unfitDependentObject(name: "found", reason: "no such table: main.Person")
         ) {
             try await SQLiteStore.rebuild(exactly: model.model, at: world.path) { _ in }
         }
