@@ -82,17 +82,51 @@ struct SyncRequest: Sendable {
                 try await pass.endChange(removing: gone.isEmpty ? nil : removed, limit: limit)
             }
         }
+        let reading = try await read(pages, of: source, into: pass, scope, layout)
+        let newerCount = try await end(pass, after: reading, children, scope, limit, pages, layout)
+        var summary = try await result(of: pass)
+        summary.pageCount = pages.progress.pageCount
+        summary.byteCount = pages.progress.byteCount
+        (summary.coverage, summary.proof) = (reading.end.coverage, reading.proof)
+        summary.absentKeys = rules.clearsAbsent ? .clear : .keep
+        let bookmark = reading.proof == nil ? reading.end.cautiousBookmark : reading.end.bookmark
+        summary.warnings = reading.end.warnings
+        if layout.family.allSatisfy({ !mapper.model.layouts[$0].hasIdentity }) {
+            summary.warnings.append(
+                "no key identifies \(entity), so every sync replaces its objects; state an identity for the entity")
+        }
+        summary.warnings += pass.versions?.warnings(newerCount: newerCount) ?? []
+        summary.warnings += warnings(about: reading.end, bookmark, keptCount: summary.counts.kept, pages)
+        return PassEnd(summary: summary, bookmark: bookmark)
+    }
+
+    /// What the pages of a source have, and what they lack.
+    private struct Reading {
+        var end: RemoteEnd
+        /// The objects to delete.
+        var absent: StoreQuery
+        /// How the pages prove that no object is missing; nil if they do not.
+        var proof: RemoteEnd.Proof?
+    }
+
+    /// Reads the pages until they prove which objects are absent, if that matters.
+    private func read(
+        _ pages: PassPages, of source: any RemotePass, into pass: StorePass, _ scope: StoreQuery, _ layout: EntityLayout
+    ) async throws -> Reading {
         try await pages.readAll()
         try await pass.endReading()
-        var end = try await Self.end(of: source, after: pages)
-        var absent = absent(of: scope, pages, pass, layout, end)
-        var proof = Self.proof(end, pageCount: pages.count)
-        for _ in 1..<Self.readingLimit where proof == nil {
+        let end = try await Self.end(of: source, after: pages)
+        var reading = Reading(
+            end: end, absent: absent(of: scope, pages, pass, layout, end),
+            proof: Self.proof(end, pageCount: pages.count))
+        for _ in 1..<Self.readingLimit where reading.proof == nil {
+            let end = reading.end
             // A cursor is worth nothing after a list that lacked objects: they may never change.
             if end.coverage == .everything, end.bookmark.cursor == end.cautiousBookmark.cursor {
                 // Reading again is pointless if nothing is absent, or if objects were left out.
-                guard deletesAbsent, !pass.state.counts.mayLackObjects, try await pass.mayLack(absent, of: layout),
-                    try await transaction.count(absent) > 0
+                guard deletesAbsent, !pass.state.counts.mayLackObjects,
+                    try await pass.mayLack(reading.absent, of: layout),
+                    try await pass.transaction.count(reading.absent) > 0
                 else { break }
             }
             let before = pages.digests
@@ -104,10 +138,21 @@ struct SyncRequest: Sendable {
             let problems = pass.state.counts.problems
             try await pass.endReading()
             pass.state.counts.restore(problems, areDoubtful: true)
-            end = try await Self.end(of: source, after: pages)
-            proof = pages.digests == before && end.doubt == nil ? .equalReadings : nil
-            absent = self.absent(of: scope, pages, pass, layout, end)
+            reading.end = try await Self.end(of: source, after: pages)
+            reading.proof = pages.digests == before && reading.end.doubt == nil ? .equalReadings : nil
+            reading.absent = absent(of: scope, pages, pass, layout, reading.end)
         }
+        return reading
+    }
+
+    /// Deletes what is absent, and makes the changes that had to wait for that.
+    ///
+    /// - Returns: The number of absent objects that are newer than the list.
+    private func end(
+        _ pass: StorePass, after reading: Reading, _ children: SyncChildren?, _ scope: StoreQuery,
+        _ limit: (limit: RemovalLimit, localCount: Int)?, _ pages: PassPages, _ layout: EntityLayout
+    ) async throws -> Int {
+        let (absent, isPartial) = (reading.absent, reading.end.coverage != .everything)
         try await pass.finish()
         let named = deletesAbsent ? try await pass.namedIdentities() : [:]
         let newerCount = deletesAbsent && children == nil ? try await pass.countNewer(in: scope, absent.objects) : 0
@@ -115,10 +160,10 @@ struct SyncRequest: Sendable {
         if let children {
             try await children.relate(
                 pages.objects, deletingAbsent: deletesAbsent ? scope : nil, limit: limit, in: pass)
-        } else if deletesAbsent, proof != nil || end.coverage != .everything || pass.state.counts.mayLackObjects {
-            try await pass.deleteAbsent(absent, isCertain: end.coverage != .everything, limit: limit)
+        } else if deletesAbsent, reading.proof != nil || isPartial || pass.state.counts.mayLackObjects {
+            try await pass.deleteAbsent(absent, isCertain: isPartial, limit: limit)
         } else if deletesAbsent, try await pass.mayLack(absent, of: layout) {
-            pass.state.counts.countKept(try await transaction.count(absent), of: layout)
+            pass.state.counts.countKept(try await pass.transaction.count(absent), of: layout)
         }
         try await pass.rememberDeleted(named)
         // What one run refuses may become free in a later one.
@@ -126,39 +171,31 @@ struct SyncRequest: Sendable {
         call?.end(pass, of: entity)
         try await pass.settlePendingLinks()
         try await pass.reportIncomplete()
-        var summary = try await result(of: pass)
-        summary.coverage = end.coverage
-        summary.absentKeys = rules.clearsAbsent ? .clear : .keep
-        summary.pageCount = pages.progress.pageCount
-        summary.byteCount = pages.progress.byteCount
-        summary.warnings = end.warnings
-        if layout.family.allSatisfy({ !mapper.model.layouts[$0].hasIdentity }) {
-            summary.warnings.append(
-                "no key identifies \(entity), so every sync replaces its objects; state an identity for the entity")
-        }
-        summary.warnings += pass.versions?.warnings(newerCount: newerCount) ?? []
-        summary.proof = proof
-        if let doubt = end.doubt, summary.counts.kept > 0 || end.coverage != .everything {
-            summary.warnings.append(
-                end.coverage != .everything
-                    ? "the next sync asks for these changes again: \(doubt)" : "absent objects were kept: \(doubt)")
-        }
-        if end.lacksObjects, summary.counts.kept == 0, let doubt = end.doubt {
-            summary.warnings.append("objects may be missing: \(doubt)")
+        return newerCount
+    }
+
+    /// Says what the end of a source leaves in doubt.
+    private func warnings(
+        about end: RemoteEnd, _ bookmark: SyncBookmark, keptCount: Int, _ pages: PassPages
+    ) -> [String] {
+        var warnings: [String] = []
+        let isPartial = end.coverage != .everything
+        if let doubt = end.doubt {
+            if isPartial { warnings.append("the next sync asks for these changes again: \(doubt)") }
+            if !isPartial, keptCount > 0 { warnings.append("absent objects were kept: \(doubt)") }
+            if end.lacksObjects, keptCount == 0 { warnings.append("objects may be missing: \(doubt)") }
         }
         if !deletesAbsent, !pages.gone.isEmpty {
-            summary.warnings.append(
+            warnings.append(
                 "\(pages.gone.count) objects that are gone were kept, because the options do not allow to delete")
         }
-        let bookmark = proof == nil ? end.cautiousBookmark : end.bookmark
         // Without its bookmark, a sync that kept objects is followed by a full one anyway.
-        if end.coverage == .everything, bookmark.cursor != end.bookmark.cursor, summary.counts.kept == 0 {
-            summary.warnings.append(
-                (bookmark.cursor == nil
-                    ? "the next sync reads the whole list again" : "the next sync asks for most of the list again")
-                    + ": " + (end.doubt ?? "the list changed each time while its pages were read"))
+        if !isPartial, bookmark.cursor != end.bookmark.cursor, keptCount == 0 {
+            let part = bookmark.cursor == nil ? "reads the whole list" : "asks for most of the list"
+            let doubt = end.doubt ?? "the list changed each time while its pages were read"
+            warnings.append("the next sync \(part) again: \(doubt)")
         }
-        return PassEnd(summary: summary, bookmark: bookmark)
+        return warnings
     }
 
     /// Ends a reading of the pages. The end has a doubt if the source counts more objects than its
