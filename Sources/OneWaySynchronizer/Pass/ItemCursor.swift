@@ -61,7 +61,7 @@ final class ItemCursor: Sendable {
     }
 
     /// The results of a stage.
-    struct Tally {
+    struct Counts {
         var done = 0
         var failed = 0
         var retries = 0
@@ -266,9 +266,9 @@ final class ItemCursor: Sendable {
 
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    var tally: Tally {
+    var counts: Counts {
         state.withLock {
-            Tally(
+            Counts(
                 done: $0.done, failed: $0.failed, retries: $0.retries, trueCount: $0.trueCount, answers: $0.answers,
                 isTimedOut: $0.isTimedOut)
         }

@@ -195,7 +195,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             items, .shouldUpdate, width: options.concurrentUpdateChecks ? options.width : 1, stopsOnFailure: true,
             keepsAnswers: true, in: &report)
         if let stop = checks.stop { throw stop }
-        plan.update(checks.tally.positions(answering: true).map { indices[$0] })
+        plan.update(checks.counts.positions(answering: true).map { indices[$0] })
     }
 
     /// Downloads every item's preview or content.
@@ -211,13 +211,13 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             items, call, isStored: isStored, width: options.width, stopsOnFailure: options.stopOnError,
             keepsAnswers: options.reportsKeys, in: &report)
         if isDecisive {
-            let tally = downloads.tally
-            report.updated = tally.trueCount
-            report.inserted = tally.done - tally.trueCount
-            report.failed = tally.failed
+            let counts = downloads.counts
+            report.updated = counts.trueCount
+            report.inserted = counts.done - counts.trueCount
+            report.failed = counts.failed
             if options.reportsKeys {
-                report.keys[.inserted] = tally.positions(answering: false).map { items[$0].owsPrimaryKey }
-                report.keys[.updated] = tally.positions(answering: true).map { items[$0].owsPrimaryKey }
+                report.keys[.inserted] = counts.positions(answering: false).map { items[$0].owsPrimaryKey }
+                report.keys[.updated] = counts.positions(answering: true).map { items[$0].owsPrimaryKey }
             }
         }
         if let stop = downloads.stop { throw stop }
@@ -279,14 +279,14 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     ///
     /// - Parameters:
     ///   - isStored: See ``ItemCalls/isStored``.
-    ///   - keepsAnswers: Whether the tally keeps the answer of each call.
+    ///   - keepsAnswers: Whether the counts keep the answer of each call.
     /// - Returns: The results of the stage, and the reason to end the pass after it; nil to
     ///   continue.
     private func forEach(
         _ items: [Item], _ call: ItemCall, isStored: [Bool] = [], width: Int, stopsOnFailure: Bool, keepsAnswers: Bool,
         in report: inout SyncReport
-    ) async -> (tally: ItemCursor.Tally, stop: Stop?) {
-        guard !control.isStopped else { return (ItemCursor.Tally(), .stopped) }
+    ) async -> (counts: ItemCursor.Counts, stop: Stop?) {
+        guard !control.isStopped else { return (ItemCursor.Counts(), .stopped) }
         let stage = call.stage
         let spent = report.durations[stage] ?? .zero
         let start = enter(stage, in: report)
@@ -314,15 +314,15 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         }
         await runWorkers(cursor, width: width, clock: clock, deadline: stageEnd) { await calls.work($0) }
         control.use(nil)
-        let tally = cursor.tally
-        report.retries += tally.retries
+        let counts = cursor.counts
+        report.retries += counts.retries
         report.durations[stage, default: .zero] += clock.now() - start
-        if control.isStopped { return (tally, .stopped) }
-        if tally.isTimedOut, let limit {
+        if control.isStopped { return (counts, .stopped) }
+        if counts.isTimedOut, let limit {
             fail(SyncError(stage: stage, underlying: SyncError.Reason.timedOut(after: limit)))
-            return (tally, .failed)
+            return (counts, .failed)
         }
-        return (tally, stopsOnFailure && tally.failed > 0 ? .failed : nil)
+        return (counts, stopsOnFailure && counts.failed > 0 ? .failed : nil)
     }
 
     // MARK: Errors
