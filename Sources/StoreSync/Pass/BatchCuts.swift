@@ -14,19 +14,10 @@ struct BatchCuts {
         let values: [AttributeValue]
     }
 
-    /// What elements can state of an object.
-    private enum Property: Hashable {
-        case entity
-        case attribute(Int)
-        case relationship(Int)
-        /// The only object that a to-one relationship leads to, stated from either end.
-        case target(EntityLayout.Relationship.ID)
-    }
-
-    /// A property, and the object that it belongs to.
+    /// An object and a to-one relationship that starts from it.
     private struct Subject: Hashable {
         let object: Identity
-        let property: Property
+        let relationship: EntityLayout.Relationship.ID
     }
 
     /// One occurrence of an object in the batch, at any depth.
@@ -48,9 +39,8 @@ struct BatchCuts {
 
     private let model: DataModel
     private var places: [Place] = []
-    /// The values of each property that several elements may state, each with the ordinal of the
-    /// list's element that states it.
-    private var values: [Subject: [(element: Int, value: [[AttributeValue?]])]] = [:]
+    /// For each element that contradicts earlier ones, the last of these.
+    private var last: [Int: Int] = [:]
 
     private init(_ model: DataModel) {
         self.model = model
@@ -65,19 +55,10 @@ struct BatchCuts {
         guard batch.groups.count > 1 || batch.groups.contains(where: \.hasNested) else { return [] }
         var cuts = BatchCuts(model)
         cuts.visit(batch) { $0 }
-        for (object, statements) in cuts.repeatedStatements() { cuts.addValues(of: object, statements) }
-        cuts.addTargets()
-        // For each element that must begin a part, the last earlier element that it contradicts.
-        var last: [Int: Int] = [:]
-        for values in cuts.values.values {
-            let values = values.sorted { $0.element < $1.element }
-            for (earlier, later) in zip(values, values.dropFirst())
-            where earlier.element < later.element && earlier.value != later.value {
-                last[later.element] = max(last[later.element] ?? earlier.element, earlier.element)
-            }
-        }
+        for statements in cuts.repeatedStatements() { cuts.compare(statements) }
+        cuts.compareTargets()
         var begins: [Int] = []
-        for (later, earlier) in last.sortedByKey where earlier >= begins.last ?? .min {
+        for (later, earlier) in cuts.last.sortedByKey where earlier >= begins.last ?? .min {
             begins.append(later)
         }
         return begins
@@ -98,7 +79,7 @@ struct BatchCuts {
     }
 
     /// The statements of each object that is stated more than once.
-    private func repeatedStatements() -> [Identity: [Statement]] {
+    private func repeatedStatements() -> [[Statement]] {
         let roots = places.map { model.layouts[$0.group.mapping.layout.index].root }
         var seen: Set<Int> = []
         let repeated = Set(roots.filter { !seen.insert($0).inserted })
@@ -120,33 +101,45 @@ struct BatchCuts {
                 }
             }
         }
-        return statements.filter { $0.value.count > 1 }
+        return statements.values.filter { $0.count > 1 }
     }
 
-    /// Adds what the statements of an object state.
-    private mutating func addValues(of object: Identity, _ statements: [Statement]) {
+    private mutating func report(_ earlier: Int, _ later: Int) {
+        if earlier < later { last[later] = max(last[later] ?? earlier, earlier) }
+    }
+
+    /// Compares the statements of one object with each other.
+    private mutating func compare(_ statements: [Statement]) {
         let isInOnePlace = statements.allSatisfy { $0.place == statements[0].place }
-        func add(_ property: Property, _ value: [[AttributeValue?]], _ statement: Statement) {
-            values[Subject(object: object, property: property), default: []].append((statement.element, value))
-        }
-        for statement in statements {
+        // The latest value of each attribute and, after the attributes, of each relationship.
+        var latest: [Int: (element: Int, value: [[AttributeValue?]])] = [:]
+        var previous: Statement?
+        for statement in statements.sorted(by: { $0.element < $1.element }) {
             let group = places[statement.place].group
-            add(.entity, [[.int(Int64(group.mapping.layout.index))]], statement)
+            if let previous, places[previous.place].group.mapping.layout.index != group.mapping.layout.index {
+                report(previous.element, statement.element)
+                latest = [:]
+            }
+            previous = statement
+            func compare(_ property: Int, _ value: [[AttributeValue?]]) {
+                let earlier = latest.updateValue((statement.element, value), forKey: property)
+                if let earlier, earlier.value != value { report(earlier.element, statement.element) }
+            }
             // Rows of one place are combined.
             for slot in isInOnePlace ? 0..<0 : 0..<group.records.columnCount {
-                guard let value = group.records.value(row: statement.row, slot: slot) else { continue }
-                add(.attribute(slot), [[value]], statement)
+                if let value = group.records.value(row: statement.row, slot: slot) { compare(slot, [[value]]) }
             }
             for (index, nested) in group.nested.enumerated() {
-                guard let targets = nested?.targets(of: statement.row, isWhole: isInOnePlace) else { continue }
-                add(.relationship(index), targets, statement)
+                if let targets = nested?.targets(of: statement.row, isWhole: isInOnePlace) {
+                    compare(group.records.columnCount + index, targets)
+                }
             }
         }
     }
 
-    /// Adds what is stated about to-one relationships, if several places of the batch state the
+    /// Compares what is stated about to-one relationships, if several places of the batch state the
     /// relationship or its inverse.
-    private mutating func addTargets() {
+    private mutating func compareTargets() {
         var stated: [EntityLayout.Relationship.ID: [(place: Int, index: Int)]] = [:]
         for (place, group) in places.map(\.group).enumerated() {
             for (index, nested) in group.nested.enumerated() where nested != nil {
@@ -156,37 +149,43 @@ struct BatchCuts {
                 stated[min(relationship.id, inverse.id), default: []].append((place, index))
             }
         }
+        // The only object that each relationship leads to, with the element that states it.
+        var targets: [Subject: [(element: Int, target: [AttributeValue?]?)]] = [:]
         // A symmetric relationship states both ends at once.
         for (id, statements) in stated
         where statements.count > 1 || model.isSymmetric(model.layouts[id.source].relationships[id.index]) {
-            for (place, index) in statements { addTargets(of: places[place], index) }
+            for (place, index) in statements { addTargets(of: places[place], index, to: &targets) }
+        }
+        for targets in targets.values {
+            let targets = targets.sorted { $0.element < $1.element }
+            for (earlier, later) in zip(targets, targets.dropFirst()) where earlier.target != later.target {
+                report(earlier.element, later.element)
+            }
         }
     }
 
-    private mutating func addTargets(of place: Place, _ index: Int) {
+    private func addTargets(
+        of place: Place, _ index: Int, to found: inout [Subject: [(element: Int, target: [AttributeValue?]?)]]
+    ) {
         let layout = place.group.mapping.layout
         let relationship = layout.relationships[index]
         let destination = model.layouts[relationship.destination]
         guard let nested = place.group.nested[index], let inverse = model.inverse(of: relationship),
             layout.hasIdentity, destination.hasIdentity
         else { return }
-        func add(
-            _ identity: Identity, _ relationship: EntityLayout.Relationship, _ target: [AttributeValue?]?,
-            _ element: Int
-        ) {
-            let subject = Subject(object: identity, property: .target(relationship.id))
-            values[subject, default: []].append((element, target.map { [$0] } ?? []))
-        }
         for source in nested.sources {
             guard let element = place.elements[source.row] else { continue }
-            let identity = layout.identitySlots.compactMap { place.group.records.value(row: source.row, slot: $0) }
+            let values = layout.identitySlots.compactMap { place.group.records.value(row: source.row, slot: $0) }
             let targets = nested.targets(of: source.row, isWhole: false) ?? []
             if !relationship.isToMany {
-                add(Identity(root: layout.root, values: identity), relationship, targets.first, element)
+                let object = Identity(root: layout.root, values: values)
+                found[Subject(object: object, relationship: relationship.id), default: []]
+                    .append((element, targets.first))
             }
             guard !inverse.isToMany else { continue }
             for target in targets {
-                add(Identity(root: destination.root, values: target.compactMap(\.self)), inverse, identity, element)
+                let object = Identity(root: destination.root, values: target.compactMap(\.self))
+                found[Subject(object: object, relationship: inverse.id), default: []].append((element, values))
             }
         }
     }

@@ -27,26 +27,29 @@ extension PassState {
         _ elements: NestedElements, _ links: GroupLinks, early: [NestedElements.Source]?
     ) -> (counting: NestedElements, beaten: NestedElements?) {
         guard !laterCounts(links.origin) else { return (elements, nil) }
-        var counting = Set((early ?? []).map(\.row))
-        var beaten: Set<Int> = []
+        var isCounting = [Bool](repeating: false, count: links.group.records.count)
+        for source in early ?? [] { isCounting[source.row] = true }
+        guard !elements.sources.allSatisfy({ isCounting[$0.row] }) else { return (elements, nil) }
+        var isBeaten = [Bool](repeating: false, count: isCounting.count)
         var known = ObjectSet((early ?? []).compactMap(links.object))
         let stated = statements.stated(links.relationship)
         let isDecided = links.origin.decides(links.relationship)
-        for source in elements.sources where !counting.contains(source.row) {
+        for source in elements.sources where !isCounting[source.row] {
             guard let object = links.object(of: source) else { continue }
             if !known.insert(object) {
                 // Only one statement of a batch can be compared with objects that it does not name.
-                if elements.isIdentified { beaten.insert(source.row) }
+                isBeaten[source.row] = elements.isIdentified
             } else if isDecided || stated.contains(object) {
-                beaten.insert(source.row)
+                isBeaten[source.row] = true
             } else {
-                counting.insert(source.row)
+                isCounting[source.row] = true
             }
         }
-        func restricted(_ rows: Set<Int>) -> NestedElements {
-            rows.count == elements.sources.count ? elements : elements.restricted { rows.contains($0) ? $0 : nil }
+        func restricted(_ isKept: [Bool]) -> NestedElements {
+            elements.sources.allSatisfy { isKept[$0.row] }
+                ? elements : elements.restricted { isKept[$0] ? $0 : nil }
         }
-        return (restricted(counting), beaten.isEmpty ? nil : restricted(beaten))
+        return (restricted(isCounting), isBeaten.contains(true) ? restricted(isBeaten) : nil)
     }
 
     // MARK: Contradictions
@@ -129,17 +132,18 @@ extension PassState {
         guard let inverse = links.inverse else { return share }
         if !inverse.isToMany {
             // A target that several sources state belongs to the first of them.
-            var taken: [ObjectID: ObjectID] = [:]
+            var taken = ObjectSet()
             for source in merged.sources {
                 guard let object = links.object(of: source) else { continue }
+                var own: [ObjectID] = []
                 for ordinal in source.ordinals {
                     guard let target = merged.targets[ordinal] else { continue }
-                    guard let owner = taken[target], owner != object else {
-                        taken[target] = object
-                        continue
+                    if taken.insert(target) {
+                        own.append(target)
+                    } else if !own.contains(target) {
+                        share.refused.insert(ordinal)
+                        share.differs[object] = kind(object, links.relationship)
                     }
-                    share.refused.insert(ordinal)
-                    share.differs[object] = kind(object, links.relationship)
                 }
             }
         }
