@@ -109,9 +109,9 @@ import Testing
         world.state.statements.insert([1], relationship, targets: [5], inverse: nil)
         let links = try world.links("Company.users", row.json, row.objects, nestedBy: row.outer)
         let elements = try #require(links.elements(laterCounts: world.state.laterCounts(links.origin)))
-        let (counting, beaten) = world.state.decide(elements, links, early: nil)
-        #expect(counting.sources.map(\.row) == row.counting)
-        #expect((beaten?.sources ?? []).map(\.row) == row.beaten)
+        let decision = world.state.decide(elements, links, early: nil)
+        #expect(row.json.indices.filter { decision.isCounting[$0] } == row.counting)
+        #expect(row.json.indices.filter { decision.isBeaten[$0] } == row.beaten)
     }
 
     @Test func ofRepeatedElementsOfTheListTheLastOneCounts() throws {

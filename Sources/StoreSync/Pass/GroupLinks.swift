@@ -102,6 +102,13 @@ struct MergedElements {
 
     var sources: [NestedElements.Source] { elements.sources }
 
+    /// The result for only some rows.
+    func restricted(_ isKept: [Bool]) -> MergedElements {
+        var merged = self
+        merged.elements.keepSources { isKept[$0.row] }
+        return merged
+    }
+
     /// The objects that a source leads to.
     func objects(of source: NestedElements.Source) -> [ObjectID] {
         source.ordinals.compactMap { targets[$0] }

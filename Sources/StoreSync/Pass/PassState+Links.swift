@@ -19,37 +19,41 @@ extension PassState {
             || model.layouts[relationship.destination].root == root && relationship.inverse != nil
     }
 
-    /// Divides elements into those of statements that count, and those of statements that are only
-    /// compared, because an earlier one counts. The rest is ignored.
+    /// Which rows of a group have a statement that counts, and which one that is only compared,
+    /// because an earlier one counts. The rest is ignored, or has been linked.
+    struct Decision {
+        var isCounting: [Bool]
+        var isBeaten: [Bool]
+    }
+
+    /// Decides which statements about a relationship count.
     ///
     /// - Parameter early: The sources whose targets have been merged, because they count.
-    func decide(
-        _ elements: NestedElements, _ links: GroupLinks, early: [NestedElements.Source]?
-    ) -> (counting: NestedElements, beaten: NestedElements?) {
-        guard !laterCounts(links.origin) else { return (elements, nil) }
-        var isCounting = [Bool](repeating: false, count: links.group.records.count)
-        for source in early ?? [] { isCounting[source.row] = true }
-        guard !elements.sources.allSatisfy({ isCounting[$0.row] }) else { return (elements, nil) }
-        var isBeaten = [Bool](repeating: false, count: isCounting.count)
+    func decide(_ elements: NestedElements, _ links: GroupLinks, early: [NestedElements.Source]?) -> Decision {
+        let none = [Bool](repeating: false, count: links.group.records.count)
+        var decision = Decision(isCounting: none, isBeaten: none)
+        guard !laterCounts(links.origin) else {
+            if early == nil { for source in elements.sources { decision.isCounting[source.row] = true } }
+            return decision
+        }
+        var isEarly = none
+        for source in early ?? [] { isEarly[source.row] = true }
+        guard !elements.sources.allSatisfy({ isEarly[$0.row] }) else { return decision }
         var known = ObjectSet((early ?? []).compactMap(links.object))
         let stated = statements.stated(links.relationship)
         let isDecided = links.origin.decides(links.relationship)
-        for source in elements.sources where !isCounting[source.row] {
+        for source in elements.sources where !isEarly[source.row] {
             guard let object = links.object(of: source) else { continue }
             if !known.insert(object) {
                 // Only one statement of a batch can be compared with objects that it does not name.
-                isBeaten[source.row] = elements.isIdentified
+                decision.isBeaten[source.row] = elements.isIdentified
             } else if isDecided || stated.contains(object) {
-                isBeaten[source.row] = true
+                decision.isBeaten[source.row] = true
             } else {
-                isCounting[source.row] = true
+                decision.isCounting[source.row] = true
             }
         }
-        func restricted(_ isKept: [Bool]) -> NestedElements {
-            elements.sources.allSatisfy { isKept[$0.row] }
-                ? elements : elements.restricted { isKept[$0] ? $0 : nil }
-        }
-        return (restricted(isCounting), isBeaten.contains(true) ? restricted(isBeaten) : nil)
+        return decision
     }
 
     // MARK: Contradictions

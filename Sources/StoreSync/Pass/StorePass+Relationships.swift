@@ -12,27 +12,36 @@ extension StorePass {
     func relate(_ links: GroupLinks, early: EarlyTargets? = nil) async throws {
         guard let elements = links.elements(laterCounts: state.laterCounts(links.origin)) else { return }
         try report(elements.misfits, links)
-        let (counting, beaten) = state.decide(elements, links, early: early?.merged.sources)
-        if let early {
-            try await link(early.merged, links, isLinked: early.isLinked)
-        } else if !counting.sources.isEmpty {
-            let merged = try await merge(counting, of: links)
-            let linksNew = merged.linksNew && linkCounts[links.relationship, default: 0] == links.linkCount
-            try await link(merged, links) { source in
+        let decision = state.decide(elements, links, early: early?.merged.sources)
+        let (isCounting, isBeaten) = (decision.isCounting, decision.isBeaten)
+        if let early { try await link(early.merged, links, isLinked: early.isLinked) }
+        guard elements.sources.contains(where: { isCounting[$0.row] || isBeaten[$0.row] }) else { return }
+        // Merged together, so that the first of several values counts.
+        let isWhole = elements.sources.allSatisfy { isCounting[$0.row] || isBeaten[$0.row] }
+        let rest = isWhole ? elements : elements.restricted { isCounting[$0] || isBeaten[$0] ? $0 : nil }
+        let hasBeaten = isBeaten.contains(true)
+        // What the earlier statement names may be an element of a beaten one.
+        var mayInsert = isCounting
+        for source in hasBeaten ? rest.sources : [] where isBeaten[source.row] {
+            mayInsert[source.row] =
+                links.object(of: source).map { state.deferred.lacksObjects(of: $0, links.relationship) } == true
+        }
+        let merged = try await merge(
+            rest, of: links, mayInsert: hasBeaten ? { [mayInsert] in $0 >= 0 && mayInsert[$0] } : nil)
+        let counting = hasBeaten ? merged.restricted(isCounting) : merged
+        let linksNew =
+            merged.linksNew && !hasBeaten && linkCounts[links.relationship, default: 0] == links.linkCount
+        if !counting.sources.isEmpty {
+            try await link(counting, links) { source in
                 // New objects whose targets were all inserted with their links need no linking.
                 linksNew && links.result.rows[source.row]?.change == .inserted
                     && source.ordinals.allSatisfy { merged.isNew[$0] }
             }
         }
-        guard let beaten else { return }
-        // What the earlier statement names may be an element of this one.
-        let rows = Set(
-            beaten.sources.filter { source in
-                links.object(of: source).map { state.deferred.lacksObjects(of: $0, links.relationship) } == true
-            }.map(\.row))
-        let merged = try await merge(beaten, of: links, mayInsert: rows.contains)
-        let current = try await targets(of: links.objects(of: merged.sources), by: links.relationship)
-        state.compare(merged, links, with: current)
+        guard hasBeaten else { return }
+        let beaten = merged.restricted(isBeaten)
+        let current = try await targets(of: links.objects(of: beaten.sources), by: links.relationship)
+        state.compare(beaten, links, with: current)
     }
 
     /// Reports values that do not fit the relationship.
