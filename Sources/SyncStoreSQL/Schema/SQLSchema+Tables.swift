@@ -319,7 +319,7 @@ extension SQLSchemaDescription {
     /// an index.
     package func takenName(creating statement: String, _ dialect: any SQLDialect) -> SQLSchemaError? {
         tables.index(creating: statement, dialect).map { table, index in
-            .unfitForeignObject(
+            .unfitDependentObject(
                 name: index.name, reason: "\(table) lacks an index of this name; rename or drop the other")
         }
     }
