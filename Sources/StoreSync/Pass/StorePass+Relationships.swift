@@ -14,18 +14,19 @@ extension StorePass {
         try report(elements.misfits, links)
         let decision = state.decide(elements, links, early: early?.merged.sources)
         let (isCounting, isBeaten) = (decision.isCounting, decision.isBeaten)
+        let hasBeaten = isBeaten.contains(true)
+        // What an earlier statement names may be an element of a beaten one. Found before the early
+        // links are made, which may wait for objects themselves.
+        var mayInsert = isCounting
+        for source in hasBeaten ? elements.sources : [] where isBeaten[source.row] {
+            mayInsert[source.row] =
+                links.object(of: source).map { state.deferred.lacksObjects(of: $0, links.relationship) } == true
+        }
         if let early { try await link(early.merged, links, isLinked: early.isLinked) }
         guard elements.sources.contains(where: { isCounting[$0.row] || isBeaten[$0.row] }) else { return }
         // Merged together, so that the first of several values counts.
         let isWhole = elements.sources.allSatisfy { isCounting[$0.row] || isBeaten[$0.row] }
         let rest = isWhole ? elements : elements.restricted { isCounting[$0] || isBeaten[$0] ? $0 : nil }
-        let hasBeaten = isBeaten.contains(true)
-        // What the earlier statement names may be an element of a beaten one.
-        var mayInsert = isCounting
-        for source in hasBeaten ? rest.sources : [] where isBeaten[source.row] {
-            mayInsert[source.row] =
-                links.object(of: source).map { state.deferred.lacksObjects(of: $0, links.relationship) } == true
-        }
         let merged = try await merge(
             rest, of: links, mayInsert: hasBeaten ? { [mayInsert] in $0 >= 0 && mayInsert[$0] } : nil)
         let counting = hasBeaten ? merged.restricted(isCounting) : merged
