@@ -29,7 +29,7 @@ import Testing
     private static let companies = #"[{"id": 5, "name": "Kuma"}, {"id": 6, "name": "Ori"}]"#
 
     /// The lines of a CSV file: id, name, age, company, and tags with spaces between them.
-    @Sendable private static func read(_ line: String, _ user: inout RecordRow) throws {
+    @Sendable private static func read(_ line: String, _ user: inout RecordMapper.Row) throws {
         let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         try user.set("id", to: Int(fields[0]))
         try user.set("name", to: fields[1])

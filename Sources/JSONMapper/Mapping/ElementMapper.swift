@@ -182,7 +182,7 @@ struct ElementMapper {
     /// Maps an object that is no JSON into the open row.
     ///
     /// - Returns: Whether the object fits. If false, `stop` has the reason.
-    mutating func map(_ row: RecordRow) -> Bool {
+    mutating func map(_ row: RecordMapper.Row) -> Bool {
         // The content of an object is that of its JSON.
         guard mapping.contentHashSlot == nil else { return refuse(.noIdentity, action: .fail) }
         for (slot, value) in row.values {

@@ -153,8 +153,8 @@ package struct RecordCollector {
     ///   - fill: Sets the properties of the object.
     /// - Throws: The errors of `fill`; ``MappingError/unfit(_:)`` if the contract makes a misfit an
     ///   error.
-    package mutating func addRow(index: Int, _ fill: (inout RecordRow) throws -> Void) throws -> Added {
-        var row = RecordRow(of: mapping.layout)
+    package mutating func addRow(index: Int, _ fill: (inout RecordMapper.Row) throws -> Void) throws -> Added {
+        var row = RecordMapper.Row(of: mapping.layout)
         try fill(&row)
         elements[0].begin(index: index)
         elementByteCount = row.byteCount

@@ -5,7 +5,7 @@ extension JSONSource {
     /// Objects that are no JSON, such as the lines of a CSV file or the rows of another database.
     public struct Records: Sendable {
         /// Sets the properties of an object.
-        typealias Fill = @Sendable (inout RecordRow) throws -> Void
+        typealias Fill = @Sendable (inout RecordMapper.Row) throws -> Void
 
         let fills: ErasedSequence<Fill>
     }
@@ -28,7 +28,7 @@ extension JSONSource {
     ///   - values: The values, one for each object. Their errors end the sync.
     ///   - fill: Sets the properties of an object from a value. Its errors end the sync.
     public static func records<Values: AsyncSequence & Sendable>(
-        _ values: Values, _ fill: @escaping @Sendable (Values.Element, inout RecordRow) throws -> Void
+        _ values: Values, _ fill: @escaping @Sendable (Values.Element, inout RecordMapper.Row) throws -> Void
     ) -> JSONSource where Values.Element: Sendable {
         let fills = values.map { value -> Records.Fill in { row in try fill(value, &row) } }
         return .records(Records(fills: ErasedSequence(fills)))
@@ -40,7 +40,7 @@ extension JSONSource {
     ///   - values: The values, one for each object.
     ///   - fill: Sets the properties of an object from a value. Its errors end the sync.
     public static func records<Values: Sequence & Sendable>(
-        _ values: Values, _ fill: @escaping @Sendable (Values.Element, inout RecordRow) throws -> Void
+        _ values: Values, _ fill: @escaping @Sendable (Values.Element, inout RecordMapper.Row) throws -> Void
     ) -> JSONSource where Values.Element: Sendable {
         let fills = ErasedSequence(elements: values).map { value -> Records.Fill in { row in try fill(value, &row) } }
         return .records(Records(fills: ErasedSequence(fills)))

@@ -1,0 +1,73 @@
+public import SyncModel
+
+extension RecordMapper {
+    /// An object that a source supplies without JSON, such as a line of a CSV file.
+    ///
+    ///     try row.set("name", to: "Ada")
+    ///     try row.relate("company", to: 5)
+    ///
+    /// Properties have the names of the model. A property that is not set counts as a key that JSON
+    /// lacks.
+    public struct Row {
+        /// The entity of the object.
+        public let layout: EntityLayout
+        private(set) var values: [(slot: Int, value: AttributeValue)] = []
+        private(set) var targets: [(relationship: Int, identities: [AttributeValue])] = []
+
+        init(of layout: EntityLayout) {
+            self.layout = layout
+        }
+
+        /// About the number of bytes of the properties.
+        var byteCount: Int { 64 * (values.count + targets.reduce(0) { $0 + $1.identities.count }) }
+
+        /// Sets an attribute. Nil clears it.
+        ///
+        /// The value is converted to the type of the attribute if the conversion loses nothing. For
+        /// any other value, the contract of the mapping decides, as for JSON.
+        ///
+        /// - Throws: `Record.CodingError.unknownProperty`.
+        public mutating func set(
+            _ attribute: String, to value: (any AttributeValue.Convertible)?
+        ) throws(Record.CodingError) {
+            guard let slot = layout.slot(of: attribute) else {
+                throw .unknownProperty(entity: layout.name, property: attribute)
+            }
+            values.append((slot, value?.value ?? .null))
+        }
+
+        /// Sets a to-one relationship by the identity of the related object. Nil clears it.
+        ///
+        /// - Throws: `Record.CodingError.unknownProperty`; `Record.CodingError.wrongType` if it is
+        ///   to-many.
+        public mutating func relate(
+            _ relationship: String, to identity: (any AttributeValue.Convertible)?
+        ) throws(Record.CodingError) {
+            try relate(relationship, isToMany: false, to: identity.map { [$0.value] } ?? [])
+        }
+
+        /// Sets a to-many relationship by the identities of the related objects.
+        ///
+        /// - Throws: `Record.CodingError.unknownProperty`; `Record.CodingError.wrongType` if it is
+        ///   to-one.
+        public mutating func relate(
+            _ relationship: String, to identities: [some AttributeValue.Convertible]
+        ) throws(Record.CodingError) {
+            try relate(relationship, isToMany: true, to: identities.map(\.value))
+        }
+
+        private mutating func relate(
+            _ name: String, isToMany: Bool, to identities: [AttributeValue]
+        ) throws(Record.CodingError) {
+            guard let relationship = layout.relationship(name) else {
+                throw .unknownProperty(entity: layout.name, property: name)
+            }
+            guard relationship.isToMany == isToMany else {
+                throw .wrongType(
+                    entity: layout.name, property: name, type: relationship.declaration.destination)
+            }
+            targets.removeAll { $0.relationship == relationship.index }
+            targets.append((relationship.index, identities))
+        }
+    }
+}
