@@ -20,6 +20,8 @@ package final class TestSchemas: Sendable {
     package func emptyStore() -> PostgresStore.Options {
         var options = PostgresStore.Options()
         options.fillMinimum = 1
+        // Tests of one thread can keep every thread of this process longer than a server waits.
+        options.silenceLimit = .seconds(600)
         options.schema = "ows_test_\(UInt64.random(in: .min ... .max))"
         names.withLock { $0.append(options.schema) }
         return options
