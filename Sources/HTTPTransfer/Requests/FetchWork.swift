@@ -25,9 +25,12 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
             by: client.clock)
     }
 
-    func run() async {
+    /// - Parameter isCancelled: Whether the task that wants the fetch is already cancelled, so that
+    ///   nothing must be sent.
+    func run(isCancelled: Bool) async {
         var end: Result<Void, any Error>
         do {
+            if isCancelled { throw CancellationError() }
             try await client.pacer.enter()
             // A stream would otherwise occupy a connection for as long as it lasts.
             if order.isStream { client.pacer.leave() }

@@ -17,7 +17,9 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
         url = order.request.url
         let work = FetchWork(order, by: client)
         self.work = work
-        task = Task.atOnce { await work.run() }
+        // The new task is cancelled only with the reader's next wait, which can be after the request.
+        let isCancelled = Task.isCancelled
+        task = Task.atOnce { await work.run(isCancelled: isCancelled) }
         work.watch.guardTask(task)
     }
 
