@@ -88,6 +88,7 @@ extension StorePass {
             }
         }
         var merged = MergedElements(elements, elementIndices: elementIndices)
+        var unlinked = ObjectSet()
         if let owners {
             let objects = rows.map { $0 < 0 ? nil : owners($0) }
             if let inverse = origin.inverse, MergeRequest.InitialLinks.isPossible(inverse, in: model) {
@@ -95,7 +96,7 @@ extension StorePass {
             }
             if model.isScope(of: relationship) { origin.parents = { objects[$0] } }
             if !rules.isImport {
-                (origin.reused, merged.former) = try await reused(
+                (origin.reused, unlinked, merged.former) = try await reused(
                     elements.objects?.groups ?? [], { objects[$0] }, by: relationship,
                     emptied: elements.emptied.compactMap(owners))
             }
@@ -104,7 +105,8 @@ extension StorePass {
         let rejectedCount = state.counts.rejectedCount
         func collect(_ ordinal: Int, _ row: MergeRequest.Result.Row, isOwned: Bool) {
             merged.targets[ordinal] = row.object
-            merged.isOwned[ordinal] = isOwned
+            let isReused = origin.reused[ordinal] == row.object && !unlinked.contains(row.object)
+            merged.isOwned[ordinal] = isOwned || isReused
             guard row.change == .inserted else { return }
             merged.isNew[ordinal] = true
             merged.newTargets.insert(row.object)

@@ -15,12 +15,12 @@ extension StorePass {
     /// - Parameters:
     ///   - owners: Returns the object that contains the element of an ordinal.
     ///   - emptied: Objects that contain no element.
-    /// - Returns: The matching object of each ordinal, and all candidates of each owner. The latter
-    ///   are empty if the entity has an identity.
+    /// - Returns: The matching object of each ordinal; which candidates the relationship no longer
+    ///   leads to; and all candidates of each owner, empty if the entity has an identity.
     func reused(
         _ groups: [MappedBatch.Group], _ owners: (Int) -> ObjectID?, by relationship: EntityLayout.Relationship,
         emptied: [ObjectID] = []
-    ) async throws -> (reused: [Int: ObjectID], former: [ObjectID: [ObjectID]]) {
+    ) async throws -> (reused: [Int: ObjectID], unlinked: ObjectSet, former: [ObjectID: [ObjectID]]) {
         let isScope = model.isScope(of: relationship)
         var ordinals: [Int] = []
         var scoped: [(ordinal: Int, identity: [AttributeValue])] = []
@@ -38,14 +38,19 @@ extension StorePass {
             }
         }
         let isPrivate = !model.layouts[relationship.destination].hasIdentity
-        guard !ordinals.isEmpty || !scoped.isEmpty || isPrivate && !emptied.isEmpty else { return ([:], [:]) }
+        guard !ordinals.isEmpty || !scoped.isEmpty || isPrivate && !emptied.isEmpty
+        else { return ([:], ObjectSet(), [:]) }
         let parents = Set((ordinals + scoped.map(\.ordinal)).compactMap(owners) + emptied)
         var children = try await targets(of: parents.sorted(), by: relationship)
+        var unlinked = ObjectSet()
         for parent in parents {
-            let lost = state.orphaned.former(of: parent, by: relationship)
-            if !lost.isEmpty { children[parent, default: []] += lost.filter { children[parent]?.contains($0) != true } }
+            for lost in state.orphaned.former(of: parent, by: relationship)
+            where children[parent]?.contains(lost) != true {
+                children[parent, default: []].append(lost)
+                unlinked.insert(lost)
+            }
         }
-        guard !children.isEmpty else { return ([:], [:]) }
+        guard !children.isEmpty else { return ([:], unlinked, [:]) }
         var nameless = ObjectSet()
         var identities: [ObjectID: [AttributeValue]] = [:]
         let query = StoreQuery(
@@ -80,7 +85,7 @@ extension StorePass {
         for ordinal in ordinals.sorted() {
             if let owner = owners(ordinal) { reused[ordinal] = left[owner]?.popFirst() }
         }
-        return (reused, isPrivate ? children : [:])
+        return (reused, unlinked, isPrivate ? children : [:])
     }
 
     /// A scoped identity and the parent it belongs to.
