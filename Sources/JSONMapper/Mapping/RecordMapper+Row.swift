@@ -18,8 +18,20 @@ extension RecordMapper {
             self.layout = layout
         }
 
-        /// About the number of bytes of the properties.
-        var byteCount: Int { 64 * (values.count + targets.reduce(0) { $0 + $1.identities.count }) }
+        /// About the number of bytes of the properties in memory.
+        var byteCount: Int {
+            values.reduce(0) { $0 + Self.byteCount(of: $1.value) }
+                + targets.reduce(0) { $1.identities.reduce($0) { $0 + Self.byteCount(of: $1) } }
+        }
+
+        private static func byteCount(of value: AttributeValue) -> Int {
+            switch value {
+            case .string(let text): 16 + text.utf8.count
+            case .binary(let bytes): 16 + bytes.count
+            case .json(let json): 16 + json.text.utf8.count
+            default: 16
+            }
+        }
 
         /// Sets an attribute. Nil clears it.
         ///

@@ -174,6 +174,20 @@ import Testing
         #expect(try counts(.init(batchRowCount: 10)) == [10, 10])
     }
 
+    @Test func longTextsOfRowsWithoutJSONCountForTheSizeOfABatch() throws {
+        var collector = try RecordCollector(
+            try mapper(), entity: "Note", options: .init(batchByteCount: 1 << 20))
+        var rowCount = 0
+        while rowCount < 100, !collector.isFull() {
+            rowCount += 1
+            _ = try collector.addRow(index: rowCount) { row in
+                try row.set("id", to: rowCount)
+                try row.set("text", to: String(repeating: "x", count: 100_000))
+            }
+        }
+        #expect(rowCount == 11)
+    }
+
     @Test func damagedInputGivesRecordsOrAnError() throws {
         let mapper = try mapper()
         let json = Array(#"[{"id":12,"notes":[{"id":1}]},{"i\u0064":"-3","x":{"y":[1.5e3,true,null]}},null,7]"#.utf8)
