@@ -17,7 +17,7 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
         url = order.request.url
         let work = FetchWork(order, by: client)
         self.work = work
-        // The new task is cancelled only with the reader's next wait, which can be after the request.
+        // The new task is not cancelled with this one, and could send before its reader waits.
         let isCancelled = Task.isCancelled
         task = Task.atOnce { await work.run(isCancelled: isCancelled) }
         work.watch.guardTask(task)
