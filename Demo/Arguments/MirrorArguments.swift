@@ -28,6 +28,8 @@ struct MirrorArguments: Equatable {
     var printsJSON = false
     /// Whether a list that came by https may name items with http.
     var allowsHTTP = false
+    /// Whether files whose date and size an index shows as before are unchanged.
+    var trustsDates = true
 
     init(_ arguments: [String]) throws(UsageError) {
         var scanner = ArgumentScanner(arguments, topic: .mirror, repeatable: ["--header", "--header-env"])
@@ -65,6 +67,9 @@ struct MirrorArguments: Equatable {
             case .option("--allow-http"):
                 try scanner.noValue(of: "--allow-http")
                 allowsHTTP = true
+            case .option("--check-all"):
+                try scanner.noValue(of: "--check-all")
+                trustsDates = false
             case .option(let name):
                 guard try scanner.takeHeaders(of: name, into: &headers) else {
                     throw scanner.unknownOption(name)

@@ -100,6 +100,8 @@ extension Usage {
           --outlast TIME         How long a server may be away (default 30s)
           --json                 Print one JSON object and nothing else
           --allow-http           Accept http items in a list that came by https
+          --check-all            Ask the server about each file of an index, whatever
+                                 its date and size
 
         Transient failures are retried. Files appear only when they are complete, and
         interrupted downloads continue, also in the next run. Ctrl-C leaves nothing

@@ -16,7 +16,7 @@ struct MirrorCommand {
         let mirror = FolderMirror(
             of: arguments.listURL, in: arguments.folder,
             client: FolderMirror.client(requestsPerSecond: arguments.requestsPerSecond), headers: arguments.headers,
-            allowsHTTP: arguments.allowsHTTP)
+            allowsHTTP: arguments.allowsHTTP, trustsDates: arguments.trustsDates)
         let synchronizer = Synchronizer(processor: mirror, options: options)
         if arguments.isDryRun { return await InterruptHandler.cancelling { await showPlan(of: synchronizer) } }
         if let interval = arguments.interval {

@@ -14,7 +14,7 @@ public struct FolderItem: SyncItem, Hashable {
     /// A text that changes with the content, such as an entity tag; `nil`, the default, if there is
     /// none.
     ///
-    /// Without a revision, ``sha256`` takes its place. Without both, each pass asks the server
+    /// Without a revision, ``sha256`` takes its place. Without both, the mirror asks the server
     /// whether the content changed.
     public var revision: String?
 
@@ -33,6 +33,9 @@ public struct FolderItem: SyncItem, Hashable {
 
     /// The address of the preview; `nil`, the default, if there is none.
     public var previewURL: URL?
+
+    /// What an index of a folder says about the file; nil for any other list.
+    var listed: ListedFile?
 
     /// Creates an item.
     public init(

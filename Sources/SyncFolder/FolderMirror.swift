@@ -21,7 +21,7 @@ import SyncBase
 ///   SHA-256. The files of a pass are on the disk when the pass ends.
 /// - **Changes.** An item is downloaded again if its listed revision changed, or if its file is not
 ///   as it was written. Without a revision, the mirror asks the server, with the entity tag or the
-///   date of the last response.
+///   date of the last response, unless an index shows the same date and exact size as before.
 /// - **Interruptions.** Downloads of more than 1 MiB continue where they ended, in a later attempt,
 ///   pass or process, if the server identified the content with a strong entity tag. Other remains
 ///   of killed processes are removed when a pass begins.
@@ -99,9 +99,12 @@ public final class FolderMirror: SyncProcessor {
     ///   - headers: The header fields of each request to the list's origin; none by default.
     ///   - allowsHTTP: Whether a list that came by https may name addresses with http; false by
     ///     default.
+    ///   - trustsDates: Whether a file of an index is unchanged if its date and its exact size are;
+    ///     `true` by default. With false, each pass asks the server about every file: a file that
+    ///     was replaced by one of the same size, with its time set to the same minute, is noticed.
     public convenience init(
         of list: URL, in folder: URL, client: HTTPClient = FolderMirror.client(), headers: HTTPHeaders = HTTPHeaders(),
-        allowsHTTP: Bool = false
+        allowsHTTP: Bool = false, trustsDates: Bool = true
     ) {
         var own = list.authorization
         own.merge(headers)
@@ -109,7 +112,8 @@ public final class FolderMirror: SyncProcessor {
             // Most servers need none, and origins take time to compare.
             own != HTTPHeaders() && url.hasOrigin(of: list) ? own : HTTPHeaders()
         }
-        let source = FolderList(url: list, client: client, headers: fields, allowsHTTP: allowsHTTP)
+        let source = FolderList(
+            url: list, client: client, headers: fields, allowsHTTP: allowsHTTP, trustsDates: trustsDates)
         self.init(in: folder, client: client, headers: { fields($0) }, list: { SourceList(try await source.items()) })
     }
 
@@ -204,7 +208,7 @@ public final class FolderMirror: SyncProcessor {
             }
             if let revision = item.owsRevision {
                 if version.revision != revision { changed.insert(item.key) }
-            } else {
+            } else if item.listed.map({ $0.text != version.listed }) ?? true {
                 unknown.append((item, version))
             }
         }
@@ -214,7 +218,7 @@ public final class FolderMirror: SyncProcessor {
                 group.addTask {
                     var changed: [SyncKey] = []
                     while let (item, version) = rest.withLock({ $0.popFirst() }) {
-                        if try await !self.isUnchanged(item, version) { changed.append(item.key) }
+                        if try await !self.isUnchanged(item, version, in: open) { changed.append(item.key) }
                     }
                     return changed
                 }
@@ -277,7 +281,10 @@ public final class FolderMirror: SyncProcessor {
                 throw error
             }
             let tag = fields.returnable("ETag")
-            try open.storeContent(part, of: item, tag: tag, modified: tag == nil ? fields.lastModified : nil)
+            let version = ContentVersion(
+                revision: item.owsRevision, tag: tag, modified: tag == nil ? fields.lastModified : nil,
+                listed: item.listed.flatMap { $0.byteCount == byteCount && $0.isSettled(by: fields) ? $0.text : nil })
+            try open.storeContent(part, of: item, version)
         } catch let error as HTTPError {
             open.abandon(part)
             guard let byteCount = item.byteCount, error.problem == .tooLarge(limit: byteCount) else { throw error }
@@ -330,7 +337,9 @@ public final class FolderMirror: SyncProcessor {
     // MARK: Changes
 
     /// Asks the server whether it still has the stored version.
-    private func isUnchanged(_ item: FolderItem, _ version: ContentVersion) async throws -> Bool {
+    private func isUnchanged(
+        _ item: FolderItem, _ version: ContentVersion, in open: OpenFolder
+    ) async throws -> Bool {
         guard let condition = version.condition else { return false }
         let head: HTTPHead
         do {
@@ -340,7 +349,9 @@ public final class FolderMirror: SyncProcessor {
             return false
         }
         // Some servers answer conditional requests as others.
-        return head.status == 304 || version.tag.map { $0 == head.headers["ETag"] } ?? false
+        guard head.status == 304 || version.tag.map({ $0 == head.headers["ETag"] }) ?? false else { return false }
+        if let listed = item.listed, listed.isSettled(by: head.headers) { try open.note(listed, of: item) }
+        return true
     }
 }
 

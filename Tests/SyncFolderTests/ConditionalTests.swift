@@ -75,6 +75,88 @@ import Testing
         }
     }
 
+    /// The index of a folder with one file, which changed at 10:00 GMT and has 7 bytes.
+    private static func index(date: String = "24-Nov-2026 11:00", size: Int = 7) -> LoopbackResponse {
+        .text(
+            "<html><title>Index of /</title><a href=\"/a\">a</a>  \(date)  \(size)\n</html>",
+            headers: [("Content-Type", "text/html")])
+    }
+
+    /// Serves the index and its file, a minute after which the response came.
+    private static func serveIndex(
+        in world: FolderWorld, _ index: LoopbackResponse, text: String = "content", minutes: Int = 60
+    ) {
+        let tag = "\"\(text)\""
+        let headers = [
+            ("Last-Modified", oldDate), ("ETag", tag),
+            ("Date", "Tue, 24 Nov 2026 \(10 + minutes / 60):0\(minutes % 60):00 GMT"),
+        ]
+        world.reply { request in
+            if request.path == "/list.json" { return index }
+            return request.header("if-none-match") == tag
+                ? .status(304, headers: headers) : .text(text, headers: headers)
+        }
+    }
+
+    /// How often the server was asked about the file in a pass.
+    private static func questions(in world: FolderWorld, _ mirror: FolderMirror? = nil) async throws -> Int {
+        let count = world.requests.events.count
+        _ = try await Synchronizer(processor: mirror ?? world.mirror).sync()
+        return world.transfers(after: count).count
+    }
+
+    @Test func aServerIsNotAskedAboutAFileWhoseDateAndSizeAreAsBefore() async throws {
+        try await FolderWorld.with { world in
+            Self.serveIndex(in: world, Self.index())
+            #expect(try await Self.questions(in: world) == 1)
+            #expect(try await Self.questions(in: world) == 0)
+            // The file was touched: the server is asked once.
+            Self.serveIndex(in: world, Self.index(date: "24-Nov-2026 12:30"))
+            #expect(try await Self.questions(in: world) == 1)
+            #expect(try await Self.questions(in: world) == 0)
+            Self.serveIndex(in: world, Self.index(date: "24-Nov-2026 12:45"), text: "another")
+            #expect(try await Self.questions(in: world) == 2)
+            #expect(try world.contents == ["a": "another"])
+            #expect(try await Self.questions(in: world) == 0)
+            // A file that is no longer the mirror's is looked at again.
+            try world.write("changed", to: "a")
+            await #expect(throws: SyncFailure.self) { try await world.synchronizer.sync() }
+        }
+    }
+
+    /// Which index does not say enough.
+    @Test(arguments: [
+        (index(date: "24-Nov-2026 11:07"), 60), (index(size: 8), 60), (index(), 1), (index(date: "today at 11:00"), 60),
+    ])
+    func aServerIsAskedWhereItsIndexWouldNotShowAChange(index: LoopbackResponse, minutes: Int) async throws {
+        try await FolderWorld.with { world in
+            Self.serveIndex(in: world, index, minutes: minutes)
+            for _ in 1...3 {
+                let count = try await Self.questions(in: world)
+                #expect(count == 1)
+            }
+            // The same file, later: from now on the index shows each change.
+            Self.serveIndex(in: world, Self.index(), minutes: 2)
+            #expect(try await Self.questions(in: world) == 1)
+            #expect(try await Self.questions(in: world) == 0)
+        }
+    }
+
+    @Test func aServerWhoseDatesAreNotTrustedIsAskedAboutEachFile() async throws {
+        try await FolderWorld.with { world in
+            Self.serveIndex(in: world, Self.index())
+            let mirror = FolderMirror(of: world.listURL, in: world.folder, trustsDates: false)
+            for _ in 1...2 {
+                let count = try await Self.questions(in: world, mirror)
+                #expect(count == 1)
+            }
+            // An equal size at the same minute.
+            Self.serveIndex(in: world, Self.index(), text: "another")
+            #expect(try await Self.questions(in: world, mirror) == 2)
+            #expect(try world.contents == ["a": "another"])
+        }
+    }
+
     @Test func aServerThatDoesNotAnswerChangesNothing() async throws {
         try await FolderWorld.with { world in
             let isDown = Locked(false)

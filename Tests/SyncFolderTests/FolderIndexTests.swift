@@ -20,7 +20,8 @@ import Testing
         .boot("abc"), .planned("a\tb\n%"), .doubtful("e\u{301}"), .synced, .removed(""), .removed("-"), .removed("%2D"),
         .content("k", FileStamp(byteCount: 5, modified: -7), ContentVersion()),
         .content(
-            "k", FileStamp(byteCount: 0, modified: 1), ContentVersion(revision: "-", tag: "\"x y\"", modified: "")),
+            "k", FileStamp(byteCount: 0, modified: 1),
+            ContentVersion(revision: "-", tag: "\"x y\"", modified: "", listed: "a b")),
         .preview("p", FileStamp(byteCount: 1, modified: 2)), .preview("p", nil), .part("d", nil),
         .part("d", DownloadPart(number: 3, address: "http://host/a%20b", tag: "\"1\"", byteCount: nil)),
         .part("d", DownloadPart(number: 3, address: "", tag: "-", byteCount: 9)),
@@ -34,7 +35,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "x", "c", "c\ta", "s\ta", "c\ta\t1\tx\t-\t-\t-", "n\t-", "n\t%4", "n\t%zz", "n\t%ff", "d\ta\t-1\tx\ty\t-",
+        "", "x", "c", "c\ta", "s\ta", "c\ta\t1\tx\t-\t-\t-\t-", "n\t-", "n\t%4", "n\t%zz", "n\t%ff",
+        "d\ta\t-1\tx\ty\t-",
     ])
     func adamagedLineIsNone(_ text: String) {
         #expect(IndexLine(Array(text.utf8)[...]) == nil)

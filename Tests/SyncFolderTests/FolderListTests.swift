@@ -195,8 +195,32 @@ import Testing
         #expect(list.items.map(\.key) == ["p/<b>&.txt", "p/README.md"])
         #expect(list.items.last?.url.absoluteString == "http://host/dir/README.md")
         #expect(list.items.allSatisfy { $0.owsRevision == nil && $0.byteCount == nil })
+        // Apache rounds the size of the first file, and leaves out that of the other one.
+        #expect(list.items.map { $0.listed?.byteCount } == (text == Self.nginx ? [1234, 5] : [nil, nil]))
         #expect(list.folders.map(\.prefix) == ["p/sub folder/"])
         #expect(list.folders.map(\.url.absoluteString) == ["http://host/dir/sub%20folder/"])
+    }
+
+    private static let listings: [(String, String?)] = [
+        ("<a href=a>x</a> 24-Nov-2026 10:00 5", "24-Nov-2026 10:00 5 http://host/a"),
+        (
+            "<td><A class=b HREF = 'a'>x</A></td><td>2026-11-24 10:00:59 </td><td>5</td>",
+            "2026-11-24 10:00:59 5 http://host/a"
+        ),
+        ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5\r\n", "24-Nov-2026 10:00 5 http://host/a"),
+        ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5K", nil), ("<a href=\"a\">x</a> 24-Nov-2026 10:00 -", nil),
+        ("<a href=\"a\">x</a> 24-Nov-2026 5 7", nil), ("<a href=\"a\">x</a> 10:00 5", nil),
+        ("<a href=\"a\">x</a> 2 hours ago", nil), ("<a href=\"a\">24-Nov-2026 10:00 5</a>", nil),
+        ("<a href=\"a\">x 24-Nov-2026 10:00 5", nil), ("<a href=\"a\">x</a>\n24-Nov-2026 10:00 5", nil),
+        ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5 <a href=\"?d\">6</a>", "24-Nov-2026 10:00 5 http://host/a"),
+        ("<abbr href=\"b\">x</abbr> <a name=\"b\">x</a> <a href=\"a\">x</a>", nil),
+    ]
+
+    @Test(arguments: listings)
+    func anIndexHasTheDateAndSizeOfAFileOrNothing(link: String, listed: String?) throws {
+        let list = try IndexList(page("<title>Index of /</title>\(link)</html>", from: "http://host/"), prefix: "")
+        #expect(list.items.map(\.key) == ["a"])
+        #expect(list.items.first?.listed?.text == listed)
     }
 
     @Test func linksElsewhereAreNotPartOfAnIndex() throws {
@@ -213,6 +237,10 @@ import Testing
     @Test(arguments: [
         ("<html><title>Log in</title></html>", "it is an HTML page, but not an index of a folder"),
         ("<html><title>Index of /</title><a href=\"a\">a</a>", "the index of the folder has no end"),
+        (
+            "<title>Index of /</title><a href=\"a\">a</a><a href='b\">b</a></html>",
+            "the index of the folder has a quote"
+        ),
     ]) func anotherPageIsNoIndex(text: String, problem: String) throws {
         let page = try page(text)
         let error = try #require(throws: FolderError.self) { try IndexList(page, prefix: "") }

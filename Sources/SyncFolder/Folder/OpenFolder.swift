@@ -346,8 +346,7 @@ final class OpenFolder: Sendable {
     // MARK: Files
 
     /// Moves a downloaded part into place as the content of an item.
-    func storeContent(_ part: PartFile, of item: FolderItem, tag: String?, modified: String?) throws(FolderError) {
-        let version = ContentVersion(revision: item.owsRevision, tag: tag, modified: modified)
+    func storeContent(_ part: PartFile, of item: FolderItem, _ version: ContentVersion) throws(FolderError) {
         try put(part, FilePath(of: item.key), in: root, isOwned: { entry(of: item.key)?.ownsContent($0) ?? false }) {
             stamp throws(FolderError) in try append(.content(item.key, stamp, version))
         }
@@ -356,6 +355,16 @@ final class OpenFolder: Sendable {
             if index.entries[item.key]?.part != nil { try index.append([.part(item.key, nil)], to: file) }
         }
         if item.previewURL == nil { try removePreview(of: item.key) }
+    }
+
+    /// Records that an index shows the stored content of an item in this way, if the sizes agree.
+    func note(_ listed: ListedFile, of item: FolderItem) throws(FolderError) {
+        guard var version = entry(of: item.key)?.version, let stamp = entry(of: item.key)?.content.last,
+            stamp.byteCount == listed.byteCount
+        else { return }
+        version.listed = listed.text
+        try append(.content(item.key, stamp, version))
+        try write { index, _ throws(FolderError) in index.settleContent(of: item.key) }
     }
 
     /// Moves a downloaded part into place as the preview of an item.

@@ -33,7 +33,7 @@ enum IndexLine: Hashable, Sendable {
         case .content(let key, let stamp, let version):
             fields = [
                 "c", key.text, String(stamp.byteCount), String(stamp.modified), version.revision, version.tag,
-                version.modified,
+                version.modified, version.listed,
             ]
         case .preview(let key, let stamp):
             fields = ["p", key.text, stamp.map { String($0.byteCount) }, stamp.map { String($0.modified) }]
@@ -79,7 +79,7 @@ enum IndexLine: Hashable, Sendable {
             guard let byteCount = number(2), let modified = number(3) else { return nil }
             self = .content(
                 key, FileStamp(byteCount: byteCount, modified: Int64(modified)),
-                ContentVersion(revision: texts[4], tag: texts[5], modified: texts[6]))
+                ContentVersion(revision: texts[4], tag: texts[5], modified: texts[6], listed: texts[7]))
         case "p":
             if texts[2...].allSatisfy({ $0 == nil }) {
                 self = .preview(key, nil)
@@ -101,7 +101,7 @@ enum IndexLine: Hashable, Sendable {
 
     // MARK: Fields
 
-    private static let fieldCounts = ["b": 2, "n": 2, "u": 2, "c": 7, "p": 4, "d": 6, "r": 2, "s": 1]
+    private static let fieldCounts = ["b": 2, "n": 2, "u": 2, "c": 8, "p": 4, "d": 6, "r": 2, "s": 1]
     private static let tab = UInt8(ascii: "\t")
     static let lineEnd = UInt8(ascii: "\n")
     private static let percent = UInt8(ascii: "%")

@@ -15,6 +15,8 @@ struct FolderList: Sendable {
     let headers: @Sendable (URL) -> HTTPHeaders
     /// Whether a list that came by https may name addresses with http.
     let allowsHTTP: Bool
+    /// Whether the dates and sizes of an index tell that files are as before.
+    let trustsDates: Bool
 
     /// Fetches the list.
     ///
@@ -33,7 +35,7 @@ struct FolderList: Sendable {
         var items: [FolderItem] = []
         var folders: [(folder: IndexList.Folder, depth: Int)] = []
         func take(_ page: ListPage, prefix: String, depth: Int) throws {
-            let found = try IndexList(page, prefix: prefix)
+            let found = try IndexList(page, prefix: prefix, trustsDates: trustsDates)
             items += found.items
             folders += found.folders.map { ($0, depth + 1) }
         }

@@ -4,8 +4,8 @@ import OneWaySynchronizer
 
 /// The files and folders of an HTML index: its links to addresses directly below its own.
 ///
-/// The dates of an index have minutes only, and its sizes are often rounded. They are not used:
-/// each pass asks the server which files changed.
+/// The dates of an index have minutes only, and its sizes are often rounded. They only tell that a
+/// file is as before; see ``ListedFile``.
 struct IndexList {
     /// A folder of an index.
     struct Folder: Hashable {
@@ -19,10 +19,12 @@ struct IndexList {
 
     /// Parses an index.
     ///
-    /// - Parameter prefix: What the keys of the files begin with.
+    /// - Parameters:
+    ///   - prefix: What the keys of the files begin with.
+    ///   - trustsDates: Whether the items have what the index says about their files.
     /// - Throws: An error for other pages, such as a form to log in, and for an index without its
     ///   end.
-    init(_ page: ListPage, prefix: String) throws(FolderError) {
+    init(_ page: ListPage, prefix: String, trustsDates: Bool = true) throws(FolderError) {
         let text = String(decoding: page.bytes, as: UTF8.self)
         let beginning = text.prefix(4_096).lowercased()
         guard beginning.contains("index of") || beginning.contains("directory listing for") else {
@@ -33,8 +35,11 @@ struct IndexList {
         }
         var known: Set<SyncKey> = []
         let (origin, folderPath) = (page.url.origin, page.folderPath)
-        for link in Self.links(in: text) {
-            guard let url = try? HTTPAddress.parse(link, relativeTo: page.url), url.origin == origin,
+        guard let links = IndexLink.all(in: page.bytes) else {
+            throw page.error("the index of the folder has a quote without an end")
+        }
+        for link in links {
+            guard let url = try? HTTPAddress.parse(link.target, relativeTo: page.url), url.origin == origin,
                 url.query(percentEncoded: true) == nil
             else { continue }
             let path = url.path(percentEncoded: true)
@@ -48,22 +53,10 @@ struct IndexList {
             if rest.hasSuffix("/") {
                 folders.append(Folder(url: url, prefix: key + "/"))
             } else {
-                items.append(FolderItem(SyncKey(key), at: url))
+                var item = FolderItem(SyncKey(key), at: url)
+                if trustsDates { item.listed = ListedFile(link.words, of: url) }
+                items.append(item)
             }
         }
-    }
-
-    /// The values of `href` of all links, in order.
-    private static func links(in text: String) -> [String] {
-        text.matches(of: #/(?i)<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)')/#).map { match in
-            unescaped(String(match.output.1 ?? match.output.2 ?? ""))
-        }
-    }
-
-    /// Replaces the character references that occur in addresses.
-    private static func unescaped(_ text: String) -> String {
-        guard text.contains("&") else { return text }
-        return text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
-            .replacing("&#39;", with: "'").replacing("&#x27;", with: "'").replacing("&amp;", with: "&")
     }
 }
