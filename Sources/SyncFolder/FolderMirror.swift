@@ -208,7 +208,7 @@ public final class FolderMirror: SyncProcessor {
             }
             if let revision = item.owsRevision {
                 if version.revision != revision { changed.insert(item.key) }
-            } else if item.listed.map({ $0.text != version.listed }) ?? true {
+            } else if item.listed.map({ $0.mark != version.listed }) ?? true {
                 unknown.append((item, version))
             }
         }
@@ -283,7 +283,7 @@ public final class FolderMirror: SyncProcessor {
             let tag = fields.returnable("ETag")
             let version = ContentVersion(
                 revision: item.owsRevision, tag: tag, modified: tag == nil ? fields.lastModified : nil,
-                listed: item.listed.flatMap { $0.byteCount == byteCount && $0.isSettled(by: fields) ? $0.text : nil })
+                listed: item.listed.flatMap { $0.byteCount == byteCount && $0.isSettled(by: fields) ? $0.mark : nil })
             try open.storeContent(part, of: item, version)
         } catch let error as HTTPError {
             open.abandon(part)

@@ -201,26 +201,28 @@ import Testing
         #expect(list.folders.map(\.url.absoluteString) == ["http://host/dir/sub%20folder/"])
     }
 
-    private static let listings: [(String, String?)] = [
-        ("<a href=a>x</a> 24-Nov-2026 10:00 5", "24-Nov-2026 10:00 5 http://host/a"),
+    private static let listings: [(String, [String]?)] = [
+        ("<a href=a>x</a> 24-Nov-2026 10:00 5", ["24-Nov-2026", "10:00", "5"]),
         (
             "<td><A class=b HREF = 'a'>x</A></td><td>2026-11-24 10:00:59 </td><td>5</td>",
-            "2026-11-24 10:00:59 5 http://host/a"
+            ["2026-11-24", "10:00:59", "5"]
         ),
-        ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5\r\n", "24-Nov-2026 10:00 5 http://host/a"),
+        ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5\r\n", ["24-Nov-2026", "10:00", "5"]),
         ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5K", nil), ("<a href=\"a\">x</a> 24-Nov-2026 10:00 -", nil),
         ("<a href=\"a\">x</a> 24-Nov-2026 5 7", nil), ("<a href=\"a\">x</a> 10:00 5", nil),
         ("<a href=\"a\">x</a> 2 hours ago", nil), ("<a href=\"a\">24-Nov-2026 10:00 5</a>", nil),
         ("<a href=\"a\">x 24-Nov-2026 10:00 5", nil), ("<a href=\"a\">x</a>\n24-Nov-2026 10:00 5", nil),
-        ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5 <a href=\"?d\">6</a>", "24-Nov-2026 10:00 5 http://host/a"),
+        ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5 <a href=\"?d\">6</a>", ["24-Nov-2026", "10:00", "5"]),
         ("<abbr href=\"b\">x</abbr> <a name=\"b\">x</a> <a href=\"a\">x</a>", nil),
     ]
 
     @Test(arguments: listings)
-    func anIndexHasTheDateAndSizeOfAFileOrNothing(link: String, listed: String?) throws {
+    func anIndexHasTheDateAndSizeOfAFileOrNothing(link: String, words: [String]?) throws {
         let list = try IndexList(page("<title>Index of /</title>\(link)</html>", from: "http://host/"), prefix: "")
         #expect(list.items.map(\.key) == ["a"])
-        #expect(list.items.first?.listed?.text == listed)
+        let item = try #require(list.items.first)
+        #expect((item.listed == nil) == (words == nil))
+        if let words { #expect(item.listed == ListedFile(words, of: item.url)) }
     }
 
     @Test func linksElsewhereAreNotPartOfAnIndex() throws {

@@ -362,7 +362,7 @@ final class OpenFolder: Sendable {
         guard var version = entry(of: item.key)?.version, let stamp = entry(of: item.key)?.content.last,
             stamp.byteCount == listed.byteCount
         else { return }
-        version.listed = listed.text
+        version.listed = listed.mark
         try append(.content(item.key, stamp, version))
         try write { index, _ throws(FolderError) in index.settleContent(of: item.key) }
     }

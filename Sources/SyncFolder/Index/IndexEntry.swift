@@ -53,7 +53,7 @@ struct ContentVersion: Hashable, Sendable {
     var tag: String?
     /// The field `Last-Modified` of the response; nil if it had none.
     var modified: String?
-    /// The text of the ``ListedFile`` that only this content has; nil if there is none.
+    /// The mark of the ``ListedFile`` that only this content has; nil if there is none.
     var listed: String?
 }
 

@@ -5,15 +5,16 @@ struct IndexLink: Hashable {
     /// The words behind the link, up to the next link or the end of the line.
     var words: [String]
 
-    /// All links with a target, in order; nil if a quote has no end, so that links may be missing.
-    static func all(in page: [UInt8]) -> [IndexLink]? {
+    /// Calls a function with each link that has a target, in order.
+    ///
+    /// - Returns: Whether all links were found: false if a quote has no end.
+    static func forEach(in page: [UInt8], _ body: (IndexLink) -> Void) -> Bool {
         var scanner = Scanner(bytes: page)
-        var links: [IndexLink] = []
         while scanner.enterLink() {
-            guard let target = scanner.takeTarget() else { return nil }
-            if let target { links.append(IndexLink(target: unescaped(target), words: scanner.takeWords())) }
+            guard let target = scanner.takeTarget() else { return false }
+            if let target { body(IndexLink(target: unescaped(target), words: scanner.takeWords())) }
         }
-        return links
+        return true
     }
 
     /// Replaces the character references that occur in addresses.

@@ -25,31 +25,28 @@ struct IndexList {
     /// - Throws: An error for other pages, such as a form to log in, and for an index without its
     ///   end.
     init(_ page: ListPage, prefix: String, trustsDates: Bool = true) throws(FolderError) {
-        let text = String(decoding: page.bytes, as: UTF8.self)
-        let beginning = text.prefix(4_096).lowercased()
+        let beginning = String(decoding: page.bytes.prefix(4_096), as: UTF8.self).lowercased()
         guard beginning.contains("index of") || beginning.contains("directory listing for") else {
             throw page.error("it is an HTML page, but not an index of a folder", found: page.beginning)
         }
-        guard text.suffix(4_096).lowercased().contains("</html>") else {
+        guard String(decoding: page.bytes.suffix(4_096), as: UTF8.self).lowercased().contains("</html>") else {
             throw page.error("the index of the folder has no end")
         }
         var known: Set<SyncKey> = []
         let (origin, folderPath) = (page.url.origin, page.folderPath)
-        guard let links = IndexLink.all(in: page.bytes) else {
-            throw page.error("the index of the folder has a quote without an end")
-        }
-        for link in links {
+        let isWhole = IndexLink.forEach(in: page.bytes) { link in
             guard let url = try? HTTPAddress.parse(link.target, relativeTo: page.url), url.origin == origin,
                 url.query(percentEncoded: true) == nil
-            else { continue }
+            else { return }
             let path = url.path(percentEncoded: true)
-            guard path.hasPrefix(folderPath) else { continue }
+            guard path.hasPrefix(folderPath) else { return }
             let rest = path.dropFirst(folderPath.count)
             let name = rest.hasSuffix("/") ? rest.dropLast() : rest
-            guard !name.isEmpty, !name.contains("/") else { continue }
-            let key = prefix + (name.removingPercentEncoding ?? String(name))
+            guard !name.isEmpty, !name.contains("/") else { return }
+            let isEncoded = name.utf8.contains(UInt8(ascii: "%"))
+            let key = prefix + (isEncoded ? name.removingPercentEncoding ?? String(name) : String(name))
             // Some indexes link an icon and a name.
-            guard known.insert(SyncKey(key)).inserted else { continue }
+            guard known.insert(SyncKey(key)).inserted else { return }
             if rest.hasSuffix("/") {
                 folders.append(Folder(url: url, prefix: key + "/"))
             } else {
@@ -58,5 +55,6 @@ struct IndexList {
                 items.append(item)
             }
         }
+        guard isWhole else { throw page.error("the index of the folder has a quote without an end") }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTransfer
+import SyncBase
 
 /// What an index says about a file: the minute of its last change, and its exact size.
 struct ListedFile: Hashable, Sendable {
@@ -7,8 +8,8 @@ struct ListedFile: Hashable, Sendable {
     /// two minutes in seconds, because clocks differ.
     private static let settledAge: TimeInterval = 120
 
-    /// The date and the size as they are in the index, and the address.
-    var text: String
+    /// Changes with the date and the size in the index, and with the address.
+    var mark: String
     var byteCount: Int
     /// The minute of the hour. The time zone is not known.
     private var minute: Int
@@ -22,7 +23,9 @@ struct ListedFile: Hashable, Sendable {
         guard date.count == 3, date.contains(where: { $0.utf8.count == 4 && Self.number($0) != nil }),
             time.count == 2 || time.count == 3, time[0] != nil, let minute = time[1]
         else { return nil }
-        text = "\(words[0]) \(words[1]) \(byteCount) \(url.absoluteString)"
+        let text = "\(words[0]) \(words[1]) \(byteCount) \(url.absoluteString)"
+        let digest = SHA256.digest(of: text.utf8)
+        mark = String(digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }, radix: 36)
         self.byteCount = byteCount
         self.minute = minute
     }
