@@ -39,6 +39,8 @@ struct SyncArguments: Equatable {
     var isEvolving = false
     /// Whether the database is filled anew, by a new model.
     var isRebuilding = false
+    /// The size of the page cache of an SQLite database in bytes; nil for the usual size.
+    var cacheByteCount: Int?
     /// Whether to print one JSON object to standard output.
     var printsJSON = false
 
@@ -66,6 +68,10 @@ struct SyncArguments: Equatable {
             case .option("--strict"): isStrict = try scanner.flag("--strict")
             case .option("--evolve"): isEvolving = try scanner.flag("--evolve")
             case .option("--rebuild"): isRebuilding = try scanner.flag("--rebuild")
+            case .option("--cache"):
+                cacheByteCount = try scanner.value(of: "--cache", as: "a whole number of MiB, 1 to 1048576") {
+                    Int($0).flatMap { (1...1_048_576).contains($0) ? $0 << 20 : nil }
+                }
             case .option("--json"): printsJSON = try scanner.flag("--json")
             case .option(let name):
                 if try common.take(name, &scanner) { continue }
@@ -100,6 +106,9 @@ struct SyncArguments: Equatable {
             throw scanner.error("--model excludes --sample, --as-json and --tables")
         }
         guard dialect == .sync || model != nil else { throw scanner.error("--dialect groot needs --model") }
+        if cacheByteCount != nil {
+            guard case .sqlite = store else { throw scanner.error("--cache needs an SQLite database") }
+        }
         try check(scanner, isRepeated: server.interval != nil)
     }
 

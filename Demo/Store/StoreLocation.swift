@@ -103,11 +103,15 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Opens the store to change it, adapts it to the model, and keeps that.
-    func open(_ model: DataModel) async throws -> any Store {
+    ///
+    /// - Parameter cacheByteCount: The size of the page cache of an SQLite database in bytes; nil,
+    ///   the default, for the usual size.
+    func open(_ model: DataModel, cacheByteCount: Int? = nil) async throws -> any Store {
         switch self {
         case .memory: return MemoryStore(exactly: model)
         case .sqlite(let path):
-            return try await SQLiteStore(exactly: model, at: .file(path), options: try Self.sqliteOptions(model))
+            let options = try Self.sqliteOptions(model, cacheByteCount)
+            return try await SQLiteStore(exactly: model, at: .file(path), options: options)
         #if Postgres
         case .postgres(let address):
             var options = PostgresStore.Options()
@@ -121,15 +125,18 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
 
     /// Fills an SQLite database anew by another model, in one transaction.
     ///
-    /// - Parameter fill: Fills the new store. If it fails, the database is unchanged.
+    /// - Parameters:
+    ///   - cacheByteCount: As in ``open(_:cacheByteCount:)``.
+    ///   - fill: Fills the new store. If it fails, the database is unchanged.
     /// - Throws: ``StoreLocationError/otherKind`` for another store; errors of the store and of
     ///   `fill`.
     func rebuild<Result: Sendable>(
-        _ model: DataModel, fill: @escaping @Sendable (any Store) async throws -> Result
+        _ model: DataModel, cacheByteCount: Int?, fill: @escaping @Sendable (any Store) async throws -> Result
     ) async throws -> Result {
         guard case .sqlite(let path) = self else { throw StoreLocationError.otherKind }
         let result = Locked<Result?>(nil)
-        _ = try await SQLiteStore.rebuild(exactly: model, at: path, options: try Self.sqliteOptions(model)) { store in
+        let options = try Self.sqliteOptions(model, cacheByteCount)
+        _ = try await SQLiteStore.rebuild(exactly: model, at: path, options: options) { store in
             let filled = try await fill(store)
             result.withLock { $0 = filled }
         }
@@ -138,8 +145,9 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The options of an SQLite database that keeps its model.
-    private static func sqliteOptions(_ model: DataModel) throws -> SQLiteStore.Options {
+    private static func sqliteOptions(_ model: DataModel, _ cacheByteCount: Int?) throws -> SQLiteStore.Options {
         var options = SQLiteStore.Options()
+        if let cacheByteCount { options.cacheByteCount = cacheByteCount }
         options.note = String(decoding: try model.coreDataXML(), as: UTF8.self)
         return options
     }

@@ -127,10 +127,10 @@ extension SyncArguments {
                 (bookmarked ? [SyncEntity.bookmark] : []) + (history == nil ? [] : [SyncEntity.pass])
             let mapper = try ModelChoice.mapper(try model.adding(bookkeeping), dialect: dialect, warn: warn)
             guard isRebuilding, store.newFiles.isEmpty else {
-                return try await sync(
-                    try JSONStore(try await store.open(mapper.model), mapper: mapper, history: history))
+                let opened = try await store.open(mapper.model, cacheByteCount: cacheByteCount)
+                return try await sync(try JSONStore(opened, mapper: mapper, history: history))
             }
-            return try await store.rebuild(mapper.model) { store in
+            return try await store.rebuild(mapper.model, cacheByteCount: cacheByteCount) { store in
                 try await sync(try JSONStore(store, mapper: mapper, history: history))
             }
         } catch {

@@ -105,6 +105,8 @@ import Testing
         #expect(full.keyPath == "data.items" && full.dialect == .groot)
         #expect(full.operations == [.insert, .updateRelationships] && full.scope == (PropertyPath("age") > 3))
         #expect(full.removalLimit == RemovalLimit(fraction: 0.05) && full.isPlan && full.printsJSON)
+        let large = try SyncArguments(["a", "--entity", "A", "--store", "sqlite:a", "--cache", "64"])
+        #expect(plain.cacheByteCount == nil && large.cacheByteCount == 64 << 20)
     }
 
     @Test func exportTakesEveryOption() throws {
@@ -169,6 +171,9 @@ import Testing
         ["sync", "a", "--entity", "A", "--max-removals", "many"], ["sync", "a", "--entity", "A", "--plan=1"],
         ["sync", "a", "--entity", "A", "--store", "sqlite:"],
         ["sync", "a", "--entity", "A", "--evolve"], ["sync", "a", "--entity", "A", "--rebuild"],
+        ["sync", "a", "--entity", "A", "--cache", "64"],
+        ["sync", "a", "--entity", "A", "--store", "sqlite:a", "--cache", "0"],
+        ["sync", "a", "--entity", "A", "--store", "sqlite:a", "--cache", "9223372036854775807"],
         ["sync", "a", "--entity", "A", "--store", "sqlite:a", "--rebuild", "--plan"],
         ["sync", "a", "--entity", "A", "--store", "postgres://a/b", "--evolve", "--plan"],
         ["sync", "a", "--entity", "A", "--store", "sqlite:a", "--evolve", "--rebuild"],
