@@ -18,10 +18,8 @@ package final class TestSchemas: Sendable {
 
     /// What opens an empty store, which fills its tables however few rows there are.
     package func emptyStore() -> PostgresStore.Options {
-        var options = PostgresStore.Options()
+        var options = PostgresStore.Options.patient
         options.fillMinimum = 1
-        // Tests of one thread can keep every thread of this process longer than a server waits.
-        options.silenceLimit = .seconds(600)
         options.schema = "ows_test_\(UInt64.random(in: .min ... .max))"
         names.withLock { $0.append(options.schema) }
         return options

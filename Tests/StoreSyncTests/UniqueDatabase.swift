@@ -92,7 +92,7 @@ struct UniqueDatabase: Sendable {
                     isMemory: false, isSQLite: false, run: { _ = try await database.run($0) },
                     rows: { try await database.run($0) },
                     use: { model, use in
-                        var options = PostgresStore.Options()
+                        var options = PostgresStore.Options.patient
                         options.naming = use.naming
                         options.suppliedValues = use.suppliedValues
                         return try await PostgresStore(exactly: model, at: database.url, options: options)

@@ -31,7 +31,7 @@ enum ExistingPeople {
     }
 
     static func open(_ model: DataModel, at url: String) async throws -> PostgresStore {
-        var options = PostgresStore.Options()
+        var options = PostgresStore.Options.patient
         options.naming = SQLNaming(
             tables: ["Person": "people", "Team": "teams"], columns: ["Person.teams": "people_teams"],
             rowColumn: "row_number")

@@ -25,7 +25,7 @@ struct PostgresSharedTableTests {
     private func open(
         _ database: TestDatabase, version: Int = 0, _ entities: SyncEntity...
     ) async throws -> PostgresStore {
-        var options = PostgresStore.Options()
+        var options = PostgresStore.Options.patient
         options.modelVersion = version
         return try await PostgresStore(exactly: try DataModel(entities), at: database.url, options: options)
     }
@@ -125,7 +125,7 @@ struct PostgresSharedTableTests {
                 INSERT INTO "User" (id, name, more) VALUES (1, 'a', 'm')
                 """)
             func naming(_ version: Int, _ entities: SyncEntity...) async throws -> PostgresStore {
-                var options = PostgresStore.Options()
+                var options = PostgresStore.Options.patient
                 options.modelVersion = version
                 options.naming.rowColumn = "object"
                 return try await PostgresStore(exactly: try DataModel(entities), at: database.url, options: options)

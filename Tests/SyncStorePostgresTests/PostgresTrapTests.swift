@@ -85,10 +85,7 @@ struct PostgresTrapTests {
         }
         if let traps { try await PostgresSession.run(url, traps) }
         let model = try DataModel(columns.map(entity))
-        var options = PostgresStore.Options()
-        // On a busy machine, the signs of life of a transaction can be late.
-        options.silenceLimit = .seconds(3600)
-        let store = try await PostgresStore(exactly: model, at: url, options: options)
+        let store = try await PostgresStore(exactly: model, at: url, options: .patient)
         var lines: [String] = []
         for column in columns { lines += try await use(store, column) }
         try await PostgresLease("name", at: url).withLease(waiting: .forever) {}

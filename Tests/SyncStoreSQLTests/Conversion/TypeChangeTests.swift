@@ -36,7 +36,7 @@ struct ReopenedPlace: Sendable, CustomTestStringConvertible {
                 try await SharedPostgres.withDatabase { database in
                     let url = database.url
                     try await body { model, conversions in
-                        var options = PostgresStore.Options()
+                        var options = PostgresStore.Options.patient
                         options.conversions = conversions
                         return try await PostgresStore(exactly: model, at: url, options: options)
                     }
