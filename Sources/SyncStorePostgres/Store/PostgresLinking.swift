@@ -22,15 +22,11 @@ struct PostgresLinking: SQLLinkWriter {
         self.batch = batch
         self.connection = connection
         let schema = queries.schema
-        let relationship = batch.relationship
-        plan = SQLLinkPlan(
-            batch, schema: schema,
-            sources: try connection.objects(queries.existing(relationship.source), among: batch.sources),
-            targets: try connection.objects(queries.existing(relationship.destination), among: batch.targets),
-            links: kept.visible(
-                try connection.links(
-                    relationship, of: SQLLinkPlan.origins(of: batch, schema: schema), queries, isReading: false),
-                of: relationship, schema))
+        let links = try connection.links(
+            batch.relationship, of: SQLLinkPlan.origins(of: batch, schema: schema), queries, isReading: false)
+        plan = try SQLLinkPlan(
+            batch, schema: schema, links: kept.visible(links, of: batch.relationship, schema)
+        ) { entity, objects in try connection.objects(queries.existing(entity), among: objects) }
     }
 
     /// Writes the links, after a savepoint `sync_attempt`.
@@ -224,7 +220,6 @@ struct PostgresLinking: SQLLinkWriter {
 extension PostgresConnection {
     /// Returns the objects that a statement selects among those in its parameter.
     fileprivate func objects(_ text: String, among objects: [ObjectID]) throws -> Set<ObjectID> {
-        guard !objects.isEmpty else { return [] }
         let result = try run(SQLStatementText(text, [.objects(objects)]))
         return Set((0..<result.rowCount).compactMap { result.integer($0, 0) })
     }

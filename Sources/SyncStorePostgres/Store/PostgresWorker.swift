@@ -320,9 +320,13 @@ actor PostgresWorker: SQLWorker {
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         try schema.model.check(batch.relationship)
         return try await perform { connection in
-            try connection.retrying {
-                var linking = try PostgresLinking(
-                    batch, without: keptLinks, queries: queries, connection: connection)
+            func planned() throws -> PostgresLinking {
+                try PostgresLinking(batch, without: keptLinks, queries: queries, connection: connection)
+            }
+            var first: PostgresLinking? = try planned()
+            if let plan = first?.plan, plan.isEmpty { return plan.result }
+            return try connection.retrying {
+                var linking = try first.take() ?? planned()
                 return try linking.run(keeping: &keptLinks)
             }
         }

@@ -54,15 +54,20 @@ package struct SQLLinkPlan: Sendable {
     /// - Parameters:
     ///   - batch: The wanted links.
     ///   - schema: The tables.
-    ///   - sources: The sources of the batch that exist.
-    ///   - targets: The targets of the batch that exist.
     ///   - links: The stored links of ``origins(of:schema:)``, grouped by object and in order.
-    package init(
-        _ batch: LinkBatch, schema: SQLSchema, sources: Set<ObjectID>, targets: Set<ObjectID>, links: [LinkBatch.Link]
-    ) {
+    ///   - existing: Returns which objects of an entity exist. It is asked only about objects
+    ///     without stored links.
+    package init<Failure: Error>(
+        _ batch: LinkBatch, schema: SQLSchema, links: [LinkBatch.Link],
+        existing: (_ entity: Int, _ objects: [ObjectID]) throws(Failure) -> Set<ObjectID>
+    ) throws(Failure) {
         self.batch = batch
-        self.sources = sources
-        self.targets = targets
+        func present(_ objects: [ObjectID], of entity: Int, linked: Set<ObjectID>) throws(Failure) -> Set<ObjectID> {
+            let others = objects.filter { !linked.contains($0) }
+            return others.isEmpty ? linked : try existing(entity, others).union(linked)
+        }
+        sources = try present(batch.sources, of: batch.relationship.source, linked: Set(links.map(\.source)))
+        targets = try present(batch.targets, of: batch.relationship.destination, linked: Set(links.map(\.target)))
         shape = Shape(batch.relationship, schema: schema)
         var found: [ObjectID: [ObjectID]] = [:]
         for link in links { found[link.source, default: []].append(link.target) }
@@ -79,6 +84,11 @@ package struct SQLLinkPlan: Sendable {
             relate(source, to: wanted(of: source, at: index), &writes)
         }
         finish(writes)
+    }
+
+    /// Whether the stored links are those of the batch.
+    package var isEmpty: Bool {
+        assignments.isEmpty && released.isEmpty && removed.isEmpty && added.isEmpty
     }
 
     /// Takes the objects out of the plan whose column would become null.

@@ -29,18 +29,9 @@ struct SQLiteLinking: SQLLinkWriter {
         self.batch = batch
         self.connection = connection
         table = try connection.batchTable(columnCount: Self.columnCount)
-        let schema = queries.schema
-        let relationship = batch.relationship
-        // Objects with stored links exist.
-        var sources = Set(links.map(\.source))
-        var targets = Set(links.map(\.target))
-        sources.formUnion(
-            try connection.objects(
-                queries.existing(relationship.source), among: batch.sources.filter { !sources.contains($0) }))
-        targets.formUnion(
-            try connection.objects(
-                queries.existing(relationship.destination), among: batch.targets.filter { !targets.contains($0) }))
-        plan = SQLLinkPlan(batch, schema: schema, sources: sources, targets: targets, links: links)
+        plan = try SQLLinkPlan(batch, schema: queries.schema, links: links) { entity, objects throws(SQLiteError) in
+            try connection.objects(queries.existing(entity), among: objects)
+        }
     }
 
     /// Writes the links.
@@ -199,7 +190,6 @@ struct SQLiteLinking: SQLLinkWriter {
 extension SQLiteConnection {
     /// The objects that a statement selects among those in its parameter.
     fileprivate func objects(_ text: String, among objects: [ObjectID]) throws(SQLiteError) -> Set<ObjectID> {
-        guard !objects.isEmpty else { return [] }
         let statement = try cached(text)
         statement.bind(.objects(objects), at: 1)
         defer { statement.reset() }
