@@ -260,7 +260,12 @@ import Testing
         let handler: LoopbackHTTPServer.Handler = { _ in
             .stream { writer in
                 defer { isClosed.update { $0 = true } }
-                while true { try writer.write([UInt8](repeating: 0x20, count: 1 << 12)) }
+                while true {
+                    try writer.write([UInt8](repeating: 0x20, count: 1 << 12))
+                    // A session on Linux reads as long as there is something to read: without a
+                    // pause it would not notice the cancel, and take the threads of all tests.
+                    try writer.pause(milliseconds: 1)
+                }
             }
         }
         try await LoopbackHTTPServer.serving(handler) { server in
