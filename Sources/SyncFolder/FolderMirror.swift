@@ -350,7 +350,8 @@ public final class FolderMirror: SyncProcessor {
         }
         // Some servers answer conditional requests as others.
         guard head.status == 304 || version.tag.map({ $0 == head.headers["ETag"] }) ?? false else { return false }
-        if let listed = item.listed, listed.isSettled(by: head.headers) { try open.note(listed, of: item) }
+        // Where this cannot be written, as on a full disk, the next pass asks again.
+        if let listed = item.listed, listed.isSettled(by: head.headers) { try? open.note(listed, of: item) }
         return true
     }
 }

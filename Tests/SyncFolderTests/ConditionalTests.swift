@@ -82,7 +82,7 @@ import Testing
             headers: [("Content-Type", "text/html")])
     }
 
-    /// Serves the index and its file, a minute after which the response came.
+    /// Serves the index and its file, in responses that are some minutes younger than the file.
     private static func serveIndex(
         in world: FolderWorld, _ index: LoopbackResponse, text: String = "content", minutes: Int = 60
     ) {

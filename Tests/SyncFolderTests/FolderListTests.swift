@@ -211,6 +211,7 @@ import Testing
         ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5K", nil), ("<a href=\"a\">x</a> 24-Nov-2026 10:00 -", nil),
         ("<a href=\"a\">x</a> 24-Nov-2026 5 7", nil), ("<a href=\"a\">x</a> 10:00 5", nil),
         ("<a href=\"a\">x</a> 2 hours ago", nil), ("<a href=\"a\">24-Nov-2026 10:00 5</a>", nil),
+        ("<a href=\"a\"><abbr>x</abbr> 24-Nov-2026 10:00 5", nil),
         ("<a href=\"a\">x 24-Nov-2026 10:00 5", nil), ("<a href=\"a\">x</a>\n24-Nov-2026 10:00 5", nil),
         ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5 <a href=\"?d\">6</a>", ["24-Nov-2026", "10:00", "5"]),
         ("<abbr href=\"b\">x</abbr> <a name=\"b\">x</a> <a href=\"a\">x</a>", nil),
