@@ -25,6 +25,8 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
             by: client.clock)
     }
 
+    /// Performs the fetch, until its end, an error or a cancel. The state receives the outcome.
+    ///
     /// - Parameter isCancelled: Whether the task that wants the fetch is already cancelled, so that
     ///   nothing must be sent.
     func run(isCancelled: Bool) async {
