@@ -2,6 +2,7 @@
 #include "COneWayFiles.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 #if defined(__linux__)
@@ -15,6 +16,15 @@ int owf_sync_file_system(int descriptor) {
     (void)descriptor;
     sync();
     return 0;
+#endif
+}
+
+void owf_begin_write_back(int descriptor, long long offset, long long count) {
+#if defined(__linux__)
+    // A file system that cannot do it, and an error of the disk, show when the file is synced.
+    (void)sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)descriptor, (void)offset, (void)count;
 #endif
 }
 

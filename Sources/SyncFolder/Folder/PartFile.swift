@@ -1,3 +1,4 @@
+import COneWayFiles
 import HTTPTransfer
 import OneWaySynchronizer
 import SyncBase
@@ -14,9 +15,14 @@ import Glibc
 final class PartFile: DownloadSink {
     /// The size from which a part is worth keeping: 1 MiB.
     private static let keptByteCount = 1 << 20
+    /// The number of bytes after which the system begins to write them to the disk: 8 MiB. Without
+    /// it the disk has nothing to do until the end of the pass, which then waits for all bytes.
+    private static let writeBackByteCount = 8 << 20
 
     private struct State {
         var byteCount: Int
+        /// The number of bytes that the system has written to the disk, or is writing.
+        var writtenBackByteCount: Int
         /// The digest of the bytes so far; nil if it is not needed.
         var hash: SHA256?
         /// The tag under which the index knows the part; nil if it does not.
@@ -59,7 +65,10 @@ final class PartFile: DownloadSink {
                 offset += count
             }
         }
-        state = Locked(State(byteCount: resumption.byteCount, hash: hash, keptTag: resumption.tag))
+        state = Locked(
+            State(
+                byteCount: resumption.byteCount, writtenBackByteCount: resumption.byteCount, hash: hash,
+                keptTag: resumption.tag))
     }
 
     deinit {
@@ -80,6 +89,7 @@ final class PartFile: DownloadSink {
             // closed.
             let isLonger = state.byteCount > resumption.byteCount
             state.byteCount = resumption.byteCount
+            state.writtenBackByteCount = resumption.byteCount
             if isLonger { guard ftruncate(descriptor, end) == 0 else { throw failure } }
             guard lseek(descriptor, end, SEEK_SET) == end else { throw failure }
         }
@@ -90,6 +100,11 @@ final class PartFile: DownloadSink {
             guard descriptor.writeAll(piece) else { throw failure }
             state.hash?.update(piece)
             state.byteCount += piece.count
+            let dirtyByteCount = state.byteCount - state.writtenBackByteCount
+            if dirtyByteCount >= Self.writeBackByteCount {
+                owf_begin_write_back(descriptor, Int64(state.writtenBackByteCount), Int64(dirtyByteCount))
+                state.writtenBackByteCount = state.byteCount
+            }
             guard state.byteCount >= Self.keptByteCount, let tag = resumption.tag, tag != state.keptTag else {
                 return nil
             }
