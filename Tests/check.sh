@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that a change must pass, in one command: about 50 minutes from a clean clone on two cores.
+# Everything that a change must pass, in one command: about 55 minutes from a clean clone on two cores.
 #
 # Four build folders, each with flags of its own: .build-strict (warnings are errors), .build-postgres (the same with the
 # trait Postgres), .build-tsan (the Thread Sanitizer, with the trait) and .build-release. All other steps use one of them.
@@ -84,20 +84,24 @@ THOROUGH=1 CASE_STRIDE=3 tested ${bare[@]+"${bare[@]}"} ${limit[@]+"${limit[@]}"
 ${bare[@]+"${bare[@]}"} swift run --scratch-path .build-strict "${strict[@]}" Demo
 
 step "tests with the trait Postgres, against a server of their own"
-# The other stores, and the schedules and simulated lives that know no database, ran above.
-THOROUGH=1 CASE_STRIDE=3 STORE_KIND=PostgresStore SCHEDULES=1000 SEEDS=100 CI=true tested ${bare[@]+"${bare[@]}"} ${limit[@]+"${limit[@]}"} \
-    swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
+# The other stores, and the targets that know neither a store of one's choice nor PostgreSQL, ran above.
+THOROUGH=1 CASE_STRIDE=3 STORE_KIND=PostgresStore CI=true tested ${bare[@]+"${bare[@]}"} ${limit[@]+"${limit[@]}"} \
+    swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}" \
+    --skip '^(CoreDataModel|HTTPSource|JSONMapper|ModelInference|OneWayLoopbackServer|OneWaySynchronizer|Simulation)Tests\.' \
+    --skip '^Sync(Base|Folder|Model|StoreSQLite)Tests\.'
 
 step "all tests under the Thread Sanitizer"
 # A twentieth of the seeds and of the scenarios, none of the targets that know neither tasks nor threads, and none of the long
-# tests of one thread, because each runs about ten times slower than without.
+# tests of one thread or of killed processes, because each runs about ten times slower than without.
 CASE_STRIDE=20 CONFORMANCE_DIR="$scratch/none" CI=true \
     TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
     TEST_LIMIT=3600 tested ${limit[@]+"${limit[@]}"} \
     swift test --traits Postgres --sanitize=thread --scratch-path .build-tsan "${fast[@]}" \
     --skip '^(JSONMapper|SyncModel|CoreDataModel|ModelInference|SyncStoreSQL)Tests\.' \
     --skip 'FlippedBit|SequenceOfEvents|DayOfFourCenturies|doublesAreRead|FloodOfFailures|NoticesDefects|InLinearTime' \
-    --skip 'threeHundredEntities|theTourVerifiesAllItsClaims|tooManyKeysOfEqualHashes|keysWithAHashValue'
+    --skip 'threeHundredEntities|theTourVerifiesAllItsClaims|tooManyKeysOfEqualHashes|keysWithAHashValue' \
+    --skip 'aFileComesBackAsItWas|theNumberOfStatementsDependsOnBatchesAlone|tablesOfOtherToolsHoldWhatIsExpected' \
+    --skip 'whateverAKilledSyncLeavesEveryCommandGoesOn|aKilledMirrorGoesOn'
 
 step "the public API beside that of the last release"
 bash Tests/api.sh --scratch-path .build-strict "${strict[@]}"

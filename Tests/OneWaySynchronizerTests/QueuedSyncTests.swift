@@ -250,12 +250,22 @@ import Testing
         }
     }
 
+    @Test func aRequestCountsAsSyncingBeforeItsPassBegins() async {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: []) { if $0 == .list { try await gate.pass() } }
+        let synchronizer = Synchronizer(processor: processor)
+        synchronizer.sync { _ in }
+        #expect(synchronizer.isSyncing)
+        gate.open()
+        await synchronizer.waitUntilIdle()
+        #expect(!synchronizer.isSyncing)
+    }
+
     @Test func waitingUntilIdleSeesARequestThatWasJustMade() async throws {
         let processor = ScriptedProcessor(source: [TestItem("a")])
         let synchronizer = Synchronizer(processor: processor)
         for round in 1...50 {
             synchronizer.sync { _ in }
-            #expect(synchronizer.isSyncing)
             await synchronizer.waitUntilIdle()
             #expect(processor.calls.count { $0 == .end } == round)
         }
