@@ -21,7 +21,8 @@ int owf_sync_file_system(int descriptor) {
 
 void owf_begin_write_back(int descriptor, long long offset, long long count) {
 #if defined(__linux__)
-    // A file system that cannot do it, and an error of the disk, show when the file is synced.
+    // Only a head start: a file system may ignore it, and an error of the disk shows when the file
+    // system is synced.
     (void)sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
 #else
     (void)descriptor, (void)offset, (void)count;

@@ -3,8 +3,8 @@
 #
 #   Tests/Benchmarks/mirror.sh [RUNS [FOLDER]]    5 runs by default; FOLDER receives the copies, /dev/shm by default
 #
-# Each is timed until what it wrote is on the disk of FOLDER, which only our mirror waits for by itself. Needs nginx, rclone, curl
-# and GNU time, and 5 GB in /dev/shm.
+# Each is timed until what it wrote is on the disk of FOLDER, which only our mirror waits for by itself. Linux only. Needs nginx,
+# rclone, curl, Python 3 and GNU time, 5 GB in /dev/shm, and the port 8125.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -46,7 +46,7 @@ NGINX
 chmod 755 "$served"
 nginx -c "$served/nginx.conf"
 
-# Runs a command, and sets `spent` to its milliseconds and `kilobytes` to its memory.
+# Runs a command, and sets `spent` to its milliseconds and `kilobytes` to the most memory that it used.
 timed() {
     local begin
     sync -f "$copies"
