@@ -134,7 +134,7 @@ struct Status: Decodable, Sendable {
         var consecutiveFailures: Int
     }
 
-    struct User: Decodable, Sendable {
+    struct User: Decodable, Equatable, Sendable {
         var id: Int
         var name: String
         var role: String?
