@@ -30,9 +30,11 @@ struct PostgresOutageTests {
         await server.close()
     }
 
-    // The server also ends a transaction that is idle for so long: on a busy machine, the tests
-    // themselves may pause for a second.
-    func store(_ url: String, silenceLimit: Duration = .seconds(4)) async throws -> PostgresStore {
+    /// The silence that a test waits for. The server also ends a transaction that is idle for so
+    /// long, and on a busy machine the tests themselves may pause for a second.
+    static let shortLimit = Duration.seconds(4)
+
+    func store(_ url: String, silenceLimit: Duration = .seconds(60)) async throws -> PostgresStore {
         try await PostgresWorld.store(at: url) { $0.silenceLimit = silenceLimit }
     }
 
@@ -40,7 +42,7 @@ struct PostgresOutageTests {
 
     @Test func aCommitWhoseAnswerIsLostIsKnownToBeCommitted() async throws {
         try await withProxy { _, proxy in
-            let store = try await store(proxy.url())
+            let store = try await store(proxy.url(), silenceLimit: Self.shortLimit)
             proxy.silence(at: "COMMIT\0", isPassedOn: true)
             try await store.put([1])
             #expect(try await store.names() == [#""a""#])
@@ -49,7 +51,7 @@ struct PostgresOutageTests {
 
     @Test func aCommitThatIsLostIsKnownNotToBeCommitted() async throws {
         try await withProxy { server, proxy in
-            let store = try await store(proxy.url())
+            let store = try await store(proxy.url(), silenceLimit: Self.shortLimit)
             proxy.silence(at: "COMMIT\0", isPassedOn: false)
             let error = await #expect(throws: PostgresError.self) { try await store.put([1]) }
             #expect(error?.code == .connectionLost && error?.isRetryable == true)
@@ -61,7 +63,7 @@ struct PostgresOutageTests {
 
     @Test func aCommitInAFailingNetworkIsUnknown() async throws {
         try await withProxy { _, proxy in
-            let store = try await store(proxy.url())
+            let store = try await store(proxy.url(), silenceLimit: Self.shortLimit)
             let error = await #expect(throws: PostgresError.self) {
                 try await store.transaction { transaction in
                     _ = try await transaction.merge(MergeRequest(PostgresWorld.batch([1], name: "a")))
@@ -74,7 +76,7 @@ struct PostgresOutageTests {
             #expect(try await store.count(StoreQuery("User")) == 1)
         }
         try await withProxy { _, proxy in
-            let store = try await store(proxy.url())
+            let store = try await store(proxy.url(), silenceLimit: Self.shortLimit)
             proxy.silence(at: "COMMIT\0", isPassedOn: true)
             let result = Task { try await store.put([1]) }
             // The question whether the server still works on the commit, then the one what became
@@ -90,7 +92,7 @@ struct PostgresOutageTests {
 
     @Test func aRollbackInSilenceEnds() async throws {
         try await withProxy { _, proxy in
-            let store = try await store(proxy.url())
+            let store = try await store(proxy.url(), silenceLimit: Self.shortLimit)
             await #expect(throws: TestError.self) {
                 try await store.transaction { transaction in
                     _ = try await transaction.merge(MergeRequest(PostgresWorld.batch([1], name: "a")))
