@@ -38,7 +38,7 @@ import Testing
 
     /// Kills a sync before each of the calls that change a file, and enters by each door what it
     /// left. A process killed by the system leaves the same files.
-    @Test(arguments: 0..<10)
+    @Test(arguments: sampled(0..<10, every: 5))
     func whateverAKilledSyncLeavesEveryCommandGoesOn(part: Int) async throws {
         var count = part
         var isKilled = true

@@ -135,14 +135,15 @@ import Testing
 
     /// Lists in which each property has each of the values, and bodies that are no lists.
     private static let bodies: [String] =
-        whole.indices.flatMap { index in
-            values.map { value in
-                var fields = whole
-                fields[index].value = value
-                let element = "{" + fields.map { #""\#($0.key)": \#($0.value)"# }.joined(separator: ", ") + "}"
-                return "[\(element), \(element.replacing(#""id": 1,"#, with: #""id": 2,"#))]"
-            }
-        } + values.map { "[\($0)]" }
+        sampled(
+            whole.indices.flatMap { index in
+                values.map { value in
+                    var fields = whole
+                    fields[index].value = value
+                    let element = "{" + fields.map { #""\#($0.key)": \#($0.value)"# }.joined(separator: ", ") + "}"
+                    return "[\(element), \(element.replacing(#""id": 1,"#, with: #""id": 2,"#))]"
+                }
+            }, every: 3) + values.map { "[\($0)]" }
         + [
             "[{\"id\": 1, \"unknown\": \(text)}]", "[{\"id\": 1, \"name\": \(text)",
             "[{\"id\": 1, \"name\": \"Zqx Patient",
@@ -253,7 +254,7 @@ import Testing
         let addresses = ["ftp://host/Zqx Patient", "Zqx Patient:x", "http:///Zqx Patient", "http://host:Zqx Patient/"]
             .map { "{\"data\": [], \"next\": \"\($0)\"}" }
         for body in Self.bodies.suffix(20) + next + addresses {
-            for status in [200, 400, 401, 503, 206] {
+            for status in sampled([200, 400, 206, 401, 503], every: 2) {
                 let transport = Answering { request in
                     // An address that a body names is requested, and is part of messages.
                     request.url.path == "/people"

@@ -56,7 +56,7 @@ struct ArticleMirror: SyncProcessor {
         try await LoopbackHTTPServer.serving({ request in
             switch request.path {
             case "/articles":
-                .json(#"[{"id": 1, "modified": 978307200123}, {"id": 2, "modified": 32472144000456}]"#)
+                .json(#"[{"id": 1, "modified": 978307200123}, {"id": 2, "modified": 4102444800456}]"#)
             case "/articles/1": .text("one")
             case "/articles/2": .text("two")
             default: .status(404)

@@ -11,7 +11,7 @@ import Testing
 @Suite(.endsInTime) struct RandomScheduleTests {
     static let count =
         ProcessInfo.processInfo.environment["SCHEDULES"].flatMap { UInt64($0) }
-        ?? (isThorough ? 10_000 : 1_000) / UInt64(caseStride)
+        ?? (isThorough ? 10_000 : 300) / UInt64(caseStride)
     static let batches = stride(from: 0, to: count, by: 1_000).map { $0..<min($0 + 1_000, count) }
 
     @Test(arguments: batches)

@@ -280,14 +280,14 @@ import Testing
         #expect(ConformanceFiles.jsonTestSuite == nil || Self.testSuite.count > 300)
     }
 
-    @Test(arguments: sampled(roundTrips))
+    @Test(arguments: sampled(roundTrips, every: 3))
     func aFileOfAnAPI(document: Document) throws {
         try Self.check(document, Axes.arrivals(of: document.bytes.count))
     }
 
     /// Small documents by the thousand, each by a sample of the arrivals.
     private static func checkAll(_ documents: [Document]) throws {
-        for (number, document) in sampled(documents).enumerated() {
+        for (number, document) in sampled(documents, every: 3).enumerated() {
             let arrivals = Axes.arrivals(of: document.bytes.count, seed: UInt64(number))
             let stride = Axes.areComplete ? 1 : max(arrivals.count / 12, 1)
             let some = arrivals.indices.filter { ($0 + number).isMultiple(of: stride) }.map { arrivals[$0] }
@@ -314,7 +314,7 @@ import Testing
     }
 
     /// The mapped objects of a file, and a store after a sync from pieces as from standard input.
-    @Test(arguments: sampled(roundTrips))
+    @Test(arguments: sampled(roundTrips, every: 3))
     func aFileAndAStreamAreReadLikeBytes(document: Document) async throws {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "document.json").path

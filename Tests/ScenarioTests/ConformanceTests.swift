@@ -31,7 +31,7 @@ import Testing
         "sync-reserved-and-custom-keys.json", "sync-single-object.json", "sync-results.json", "sync-remote.json",
     ]
 
-    @Test(arguments: sampled((try? scenarios.get()) ?? []), StoreKind.ofScenarios)
+    @Test(arguments: sampled((try? scenarios.get()) ?? [], every: 3), StoreKind.ofScenarios)
     func scenario(_ scenario: StoreScenario, on kind: StoreKind) async throws {
         try await kind.use { await scenario.check($0) }
     }

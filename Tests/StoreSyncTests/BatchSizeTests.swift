@@ -40,7 +40,7 @@ import Testing
         private mutating func number(_ limit: Int) -> Int { Int.random(in: 1...limit, using: &random) }
     }
 
-    @Test(arguments: seeds(60, thorough: 300))
+    @Test(arguments: seeds(30, thorough: 300))
     func itMakesNoDifference(seed: UInt64) async throws {
         var payload = Payload(random: SeededRandom(seed: seed))
         let whole = try SyncWorld()

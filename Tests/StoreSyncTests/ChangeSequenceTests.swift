@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: StoreKind.all, [SyncRelationship.DeleteRule.nullify, .cascade])
     func changesInOneCallEqualSingleCalls(kind: StoreKind, rule: SyncRelationship.DeleteRule) async throws {
         try await Self.with(kind, rule) { json in
-            for seed in seeds(4, thorough: 40) {
+            for seed in seeds(2, thorough: 40) {
                 var random = SeededRandom(seed: seed)
                 let changes = (0..<12).map { _ in Change(using: &random) }
                 var reference = Reference(cascades: rule == .cascade)
@@ -63,7 +63,7 @@ import Testing
         let mapper = try RecordMapper(model)
         try await kind.use { make in
             let json = try JSONStore(try await make(mapper.model), mapper: mapper)
-            for seed in seeds(4, thorough: 40) {
+            for seed in seeds(2, thorough: 40) {
                 var random = SeededRandom(seed: seed)
                 var changes: [RemoteChange] = []
                 var users: [Int: (name: String, version: Int?)] = [:]
@@ -169,7 +169,7 @@ import Testing
                 try JSONStore(try await database.open(mapper.model), mapper: mapper),
                 try JSONStore(try await database.open(mapper.model), mapper: mapper),
             ]
-            for seed in seeds(4, thorough: 60) {
+            for seed in seeds(2, thorough: 60) {
                 var random = SeededRandom(seed: seed)
                 let changes = (0..<12).map { _ in Change(using: &random, isWhole: true) }
                 var reference = Reference(cascades: true)

@@ -1,6 +1,7 @@
 import OneWayStoreKinds
 import JSONMapper
 import OneWayTestLimits
+import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
@@ -81,7 +82,7 @@ import Testing
         return !contradictions.contains { payload.contains($0) }
     }
 
-    @Test(arguments: StoreKind.all, things.indices)
+    @Test(arguments: StoreKind.all, sampled(things.indices, every: 3))
     func aPlanPredictsTheEffectAndTheSecondSyncWritesNothing(kind: StoreKind, index: Int) async throws {
         let payload = Self.things[index]
         let mapper = try RecordMapper(try Self.model())

@@ -123,7 +123,7 @@ import Testing
         let mapper = try RecordMapper(try Self.model.get())
         try await kind.use { make in
             let json = try JSONStore(try await make(mapper.model), mapper: mapper)
-            for seed in seeds(4, thorough: 16) {
+            for seed in seeds(2, thorough: 16) {
                 var changes = Changes(seed: seed)
                 let texts = (0..<20).map { _ in changes.next() }
                 let all = texts.map { $0.contains("{") ? RemoteChange.objects(.text($0)) : .removals(.text($0)) }

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.all, seeds(4, thorough: 15))
+    @Test(arguments: StoreKind.all, seeds(2, thorough: 15))
     func theOrderOfMergingMakesNoDifference(kind: StoreKind, seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let payloads = (0..<4).map { _ in Self.orders(using: &random) }

@@ -60,7 +60,7 @@ import Testing
 
     /// For even seeds, only nested objects contradict each other and the list, and the second sync
     /// writes nothing.
-    @Test(arguments: StoreKind.all, seeds(6, thorough: 26))
+    @Test(arguments: StoreKind.all, seeds(3, thorough: 26))
     func onlyAListThatContradictsItselfIsWrittenAgain(kind: StoreKind, seed: UInt64) async throws {
         let isListClear = seed.isMultiple(of: 2)
         var random = SeededRandom(seed: seed)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.all, seeds(5, thorough: 25))
+    @Test(arguments: StoreKind.all, seeds(2, thorough: 25))
     func theSizeOfBatchesMakesNoDifference(kind: StoreKind, seed: UInt64) async throws {
         var random = SeededRandom(seed: seed &+ 1000)
         let payloads = (0..<3).map { _ in Self.places(using: &random, depth: 0) }

@@ -108,7 +108,7 @@ import Testing
     }
 
     /// Every step is compared with a list of those that should wait.
-    @Test(arguments: 0..<200 as Range<UInt64>)
+    @Test(arguments: seeds(60, thorough: 200))
     func aRandomScheduleGivesEachTaskItsOneAnswer(seed: UInt64) async throws {
         struct Waiting {
             var task: Task<Int, any Error>

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<6 as Range<UInt64>) func aKilledMirrorGoesOn(seed: UInt64) async throws {
+    @Test(arguments: seeds(2, thorough: 6)) func aKilledMirrorGoesOn(seed: UInt64) async throws {
         try await FolderWorld.with { world in
             let generation = Locked(1)
             serve(world, generation)

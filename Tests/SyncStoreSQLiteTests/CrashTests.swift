@@ -26,7 +26,7 @@ import Testing
 
     /// Kills 5 processes per seed, in turns at a certain part of a payload and after a number of
     /// lines.
-    @Test(arguments: 0..<10 as Range<UInt64>)
+    @Test(arguments: seeds(4, thorough: 10))
     func aKilledSyncLeavesTheOldStateOrTheNewOne(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         var generation = 0

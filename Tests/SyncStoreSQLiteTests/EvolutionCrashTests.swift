@@ -19,7 +19,7 @@ import Testing
     }
 
     /// Kills processes at certain words, and wherever they are by then.
-    @Test(arguments: 0..<4 as Range<UInt64>)
+    @Test(arguments: seeds(2, thorough: 4))
     func aKilledEvolutionLeavesTheOldFileOrTheNewOne(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         try await Evolution.fill(

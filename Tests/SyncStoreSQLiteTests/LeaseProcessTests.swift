@@ -34,7 +34,7 @@ import Testing
         try ChildProcess(ChildProcess.product("TestChild"), [kind.rawValue] + paths)
     }
 
-    @Test(arguments: Kind.allCases, [1, 2] as [UInt64])
+    @Test(arguments: Kind.allCases, seeds(1, thorough: 2))
     func oneProcessAtATimeHoldsTheLeaseAndAKilledOneIsSucceeded(_ kind: Kind, _ seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         var children = try (0..<3).map { _ in try start(kind) }

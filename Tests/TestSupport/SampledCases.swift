@@ -2,8 +2,12 @@ import Foundation
 
 /// The cases of a test that has many: all of them, or every nth where `CASE_STRIDE=n` says so,
 /// because each takes long, as under the Thread Sanitizer.
-package func sampled<Cases: Sequence>(_ cases: Cases) -> [Cases.Element] {
-    cases.enumerated().filter { $0.offset.isMultiple(of: caseStride) }.map(\.element)
+///
+/// - Parameter step: The distance between the cases that run unless ``isThorough`` says so, 1 by
+///   default.
+package func sampled<Cases: Sequence>(_ cases: Cases, every step: Int = 1) -> [Cases.Element] {
+    let stride = caseStride * (isThorough ? 1 : step)
+    return cases.enumerated().filter { $0.offset.isMultiple(of: stride) }.map(\.element)
 }
 
 /// The distance between the cases that run, 1 by default.

@@ -8,7 +8,7 @@ import Testing
 
 /// Random documents that are shaped like real ones are the same after a sync and an export.
 @Suite(.endsInTime) struct RoundTripPropertyTests {
-    @Test(arguments: seeds(24, thorough: 120))
+    @Test(arguments: seeds(10, thorough: 120))
     func aRandomDocumentComesBackAsItWas(seed: UInt64) async throws {
         var documents = DocumentGenerator(seed: seed)
         let json = try documents.document()
