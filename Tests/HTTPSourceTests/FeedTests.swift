@@ -27,8 +27,11 @@ import Testing
         return HTTPResponse(status: 200, headers: ["Content-Type": "text/event-stream; charset=utf-8"], body: body)
     }
 
-    /// Follows a feed until the log is as long as expected, and through these waits.
-    private func follow(_ feed: any RemoteFeed, waiting delays: [Duration], until count: Int) async throws {
+    /// Follows a feed until the log is as long as expected, and through these waits, which begin
+    /// when the gate is open.
+    private func follow(
+        _ feed: any RemoteFeed, after gate: Gate = Gate(isOpen: true), waiting delays: [Duration], until count: Int
+    ) async throws {
         let run = Task { [log] in
             try await feed.run { event in
                 switch event {
@@ -39,6 +42,7 @@ import Testing
                 }
             }
         }
+        try await gate.pass()
         for delay in delays {
             try await clock.waitForPendingDelays([delay])
             clock.advance(by: delay)
@@ -84,9 +88,20 @@ import Testing
         #expect(log.events[0] == "interrupted: https://api.test/events: status 500")
     }
 
+    /// The silence begins after the last bytes.
     @Test func silenceEndsAConnection() async throws {
-        let server = ScriptedServer { _, _ in Self.events(": alive\n\n", staysOpen: true) }
-        try await follow(try stream(server), waiting: [.seconds(90), .seconds(3)], until: 3)
+        let isSilent = Gate()
+        let server = ScriptedServer { _, _ in
+            let isAlive = Locked(true)
+            let body = AsyncThrowingStream<[UInt8], any Error> {
+                if isAlive.withLock({ exchange(&$0, with: false) }) { return Array(": alive\n\n".utf8) }
+                isSilent.open()
+                try await Gate().pass()
+                return nil
+            }
+            return HTTPResponse(status: 200, headers: ["Content-Type": "text/event-stream"], body: body)
+        }
+        try await follow(try stream(server), after: isSilent, waiting: [.seconds(90), .seconds(3)], until: 3)
         #expect(
             log.events == ["connected false", "interrupted: https://api.test/events: timed out", "connected false"])
     }
