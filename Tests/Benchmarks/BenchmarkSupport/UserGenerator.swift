@@ -2,8 +2,9 @@
 /// piece by piece.
 ///
 /// A record has `id`, `name`, `email`, `created_at`, `updated_at`, `score`, `active`, three `tags`
-/// and an `address`; nested ones also have three `notes`. Three names in a hundred hold escapes,
-/// and one record in twenty is written in ASCII alone.
+/// and an `address`; nested ones also have three `notes`, linked ones a `company`, which a hundred
+/// users share. Three names in a hundred hold escapes, and one record in twenty is written in ASCII
+/// alone.
 public struct UserGenerator {
     private static let first = [
         "Elvis", "Melisa", "Ángel", "José", "Søren", "Mårten", "Zoë", "Łukasz", "Ivan", "Юлия", "太郎", "Anna", "Bob",
@@ -27,14 +28,16 @@ public struct UserGenerator {
 
     private let count: Int
     private let isNested: Bool
+    private let isLinked: Bool
     private var random: SeededRandom
     private var madeCount = 0
     private var hasEnded = false
 
     /// Makes the users 1 to `count`.
-    public init(count: Int, isNested: Bool = false, seed: UInt64 = 20_261_121) {
+    public init(count: Int, isNested: Bool = false, isLinked: Bool = false, seed: UInt64 = 20_261_121) {
         self.count = count
         self.isNested = isNested
+        self.isLinked = isLinked
         random = SeededRandom(seed: seed)
     }
 
@@ -88,6 +91,10 @@ public struct UserGenerator {
                 return "{\"id\":\(id * 3 + note),\"text\":\"\(text)\",\"created_at\":\"\(date)\"}"
             }
             record += ",\"notes\":[\(notes.joined(separator: ","))]"
+        }
+        if isLinked {
+            let company = (id - 1) / 100 + 1
+            record += ",\"company\":{\"id\":\(company),\"name\":\"Company \(company)\"}"
         }
         record += "}"
         return Int.random(in: 0..<20, using: &random) == 0 ? Self.ascii(record) : record

@@ -19,10 +19,13 @@ enum PostgresBenchmark {
         let options = try BenchmarkOptions()
         var report = BenchmarkReport(options: options)
         let server = try await PostgresServer(PostgresServer.Settings(fsync: true))
-        let cases = try PostgresCases(url: server.url(), count: options.isFull ? 1_000_000 : 100_000, runs: 3)
-        if options.includes("first") { try await cases.firstSync(&report) }
-        if options.includes("again") { try await cases.sameAgain(&report) }
-        if options.includes("changed") { try await cases.changed(&report) }
+        for isLinked in [false, true] {
+            let cases = try PostgresCases(
+                url: server.url(), count: options.isFull ? 1_000_000 : 100_000, runs: 3, isLinked: isLinked)
+            if options.includes(cases.name("first")) { try await cases.firstSync(&report) }
+            if options.includes(cases.name("again")) { try await cases.sameAgain(&report) }
+            if options.includes(cases.name("changed")) { try await cases.changed(&report) }
+        }
         if options.includes("memory") {
             for name in ["memory-flat", "memory-changed"] {
                 for count in options.isFull ? [100_000, 1_000_000] : [100_000] {

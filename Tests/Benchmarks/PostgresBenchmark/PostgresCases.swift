@@ -13,12 +13,15 @@ struct PostgresCases {
     let url: String
     let count: Int
     let runs: Int
+    /// Whether each user has a company, which a hundred users share.
+    let isLinked: Bool
     private let folder: TemporaryDirectory
 
-    init(url: String, count: Int, runs: Int) throws {
+    init(url: String, count: Int, runs: Int, isLinked: Bool = false) throws {
         self.url = url
         self.count = count
         self.runs = runs
+        self.isLinked = isLinked
         folder = try TemporaryDirectory()
     }
 
@@ -38,12 +41,14 @@ struct PostgresCases {
         let measured = try await measure(
             runs: runs,
             [
-                BenchmarkCase("first-floor", n: count) {
+                BenchmarkCase(name("first-floor"), n: count) {
                     try await floor.reset()
                     try await floor.synchronize(rows)
                     return count
                 },
-                BenchmarkCase("first-postgres", n: count) { try await firstSync(payload, into: emptyStore("first")) },
+                BenchmarkCase(name("first-postgres"), n: count) {
+                    try await firstSync(payload, into: emptyStore("first"))
+                },
             ])
         add(measured, to: &report)
     }
@@ -63,18 +68,18 @@ struct PostgresCases {
         let measured = try await measure(
             runs: runs,
             [
-                BenchmarkCase("again-floor", n: count) {
+                BenchmarkCase(name("again-floor"), n: count) {
                     let start = try await position()
                     try await floor.synchronize(rows)
-                    written["again-floor"] = try await position() - start
+                    written[name("again-floor")] = try await position() - start
                     return count
                 },
-                BenchmarkCase("again-postgres", n: count) {
+                BenchmarkCase(name("again-postgres"), n: count) {
                     let start = try await position()
                     let result = try await StoreUnderTest.sync(payload, into: store) {
                         $0.unchanged == count && $0.isUnchanged
                     }
-                    written["again-postgres"] = try await position() - start
+                    written[name("again-postgres")] = try await position() - start
                     return result
                 },
             ])
@@ -97,12 +102,12 @@ struct PostgresCases {
         let measured = try await measure(
             runs: runs + runs % 2,
             [
-                BenchmarkCase("changed-floor", n: count) {
+                BenchmarkCase(name("changed-floor"), n: count) {
                     floorTurn = 1 - floorTurn
                     try await floor.synchronize(rows[floorTurn])
                     return count
                 },
-                BenchmarkCase("changed-postgres", n: count) {
+                BenchmarkCase(name("changed-postgres"), n: count) {
                     storeTurn = 1 - storeTurn
                     return try await StoreUnderTest.sync(payloads[storeTurn], into: store) {
                         $0.inserted == part && $0.updated == part && $0.deleted == part
@@ -134,12 +139,17 @@ struct PostgresCases {
 
     // MARK: Parts
 
+    /// The name of a case.
+    func name(_ name: String) -> String { isLinked ? "linked-\(name)" : name }
+
     private func payload(_ content: Payload.Content) throws -> Payload {
-        try Payload(content, count: count, in: folder.url)
+        try Payload(content, count: count, in: folder.url, isLinked: isLinked)
     }
 
     private func floor() async throws -> PostgresFloor {
-        PostgresFloor(session: try await PostgresSession(url))
+        PostgresFloor(
+            session: try await PostgresSession(url),
+            tables: isLinked ? [.companies, .linkedUsers] : [.users])
     }
 
     /// A store in a schema that has nothing else.
@@ -148,7 +158,7 @@ struct PostgresCases {
             url, "SET client_min_messages TO warning; DROP SCHEMA IF EXISTS \(schema) CASCADE")
         var options = PostgresStore.Options()
         options.schema = schema
-        let mapper = try StoreUnderTest.mapper()
+        let mapper = try isLinked ? StoreUnderTest.linkedMapper() : StoreUnderTest.mapper()
         return try JSONStore(try await PostgresStore(exactly: mapper.model, at: url, options: options), mapper: mapper)
     }
 
@@ -156,8 +166,8 @@ struct PostgresCases {
         try await StoreUnderTest.sync(payload, into: store) { $0.inserted == count && $0.unchanged == 0 }
     }
 
-    /// The users of a payload as a store keeps them.
-    private func rows(of payload: Payload, _ floor: PostgresFloor) async throws -> FloorRows {
+    /// The rows of a payload as a store keeps them, by table of the floor.
+    private func rows(of payload: Payload, _ floor: PostgresFloor) async throws -> [FloorRows] {
         let store = try await emptyStore("rows")
         _ = try await store.sync(.file(payload.path), into: "User")
         let rows = try await floor.rows(ofSchema: "rows")

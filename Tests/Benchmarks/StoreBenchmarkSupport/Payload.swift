@@ -27,8 +27,10 @@ public struct Payload: Sendable {
     public private(set) var order: [Int]?
 
     /// Writes the file, without holding it in memory.
-    public init(_ content: Content, count: Int, in folder: URL) throws {
-        let url = folder.appending(path: "\(content)-\(count).json")
+    ///
+    /// - Parameter isLinked: Whether each user has a company; for flat and changed users.
+    public init(_ content: Content, count: Int, in folder: URL, isLinked: Bool = false) throws {
+        let url = folder.appending(path: "\(content)-\(count)\(isLinked ? "-linked" : "").json")
         path = url.path
         entity = content == .orders ? "Order" : "User"
         var order: [Int]?
@@ -37,13 +39,13 @@ public struct Payload: Sendable {
         let file = try FileHandle(forWritingTo: url)
         switch content {
         case .flat, .nested:
-            var generator = UserGenerator(count: count, isNested: content == .nested)
+            var generator = UserGenerator(count: count, isNested: content == .nested, isLinked: isLinked)
             while let chunk = generator.nextChunk() { try file.write(contentsOf: chunk) }
         case .orders:
             var generator = OrderGenerator(count: count)
             while let chunk = generator.nextChunk() { try file.write(contentsOf: chunk) }
         case .changed:
-            try Self.writeChanged(count: count, into: &text, to: file)
+            try Self.writeChanged(count: count, isLinked: isLinked, into: &text, to: file)
         case .shuffled:
             order = try Self.writeShuffled(count: count, in: folder, into: &text, to: file)
         }
@@ -88,9 +90,11 @@ public struct Payload: Sendable {
         return order
     }
 
-    private static func writeChanged(count: Int, into text: inout [UInt8], to file: FileHandle) throws {
+    private static func writeChanged(
+        count: Int, isLinked: Bool, into text: inout [UInt8], to file: FileHandle
+    ) throws {
         let email = Array("\"email\":\"user".utf8)
-        var generator = UserGenerator(count: count + count / 100)
+        var generator = UserGenerator(count: count + count / 100, isLinked: isLinked)
         var id = 0
         while let chunk = generator.nextChunk() {
             for record in records(chunk) {

@@ -11,6 +11,22 @@ public enum StoreUnderTest {
         public let counts: StoreSyncResult.Counts
     }
 
+    /// The mapper of users with a company.
+    package static func linkedMapper() throws -> RecordMapper {
+        var user = UserGenerator.entity
+        user.relationships.append(SyncRelationship("company", toOne: "Company", inverse: "users"))
+        let company = SyncEntity("Company", identity: "remoteID") {
+            SyncAttribute("remoteID", .int64, optional: false)
+            SyncAttribute("name", .string)
+            SyncRelationship("users", toMany: "User", inverse: "company")
+        }
+        return try RecordMapper(
+            try DataModel {
+                user
+                company
+            })
+    }
+
     /// The mapper of flat users, or of users with notes.
     public static func mapper(nested: Bool = false) throws -> RecordMapper {
         var user = UserGenerator.entity
