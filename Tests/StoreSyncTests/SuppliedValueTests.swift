@@ -157,6 +157,40 @@ import Testing
         }
     }
 
+    /// The column does not accept null and keeps the removed link, which is none all the same.
+    @Test(arguments: UniqueDatabase.sql)
+    func aMandatoryLinkThatWasRemovedCanBeMadeAgain(kind: UniqueDatabase.Kind) async throws {
+        try await kind.use { database in
+            for table in Self.frameworks[0].tables(database.isSQLite) { try await database.run(table) }
+            let store = try await database.use(
+                try Self.model(), Self.use(Self.frameworks[0].values(database.isSQLite)))
+            _ = try await Self.sync(#"[{"id":1,"posts":[{"id":11,"title":"t"}]}]"#, store)
+            let refused = try await store.transaction { transaction in
+                let user = try #require(try await transaction.records(StoreQuery("User")).first).object
+                let post = try #require(try await transaction.records(StoreQuery("Post")).first?.object)
+                let layout = try transaction.model.layout(of: "Post")
+                let posts = try #require(try transaction.model.layout(of: "User").relationship("posts"))
+                let relationship = try #require(layout.relationship("user"))
+                var removal = LinkBatch(posts, mode: .replace)
+                removal.append(user, to: [])
+                _ = try await transaction.link(removal)
+                var records = RecordBatch(of: layout)
+                records.beginRecord()
+                records.setInt(11, at: try #require(layout.slot(of: "id")))
+                records.endRecord()
+                let merged = try await transaction.merge(
+                    MergeRequest(records), linking: [.init(relationship, targets: [user])])
+                #expect(merged.objects == [post] && !merged.isLinked(row: 0, by: 0))
+                var links = LinkBatch(relationship, mode: .replace)
+                links.append(post, to: [user])
+                _ = try await transaction.link(links)
+                return try await transaction.settleValues()
+            }
+            #expect(refused.isEmpty)
+            #expect(try await database.rows("SELECT remote_id, user_id IS NULL FROM posts").count == 1)
+        }
+    }
+
     static let mistakes: [(table: String, column: String, value: SQLSuppliedValue, reason: String)] = [
         ("people", "created_at", .syncDate, "the table people has no column created_at"),
         ("users", "made_at", .syncDate, "the table users has no column made_at"),

@@ -52,6 +52,7 @@ struct PostgresMerge {
         let links = links.first
         let (records, policy) = (request.records, request.policy)
         var result = MergeRequest.Result(Array(repeating: nil, count: records.count))
+        if links != nil { result.isLinked = [Array(repeating: false, count: records.count)] }
         // Objects of an abstract entity can be found but not inserted.
         let inserts = policy.inserts && !layout.isAbstract
         try records.withReader { reader in
@@ -65,6 +66,7 @@ struct PostgresMerge {
                 {
                     for (row, number) in zip(round.rows.sorted(), numbers) {
                         result.rows[row] = MergeRequest.Result.Row(number, .inserted)
+                        if links != nil { result.isLinked[0][row] = true }
                     }
                     continue
                 }
@@ -98,7 +100,6 @@ struct PostgresMerge {
                 throw StoreError.repeatedObject(entity: layout.name)
             }
         }
-        result.noteLinked(links == nil ? 0 : 1)
         return result
     }
 
@@ -136,8 +137,26 @@ struct PostgresMerge {
 
     // MARK: Results
 
-    /// Reads the results of a round. For each row, in order, there is the object's number times
-    /// four plus the change.
+    /// What a statement answers about a row: its object, what became of it, and whether it has the
+    /// link that the batch has for it. 0 for a row without an object.
+    struct Code {
+        let object: ObjectID
+        let change: MergeRequest.Result.Change?
+        let isLinked: Bool
+
+        init(_ number: Int64) {
+            object = number >> 3
+            change = MergeRequest.Result.Change(rawValue: UInt8(truncatingIfNeeded: number & 3))
+            isLinked = number & 4 != 0
+        }
+
+        /// The SQL expression for a number.
+        static func term(object: String, change: MergeRequest.Result.Change, isLinked: String) -> String {
+            "\(object) * 8 + \(isLinked)::integer * 4 + \(change.rawValue)"
+        }
+    }
+
+    /// Reads the results of a round: a number for each row, in order.
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable` if the rows that the server wrote differ from
     ///   those that it was to write.
@@ -145,16 +164,18 @@ struct PostgresMerge {
         _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergeRequest.Policy,
         into result: inout MergeRequest.Result
     ) throws {
-        let codes = answer.integers(0, 0)
-        let changes = codes.map { MergeRequest.Result.Change(rawValue: UInt8(truncatingIfNeeded: $0 & 3)) }
+        let codes = answer.integers(0, 0).map(Code.init)
         try check(
-            written: answer.integer(0, 1), of: changes.count { $0 == .inserted },
-            isSame: zip(codes, changes).reduce(into: Int64(0)) { if $1.1 == .inserted { $0 ^= $1.0 >> 2 } }
-                == answer.integer(0, 2) ?? 0)
-        try check(written: answer.integer(0, 3), of: changes.count { $0 == .updated }, isSame: true)
-        for (row, (code, change)) in zip(round.rows.sorted(), zip(codes, changes)) {
-            result.rows[row] = change.map { MergeRequest.Result.Row(code >> 2, $0) }
-            if code == 0, policy.inserts, !round.isByObject { throw StoreError.abstractEntity(entity: layout.name) }
+            written: answer.integer(0, 1), of: codes.count { $0.change == .inserted },
+            isSame: codes.reduce(into: 0) { if $1.change == .inserted { $0 ^= $1.object } } == answer.integer(0, 2) ?? 0
+        )
+        try check(written: answer.integer(0, 3), of: codes.count { $0.change == .updated }, isSame: true)
+        for (row, code) in zip(round.rows.sorted(), codes) {
+            result.rows[row] = code.change.map { MergeRequest.Result.Row(code.object, $0) }
+            if code.isLinked { result.isLinked[0][row] = true }
+            if code.change == nil, policy.inserts, !round.isByObject {
+                throw StoreError.abstractEntity(entity: layout.name)
+            }
         }
     }
 

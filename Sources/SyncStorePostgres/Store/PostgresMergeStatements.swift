@@ -1,5 +1,6 @@
 #if Postgres
 import SyncModel
+import SyncStore
 import SyncStoreSQL
 
 /// Writes the statement that merges a batch's table.
@@ -103,10 +104,10 @@ struct PostgresMergeStatements {
 
     /// Returns the statement for a task.
     ///
-    /// It selects an array with one number for each row of the batch, in order: the object's number
-    /// times four plus the raw value of `MergeRequest.Result.Change`; 0 without an object. Three
-    /// more columns are the number of inserted rows, the exclusive or of their numbers, and the
-    /// number of updated rows. They are null if the statement does not insert or update.
+    /// It selects an array with one number for each row of the batch, in order; see
+    /// `PostgresMerge.Code`. Three more columns are the number of inserted rows, the exclusive or
+    /// of their numbers, and the number of updated rows. They are null if the statement does not
+    /// insert or update.
     func merge(_ task: Task) -> String {
         let slots = writtenSlots(task)
         var parts = ["found AS MATERIALIZED (\(found(task, slots))"]
@@ -117,7 +118,9 @@ struct PostgresMergeStatements {
                     + "(SELECT * FROM found WHERE row IS NULL ORDER BY place) b")
             parts.append("inserted AS (\(insertion(task))")
             selections[0] += " WHERE row IS NOT NULL"
-            selections.append("SELECT place, new * 4 + 1 FROM fresh")
+            let code = PostgresMerge.Code.term(
+                object: "new", change: .inserted, isLinked: task.linked == nil ? "FALSE" : "TRUE")
+            selections.append("SELECT place, \(code) FROM fresh")
         }
         let updates = task.updates && !slots.isEmpty
         if updates { parts.append("updated AS (\(update(task, slots))") }
@@ -139,8 +142,10 @@ struct PostgresMergeStatements {
     }
 
     private func code(_ task: Task) -> String {
-        // The raw values of `.updated` and `.unchanged`.
-        "CASE WHEN row IS NULL THEN 0 WHEN differs THEN row * 4 + 2 ELSE row * 4 + 3 END"
+        let isLinked = linkedColumn(task) == nil ? "FALSE" : "is_linked"
+        let updated = PostgresMerge.Code.term(object: "row", change: .updated, isLinked: isLinked)
+        let unchanged = PostgresMerge.Code.term(object: "row", change: .unchanged, isLinked: isLinked)
+        return "CASE WHEN row IS NULL THEN 0 WHEN differs THEN \(updated) ELSE \(unchanged) END"
     }
 
     // MARK: Finding
@@ -186,9 +191,19 @@ struct PostgresMergeStatements {
                 order = " ORDER BY t.\(schema.entityColumn) <> \(SQLText.literal(layout.name)), t.\(schema.rowColumn)"
             }
         }
-        return "SELECT b.*, o.row, o.differs FROM \(rows(task)) LEFT JOIN LATERAL "
-            + "(SELECT t.\(schema.rowColumn) AS row, \(differs) AS differs FROM \(table) t "
+        let link =
+            linkedColumn(task).map { ", t.\($0) IS NOT DISTINCT FROM b.\(PostgresBatch.target) AS is_linked" } ?? ""
+        return "SELECT b.*, o.* FROM \(rows(task)) LEFT JOIN LATERAL "
+            + "(SELECT t.\(schema.rowColumn) AS row, \(differs) AS differs\(link) FROM \(table) t "
             + "WHERE \(conditions.joined(separator: " AND "))\(order) LIMIT 1) o ON TRUE"
+    }
+
+    /// The column of the link that is compared with the targets of the rows; nil for none.
+    private func linkedColumn(_ task: Task) -> String? {
+        guard task.updates, layout.hasIdentity, let linked = task.linked,
+            case .column(let link) = schema.relationships[linked.source][linked.index]
+        else { return nil }
+        return SQLText.name(link.column)
     }
 
     /// The rows of the batch to merge, as `b`.

@@ -277,8 +277,10 @@ actor PostgresWorker: SQLWorker {
             // Taken out during the merge: a second reference would copy all of it.
             var values: SQLWaitingValues? = waiting
             waiting = SQLWaitingValues()
-            let result = try merge.run(request, links, filling: filling, &values, connection, buffer)
+            var result = try merge.run(request, links, filling: filling, &values, connection, buffer)
             waiting = values ?? SQLWaitingValues()
+            // A removed link may still be in its column.
+            if !keptLinks.isEmpty { result.noteLinked(result.isLinked.count) }
             return result
         }
     }

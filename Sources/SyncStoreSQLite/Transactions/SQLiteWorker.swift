@@ -298,8 +298,10 @@ actor SQLiteWorker: SQLWorker {
                     // Taken out during the merge: a second reference would copy all of it.
                     var values: SQLWaitingValues? = waiting
                     waiting = SQLWaitingValues()
-                    let result = try merge.run(request, links, &values, connection: connection)
+                    var result = try merge.run(request, links, &values, connection: connection)
                     waiting = values ?? SQLWaitingValues()
+                    // A removed link may still be in its column.
+                    if !keptLinks.isEmpty { result.noteLinked(result.isLinked.count) }
                     return result
                 })
         }
