@@ -18,7 +18,11 @@ import Testing
     private func problem(_ json: String) throws -> String {
         let error = try #require(throws: FolderError.self) { try items(json) }
         #expect(error.description.hasPrefix("http://host/dir/list.json: "))
-        guard case .unusableList(_, let problem, _) = error else { throw error }
+        guard case .unusableList(_, let problem, let found) = error else { throw error }
+        // Only what is no JSON is unknown enough to show its beginning.
+        if problem.hasPrefix("[") || problem.hasPrefix("the list: ") {
+            #expect(found?.hasPrefix("[") != true && found?.hasPrefix("{") != true)
+        }
         return problem
     }
 
@@ -208,6 +212,7 @@ import Testing
             ["2026-11-24", "10:00:59", "5"]
         ),
         ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5\r\n", ["24-Nov-2026", "10:00", "5"]),
+        ("<a href=\"a\">x</a><i>24-Nov-2026</i><i>10:00</i><i>5</i>", ["24-Nov-2026", "10:00", "5"]),
         ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5K", nil), ("<a href=\"a\">x</a> 24-Nov-2026 10:00 -", nil),
         ("<a href=\"a\">x</a> 24-Nov-2026 5 7", nil), ("<a href=\"a\">x</a> 10:00 5", nil),
         ("<a href=\"a\">x</a> 2 hours ago", nil), ("<a href=\"a\">24-Nov-2026 10:00 5</a>", nil),
@@ -224,6 +229,29 @@ import Testing
         let item = try #require(list.items.first)
         #expect((item.listed == nil) == (words == nil))
         if let words { #expect(item.listed == ListedFile(words, of: item.url)) }
+    }
+
+    /// A connection that ends in the middle of a tag, a name or a quote.
+    @Test(arguments: [nginx, apache]) func anIndexThatIsCutOffAnywhereIsAnError(text: String) throws {
+        let bytes = Array(text.utf8)
+        let end = try #require(text.range(of: "</html>")).upperBound
+        for count in 0..<text.utf8.distance(from: text.startIndex, to: end) {
+            var page = try page("", from: "http://host/dir/")
+            page.bytes = Array(bytes.prefix(count))
+            #expect(throws: FolderError.self, "\(count)") { try IndexList(page, prefix: "") }
+            // The end of the page can also be a part of a name.
+            page.bytes += Array("<!-- </html> <a href".utf8)
+            _ = try? IndexList(page, prefix: "")
+        }
+    }
+
+    @Test(arguments: ["a%20b.txt", "/my%20dir%2F/a%20b.txt", "http://host/my%20dir%2F/a%20b.txt"])
+    func theAddressOfAFolderCanHaveEscapes(link: String) throws {
+        let page = try page(
+            "<title>Index of /</title><a href=\"\(link)\">x</a></html>", from: "http://host/my%20dir%2F/")
+        #expect(try IndexList(page, prefix: "").items.map(\.key) == ["a b.txt"])
+        let addresses = try self.page("http://host/my%20dir%2F/a%20b.txt", from: "http://host/my%20dir%2F/list")
+        #expect(try AddressList.items(from: addresses).map(\.key) == ["a b.txt"])
     }
 
     @Test func linksElsewhereAreNotPartOfAnIndex() throws {

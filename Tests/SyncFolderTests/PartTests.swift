@@ -189,6 +189,19 @@ import Testing
         }
     }
 
+    /// Otherwise each pass would continue a part that can never become the file.
+    @Test func aPartOfAFileThatIsLongerThanListedIsRemoved() async throws {
+        try await interrupted { world, server in
+            server.state.withLock { $0.list = ["size": "2500000"] }
+            let failure = try await world.failure()
+            guard
+                case .wrongSize("s/a", expected: 2_500_000, received: nil) =
+                    failure.errors.first?.underlying as? FolderError
+            else { throw failure }
+            #expect(parts(world).isEmpty)
+        }
+    }
+
     /// A body that is longer or shorter than its head says.
     @Test(arguments: [2_999_999, 3_000_001]) func aServerThatLiesAboutTheLengthIsAnError(byteCount: Int) async throws {
         try await FolderWorld.with(keepsParts: true) { world in
