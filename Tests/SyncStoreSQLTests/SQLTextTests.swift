@@ -146,8 +146,12 @@ import Testing
             removal.keys(family: 0)
                 == #"SELECT o."_id", o."_entity", o."id" FROM temp._sync_doomed d JOIN "Person" o ON o."_id" = d.row "#
                 + "WHERE d.family = 0 ORDER BY d.row")
+        #expect(removal.familyCounts == "SELECT family, count(*) FROM temp._sync_doomed GROUP BY family")
         #expect(
-            removal.counts(family: 1) == "SELECT 'Tag', count(*) FROM temp._sync_doomed WHERE family = 1")
+            removal.entityCounts(family: 0)
+                == #"SELECT o."_entity", count(*) FROM temp._sync_doomed d JOIN "Person" o ON o."_id" = d.row "#
+                + "WHERE d.family = 0 GROUP BY 1")
+        #expect(removal.entityCounts(family: 1) == nil)
         #expect(
             removal.deletion(family: 1)
                 == #"DELETE FROM "labels" WHERE "_id" IN (SELECT row FROM temp._sync_doomed WHERE family = 1)"#)

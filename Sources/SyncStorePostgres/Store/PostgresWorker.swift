@@ -162,13 +162,12 @@ actor PostgresWorker: SQLWorker {
         endTransaction()
         let connection = try current()
         try checkDeletions(connection)
-        if !roots.isEmpty {
-            let names = roots.sorted().map { schema.model.layouts[$0].name }
-            try connection.query(
-                "SELECT pg_catalog.pg_notify($1, $2)",
-                [.text(settings.commitChannel), .text(PostgresCommitWatch.payload(names))])
-        }
-        let number = try connection.execute("SELECT pg_catalog.pg_current_xact_id_if_assigned()").text(0, 0)
+        let names = roots.sorted().map { schema.model.layouts[$0].name }
+        let notification = names.isEmpty ? [] : [settings.commitChannel, PostgresCommitWatch.payload(names)]
+        let number = try connection.query(
+            "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text"
+                + (notification.isEmpty ? "" : ", pg_catalog.pg_notify($1, $2)"), notification.map { .text($0) }
+        ).text(0, 0)
         do { try connection.execute("COMMIT") } catch let error as PostgresError where error.isConnectionFailure {
             self.connection = nil
             guard let number else { throw error }

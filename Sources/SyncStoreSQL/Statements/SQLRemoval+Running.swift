@@ -1,3 +1,4 @@
+import SyncBase
 package import SyncModel
 package import SyncStore
 
@@ -20,18 +21,23 @@ extension SQLRemoval {
         guard try selecting() > 0 else { return result }
         try gatherCascades(connection)
         try checkDenials(connection)
-        var counts = Array(repeating: 0, count: schema.families.count)
-        for family in schema.families.indices {
-            try connection.forEachRow(of: self.counts(family: family)) { row in
-                counts[family] += Int(row.integer(at: 1) ?? 0)
-                if let entity = row.text(at: 0), let count = row.integer(at: 1), count > 0 {
-                    result.counts[entity] = Int(count)
+        var counts: [Int: Int] = [:]
+        try connection.forEachRow(of: familyCounts) { row in
+            if let family = row.integer(at: 0), let count = row.integer(at: 1) { counts[Int(family)] = Int(count) }
+            return true
+        }
+        for (family, count) in counts.sortedByKey {
+            if let statement = entityCounts(family: family) {
+                try connection.forEachRow(of: statement) { row in
+                    if let entity = row.text(at: 0) { result.counts[entity] = row.integer(at: 1).map { Int($0) } }
+                    return true
                 }
-                return true
+            } else {
+                result.counts[schema.model.layouts[schema.families[family].root].name] = count
             }
             if reportsKeys { try gatherKeys(family: family, connection, &result) }
         }
-        let doomed = deletionOrder(schema.families.indices.filter { counts[$0] > 0 })
+        let doomed = deletionOrder(counts.keys.sorted())
         for (place, family) in doomed.enumerated() {
             for release in releases(family: family, after: Array(doomed[..<place])) {
                 try connection.perform(release.statement)
@@ -44,7 +50,7 @@ extension SQLRemoval {
         }
         for family in doomed {
             let count = try connection.change(SQLStatementText(deletion(family: family)))
-            if count < counts[family] { try checkDeletion(family: family, connection) }
+            if count < counts[family] ?? 0 { try checkDeletion(family: family, connection) }
         }
         return result
     }

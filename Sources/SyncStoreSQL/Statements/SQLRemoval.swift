@@ -131,13 +131,15 @@ package struct SQLRemoval: Sendable {
                 + "SELECT \(schema.familyIndex[entity]), s.*, 0 FROM (\(selection.text)) s", selection.bindings)
     }
 
+    /// Counts the objects to delete by family. The columns are the family and the number.
+    package var familyCounts: String {
+        "SELECT family, count(*) FROM \(doomed) GROUP BY family"
+    }
+
     /// Counts a family's objects to delete by entity. The columns are the entity name and the
-    /// number.
-    package func counts(family: Int) -> String {
-        guard schema.families[family].namesEntity else {
-            let name = SQLText.literal(schema.model.layouts[schema.families[family].root].name)
-            return "SELECT \(name), count(*) FROM \(doomed) WHERE family = \(family)"
-        }
+    /// number. Nil if the family has only one entity.
+    package func entityCounts(family: Int) -> String? {
+        guard schema.families[family].namesEntity else { return nil }
         return "SELECT o.\(schema.entityColumn), count(*) FROM \(doomed) d "
             + "JOIN \(schema.relation(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
             + "WHERE d.family = \(family) GROUP BY 1"
