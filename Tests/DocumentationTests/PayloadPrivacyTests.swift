@@ -237,6 +237,8 @@ import Testing
             "Reason.outOfRange", "Reason.the value is not a date", "Reason.a mandatory value is missing",
             "Reason.refused", "Reason.an object was expected",
         ]
+        // A smaller sample of the bodies need not have each kind.
+        guard caseStride == 1 || isThorough else { return }
         #expect(watch.kinds.isSuperset(of: expected), "\(expected.subtracting(watch.kinds)), \(watch.kinds)")
     }
 
@@ -254,7 +256,7 @@ import Testing
         let addresses = ["ftp://host/Zqx Patient", "Zqx Patient:x", "http:///Zqx Patient", "http://host:Zqx Patient/"]
             .map { "{\"data\": [], \"next\": \"\($0)\"}" }
         for body in Self.bodies.suffix(20) + next + addresses {
-            for status in sampled([200, 400, 206, 401, 503], every: 2) {
+            for status in isThorough ? [200, 206, 400, 401, 503] : [200, 206, 503] {
                 let transport = Answering { request in
                     // An address that a body names is requested, and is part of messages.
                     request.url.path == "/people"
