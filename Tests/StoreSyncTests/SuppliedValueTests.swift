@@ -187,7 +187,8 @@ import Testing
                 return try await transaction.settleValues()
             }
             #expect(refused.isEmpty)
-            #expect(try await database.rows("SELECT remote_id, user_id IS NULL FROM posts").count == 1)
+            let linked = "SELECT p.remote_id, u.remote_id FROM posts p JOIN users u ON u.id = p.user_id"
+            #expect(try await database.rows(linked) == [["11", "1"]])
         }
     }
 

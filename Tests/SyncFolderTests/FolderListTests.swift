@@ -239,7 +239,7 @@ import Testing
             var page = try page("", from: "http://host/dir/")
             page.bytes = Array(bytes.prefix(count))
             #expect(throws: FolderError.self, "\(count)") { try IndexList(page, prefix: "") }
-            // The end of the page can also be a part of a name.
+            // A page can also go on behind its end, until the middle of a tag.
             page.bytes += Array("<!-- </html> <a href".utf8)
             _ = try? IndexList(page, prefix: "")
         }
