@@ -20,11 +20,7 @@ public enum StoreUnderTest {
             SyncAttribute("name", .string)
             SyncRelationship("users", toMany: "User", inverse: "company")
         }
-        return try RecordMapper(
-            try DataModel {
-                user
-                company
-            })
+        return try mapper(of: user, and: company)
     }
 
     /// The mapper of flat users, or of users with notes.
@@ -38,10 +34,14 @@ public enum StoreUnderTest {
             SyncAttribute("createdAt", .date)
             SyncRelationship("user", toOne: "User", inverse: "notes")
         }
-        return try RecordMapper(
+        return try mapper(of: user, and: note)
+    }
+
+    private static func mapper(of user: SyncEntity, and other: SyncEntity) throws -> RecordMapper {
+        try RecordMapper(
             try DataModel {
                 user
-                note
+                other
             })
     }
 
