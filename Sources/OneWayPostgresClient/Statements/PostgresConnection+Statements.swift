@@ -9,12 +9,15 @@ extension PostgresConnection {
     /// Runs statements without parameters in order. Outside a transaction, they are one
     /// transaction.
     ///
+    /// - Parameters:
+    ///   - text: The statements.
+    ///   - shown: What errors show in their place, if they have data; nil, the default, for `text`.
     /// - Returns: The last result with rows or, without one, the result of the last statement.
     /// - Throws: ``PostgresError``; `CancellationError` inside ``interruptible(isolation:_:)``.
     @discardableResult
-    package func execute(_ text: String) throws -> PostgresResult {
-        try start(text) { PQsendQuery(handle, text) }
-        return try finish(text)
+    package func execute(_ text: String, shown: String? = nil) throws -> PostgresResult {
+        try start(shown ?? text) { PQsendQuery(handle, text) }
+        return try finish(shown ?? text)
     }
 
     /// Runs a statement.

@@ -82,14 +82,26 @@ struct PostgresBatch {
         var hasMarks = false
     }
 
-    /// Returns the statement that copies rows.
-    func copying(_ extras: Extras) -> String {
+    /// The table and the columns to write.
+    private func columns(_ extras: Extras) -> String {
         var names = [Self.place]
         if extras.objects != nil { names.append(Self.object) }
         if extras.targets != nil { names.append(Self.target) }
         if extras.hasMarks { names += (0..<markCount).map { "m\($0)" } }
         names += layout.attributes.indices.map(Self.cell)
-        return "COPY \(name) (\(names.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
+        return "\(name) (\(names.joined(separator: ", ")))"
+    }
+
+    /// Returns the statement that copies rows.
+    func copying(_ extras: Extras) -> String {
+        "COPY \(columns(extras)) FROM STDIN (FORMAT binary)"
+    }
+
+    /// Returns the statement that inserts rows.
+    ///
+    /// - Parameter list: The rows, as in `VALUES`.
+    func inserting(_ list: String, _ extras: Extras) -> String {
+        "INSERT INTO \(columns(extras)) VALUES \(list)"
     }
 
     /// Returns how many of the given rows have a cell in each slot.
@@ -101,105 +113,49 @@ struct PostgresBatch {
         }
     }
 
-    /// Writes rows to the buffer. Absent cells get the defaults of a new object.
+    /// Writes rows. Absent cells get the defaults of a new object.
+    ///
+    /// - Parameter endRow: Called after each row.
     func write(
-        _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: Extras, into buffer: PostgresCopyBuffer,
-        to writer: PostgresCopyWriter
+        _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: Extras, to cells: some PostgresCells,
+        endRow: () throws -> Void = {}
     ) throws {
         let slotCount = layout.attributes.count
         let extraCount =
             1 + (extras.objects == nil ? 0 : 1) + (extras.targets == nil ? 0 : 1) + (extras.hasMarks ? markCount : 0)
         let types = layout.attributes.map(\.type)
-        buffer.begin()
         for (place, row) in rows.enumerated() {
-            buffer.beginRow(columnCount: extraCount + slotCount)
+            cells.beginRow(columnCount: extraCount + slotCount)
             if let numbers = extras.numbers {
-                buffer.add(numbers[place])
+                cells.add(numbers[place])
             } else {
-                buffer.add(Int32(truncatingIfNeeded: row))
+                cells.add(Int32(truncatingIfNeeded: row))
             }
-            if let objects = extras.objects { buffer.add(objects[row]) }
-            if let targets = extras.targets { buffer.add(targets[row]) }
-            if extras.hasMarks { addMarks(reader, row, to: buffer) }
+            if let objects = extras.objects { cells.add(objects[row]) }
+            if let targets = extras.targets { cells.add(targets[row]) }
+            if extras.hasMarks { addMarks(reader, row, to: cells) }
             for slot in 0..<slotCount {
                 let isWritten =
                     reader.kind(row: row, slot: slot) == .absent
-                    ? buffer.add(defaults[slot], as: types[slot])
-                    : buffer.add(reader, row: row, slot: slot, as: types[slot])
+                    ? cells.add(defaults[slot], as: types[slot])
+                    : cells.add(reader, row: row, slot: slot, as: types[slot])
                 guard isWritten else {
                     throw StoreError.unsuitableValue(entity: layout.name, attribute: layout.attributes[slot].name)
                 }
             }
-            try buffer.sendPiece(to: writer)
+            try endRow()
         }
-        try buffer.end(to: writer)
     }
 
-    private func addMarks(_ reader: RecordBatch.Reader, _ row: Int, to buffer: PostgresCopyBuffer) {
+    private func addMarks(_ reader: RecordBatch.Reader, _ row: Int, to cells: some PostgresCells) {
         for first in stride(from: 0, to: layout.attributes.count, by: Self.markWidth) {
             var marks: Int64 = 0
             for slot in first..<min(first + Self.markWidth, layout.attributes.count)
             where reader.kind(row: row, slot: slot) != .absent {
                 marks |= 1 << Int64(slot - first)
             }
-            buffer.add(marks)
+            cells.add(marks)
         }
-    }
-}
-
-extension PostgresCopyBuffer {
-    /// Adds an object number, or null.
-    fileprivate func add(_ object: ObjectID?) {
-        if let object { add(object) } else { addNull() }
-    }
-
-    /// Adds a cell without an intermediate copy.
-    ///
-    /// - Returns: False, with nothing added, for a value that a column of the type cannot store.
-    @inline(__always)
-    fileprivate func add(_ reader: RecordBatch.Reader, row: Int, slot: Int, as type: AttributeType) -> Bool {
-        switch (reader.kind(row: row, slot: slot), type) {
-        case (.null, _), (.absent, _): addNull()
-        case (.int, .int64): add(reader.int(row: row, slot: slot))
-        case (.string, .string), (.uri, .uri): addText(reader.bytes(row: row, slot: slot))
-        case (.date, .date):
-            let moment = reader.date(row: row, slot: slot).microseconds
-            guard moment >= PostgresText.firstMoment + PostgresText.epoch else { return false }
-            add(moment - PostgresText.epoch)
-        case (.double, .double):
-            let number = reader.double(row: row, slot: slot)
-            if number.isNaN { addNull() } else { add(number.bitPattern) }
-        case (.bool, .bool): add(reader.bool(row: row, slot: slot) ? 1 as UInt8 : 0)
-        case (.int, .int32):
-            guard let number = Int32(exactly: reader.int(row: row, slot: slot)) else { return false }
-            add(number)
-        case (.int, .int16):
-            guard let number = Int16(exactly: reader.int(row: row, slot: slot)) else { return false }
-            add(number)
-        case (.double, .float):
-            let number = reader.double(row: row, slot: slot)
-            if number.isNaN { addNull() } else { add(Float(number).bitPattern) }
-        case (.decimal, .decimal): addNumeric(reader.bytes(row: row, slot: slot))
-        case (.binary, .binary), (.binary, .transformable), (.uuid, .uuid): add(reader.bytes(row: row, slot: slot))
-        case (.json, .json): addJSON(reader.bytes(row: row, slot: slot))
-        default: return false
-        }
-        return true
-    }
-
-    /// Adds a value.
-    ///
-    /// - Returns: False, with nothing added, for a value that a column of the type cannot store.
-    fileprivate func add(_ value: AttributeValue, as type: AttributeType) -> Bool {
-        guard !value.isNull else {
-            addNull()
-            return true
-        }
-        var batch = RecordBatch(columnCount: 1)
-        batch.beginRecord()
-        batch.setValue(value, at: 0)
-        batch.endRecord()
-        return batch.withReader { add($0, row: 0, slot: 0, as: type) }
     }
 }
 #endif

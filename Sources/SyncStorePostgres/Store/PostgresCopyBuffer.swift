@@ -8,7 +8,7 @@ import SyncStoreSQL
 ///
 /// Values are written directly to the bytes to send. Used by one thread at a time. Source:
 /// https://www.postgresql.org/docs/current/sql-copy.html
-final class PostgresCopyBuffer {
+final class PostgresCopyBuffer: PostgresCells {
     /// The size in bytes at which a piece is sent.
     private static let pieceByteCount = 1 << 16
 
@@ -25,71 +25,71 @@ final class PostgresCopyBuffer {
         start.deallocate()
     }
 
-    // MARK: Pieces
-
-    /// Begins a COPY with the signature, no flags and no extension.
-    func begin() {
+    /// Sends the data of a COPY, in pieces.
+    ///
+    /// - Parameter write: Writes the rows, and calls its parameter after each.
+    func send(to writer: PostgresCopyWriter, _ write: (_ endRow: () throws -> Void) throws -> Void) throws {
+        func sendPiece() throws {
+            try writer.write(UnsafeRawBufferPointer(start: start, count: count))
+            count = 0
+        }
+        // The signature, no flags and no extension.
         count = 0
         append([0x50, 0x47, 0x43, 0x4F, 0x50, 0x59, 0x0A, 0xFF, 0x0D, 0x0A, 0x00])
         append(0 as Int32)
         append(0 as Int32)
-    }
-
-    /// Sends the bytes if they are enough for a piece.
-    func sendPiece(to writer: PostgresCopyWriter) throws {
-        if count >= Self.pieceByteCount { try send(to: writer) }
-    }
-
-    /// Sends the remaining bytes and the trailer.
-    func end(to writer: PostgresCopyWriter) throws {
+        try write { if count >= Self.pieceByteCount { try sendPiece() } }
         append(-1 as Int16)
-        try send(to: writer)
+        try sendPiece()
     }
 
-    private func send(to writer: PostgresCopyWriter) throws {
-        try writer.write(UnsafeRawBufferPointer(start: start, count: count))
-        count = 0
-    }
+    // MARK: Cells
 
-    // MARK: Rows
-
-    /// Begins a row.
     func beginRow(columnCount: Int) {
         append(Int16(truncatingIfNeeded: columnCount))
     }
 
-    /// Adds a null.
     @inline(__always)
     func addNull() {
         append(-1 as Int32)
     }
 
-    /// Adds an integer with the width of its type.
     @inline(__always)
     func add(_ number: some FixedWidthInteger) {
         append(Int32(truncatingIfNeeded: number.bitWidth / 8))
         append(number)
     }
 
-    /// Adds a `bytea`, a `uuid`, or a text in its stored form.
     @inline(__always)
-    func add(_ bytes: UnsafeBufferPointer<UInt8>) {
+    func add(_ number: Double) { add(number.bitPattern) }
+
+    @inline(__always)
+    func add(_ number: Float) { add(number.bitPattern) }
+
+    @inline(__always)
+    func add(_ bool: Bool) { add(bool ? 1 as UInt8 : 0) }
+
+    @inline(__always)
+    func add(_ moment: Timestamp) { add(moment.microseconds - PostgresText.epoch) }
+
+    @inline(__always)
+    func addBinary(_ bytes: UnsafeBufferPointer<UInt8>) {
         append(Int32(truncatingIfNeeded: bytes.count))
         append(bytes)
     }
 
-    /// Adds a text in its stored form.
+    @inline(__always)
+    func addUUID(_ bytes: UnsafeBufferPointer<UInt8>) { addBinary(bytes) }
+
     @inline(__always)
     func addText(_ bytes: UnsafeBufferPointer<UInt8>) {
-        guard Self.hasSpecialByte(bytes) else { return add(bytes) }
+        guard Self.hasSpecialByte(bytes) else { return addBinary(bytes) }
         var kept: [UInt8] = []
         for byte in bytes { PostgresText.append(byte, to: &kept) }
-        kept.withUnsafeBufferPointer(add)
+        kept.withUnsafeBufferPointer(addBinary)
     }
 
     /// Adds a `jsonb`, whose format begins with a version number.
-    ///
-    /// - Parameter text: A JSON value in the form used in batches.
     func addJSON(_ text: UnsafeBufferPointer<UInt8>) {
         PostgresText.withKept(json: text) { kept in
             append(Int32(truncatingIfNeeded: 1 + kept.count))
@@ -101,8 +101,6 @@ final class PostgresCopyBuffer {
     /// Adds a `numeric`.
     ///
     /// The format is: base-10000 digits, their weight, the sign, the number of decimal places.
-    ///
-    /// - Parameter text: A decimal number in the form used in batches.
     func addNumeric(_ text: UnsafeBufferPointer<UInt8>) {
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text[...]

@@ -93,9 +93,11 @@ extension PostgresMerge {
         guard numbers.count == round.rows.count else { return nil }
         do {
             try connection.copyIn("SAVEPOINT sync_fill; \(copying); RELEASE SAVEPOINT sync_fill") { writer in
-                try batch.write(
-                    reader, round.rows.sorted(), PostgresBatch.Extras(numbers: numbers, targets: links?.targets),
-                    into: buffer, to: writer)
+                try buffer.send(to: writer) { endRow in
+                    try batch.write(
+                        reader, round.rows.sorted(), PostgresBatch.Extras(numbers: numbers, targets: links?.targets),
+                        to: buffer, endRow: endRow)
+                }
             }
             return numbers
         } catch let error as PostgresError where error.isConflict || error.isRefusal {

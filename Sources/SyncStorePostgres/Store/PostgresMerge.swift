@@ -6,10 +6,10 @@ import SyncStoreSQL
 
 /// Merges batches of one entity's records.
 ///
-/// A batch is copied into a temporary table and joined with the stored rows. Only new and different
-/// rows are written; an upsert would lock, and therefore write, every row. A merge takes one
-/// message to the server and one answer, independent of the number of rows. Empty tables are
-/// filled; see `PostgresFilling`.
+/// A batch is written into a temporary table and joined with the stored rows. Only new and different
+/// rows are written to the entity's table; an upsert would lock, and therefore write, every row. A
+/// merge takes one message to the server and one answer, and one more of each if the batch is too
+/// large for `PostgresLiterals`. Empty tables are filled; see `PostgresFilling`.
 struct PostgresMerge {
     /// The maximum number of attempts for a statement that conflicts with other transactions.
     static let attemptLimit = 5
@@ -81,9 +81,9 @@ struct PostgresMerge {
                     linked: extras.targets == nil ? nil : links?.relationship)
                 if let waiting, !waiting.isEmpty { task.waiting = waiting.objects(of: layout) }
                 do {
-                    let answer = try send(statements.merge(task), extras, connection) { writer in
-                        try batch.write(reader, round.rows, extras, into: buffer, to: writer)
-                    }
+                    let isSmall = records.byteCount <= PostgresLiterals.byteLimit
+                    let answer = try send(
+                        statements.merge(task), reader, round.rows, extras, connection, isSmall ? nil : buffer)
                     try take(answer, round, policy, into: &result)
                 } catch let error as PostgresError where error.isRefusal {
                     var refused = PostgresRefusedRows(
@@ -105,18 +105,29 @@ struct PostgresMerge {
 
     // MARK: Sending
 
-    /// Copies and merges rows. After a deadlock or a serialization failure, only the merge is
-    /// rolled back and tried again; the copied rows stay.
+    /// Writes rows into the batch's table, and merges them. After a deadlock or a serialization
+    /// failure, only the merge is rolled back and tried again; the written rows stay.
+    ///
+    /// - Parameter buffer: The buffer for a COPY; nil to send the rows with the statements.
     private func send(
-        _ merge: String, _ extras: PostgresBatch.Extras, _ connection: PostgresConnection,
-        _ write: (PostgresCopyWriter) throws -> Void
+        _ merge: String, _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: PostgresBatch.Extras,
+        _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer?
     ) throws -> PostgresResult {
-        let preparation =
-            "\(PostgresMergeStatements.plansLookups); \(batch.preparation); \(batch.copying(extras)); SAVEPOINT sync_merge"
+        let before = "\(PostgresMergeStatements.plansLookups); \(batch.preparation); "
         let rest = "\(merge); RELEASE SAVEPOINT sync_merge; \(PostgresMergeStatements.plansAnything)"
+        let after = "; SAVEPOINT sync_merge; \(rest)"
         var attempt = 1
         do {
-            return try connection.copyIn("\(preparation); \(rest)", write)
+            if let buffer {
+                return try connection.copyIn(before + batch.copying(extras) + after) { writer in
+                    try buffer.send(to: writer) { try batch.write(reader, rows, extras, to: buffer, endRow: $0) }
+                }
+            }
+            let literals = PostgresLiterals()
+            try batch.write(reader, rows, extras, to: literals)
+            return try connection.execute(
+                before + batch.inserting(literals.list, extras) + after,
+                shown: before + batch.inserting("…", extras) + after)
         } catch let error as PostgresError where error.isConflict || error.isRefusal {
             var error = error
             while true {

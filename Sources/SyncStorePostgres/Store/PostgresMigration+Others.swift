@@ -108,7 +108,7 @@ extension PostgresMigration {
         let name = schema.relation(table.name)
         let column = schema.rowColumn
         let sequence: String
-        if try numbering(of: table.name) == nil {
+        if try numbering(of: [table.name]).isEmpty {
             sequence = SQLText.literal(schema.relation("_sync_rows_\(table.name)"))
             try lock(SQLMigration.Locks(exclusive: [table.name]))
             try connection.execute(
@@ -180,8 +180,10 @@ extension PostgresMigration {
 
     /// Verifies the foreign keys of other tools.
     ///
-    /// - Parameter existing: The existing tables.
-    func checkForeignKeys(_ existing: Set<String>) throws -> Others {
+    /// - Parameters:
+    ///   - existing: The existing tables.
+    ///   - stored: The database's record of its tables; nil, the default, to read it.
+    func checkForeignKeys(_ existing: Set<String>, stored: SQLSchemaRecord? = nil) throws -> Others {
         // Read first, so that the next removal notices a foreign key created afterwards.
         let fingerprint = try connection.execute(Self.fingerprint).text(0, 0) ?? ""
         let result = try connection.run(
@@ -217,7 +219,7 @@ extension PostgresMigration {
                     isCascade: isCascade, isWhole: result.boolean(row, 5) == true,
                     isMandatory: result.boolean(row, 6) == true))
         }
-        let foreignKeys = SQLForeignKeys(schema, parts: parts, stored: try stored()?.description)
+        let foreignKeys = SQLForeignKeys(schema, parts: parts, stored: try (stored ?? self.stored())?.description)
         try foreignKeys.checkLinks(of: existing)
         others.cascades = try foreignKeys.cascades()
         return others

@@ -51,7 +51,7 @@ struct PostgresMigration {
         if try plan.isDone && (settings.isReadOnly || plan.isComplete && !lacksNote()) {
             if !settings.isReadOnly {
                 forms = try checkTables(plan.existing)
-                others = try checkForeignKeys(plan.existing)
+                others = try checkForeignKeys(plan.existing, stored: plan.stored)
             }
         } else {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
@@ -76,7 +76,8 @@ struct PostgresMigration {
             }
         }
         others.forms = forms
-        return (try schema.families.map { try numbering(of: $0.table) ?? "NULL::bigint" }, others)
+        let numbering = try numbering(of: schema.families.map(\.table))
+        return (schema.families.map { numbering[$0.table] ?? "NULL::bigint" }, others)
     }
 
     /// Runs a function in a transaction, as soon as no other store of the schema writes.
@@ -120,8 +121,9 @@ struct PostgresMigration {
 
     /// The database's record of its tables; nil if there is no store yet.
     func stored() throws -> SQLSchemaRecord? {
-        guard try exists(SQLSchemaRecord.table) else { return nil }
-        guard try columns(of: SQLSchemaRecord.table).isSuperset(of: ["format", "model_version", "description"]) else {
+        let columns = try columns(of: SQLSchemaRecord.table)
+        guard try !columns.isEmpty || exists(SQLSchemaRecord.table) else { return nil }
+        guard columns.isSuperset(of: ["format", "model_version", "description"]) else {
             throw SQLSchemaError.unfitDependentObject(
                 name: SQLSchemaRecord.table, reason: "the store needs a table of this name for itself; rename it")
         }
@@ -225,18 +227,22 @@ struct PostgresMigration {
         }
     }
 
-    /// The expression for the number of a new row; nil if the table does not number its rows.
-    func numbering(of table: String) throws -> String? {
-        let result = try connection.run(
-            SQLStatementText(
-                """
-                SELECT pg_catalog.pg_get_serial_sequence(a.attrelid::regclass::text, a.attname::text), pg_catalog.pg_get_expr(d.adbin, d.adrelid) \
-                FROM pg_catalog.pg_attribute a \
-                LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
-                WHERE a.attrelid = to_regclass($1::text) AND a.attname = $2::text
-                """, [.text(schema.relation(table)), .text(schema.naming.rowColumn)]))
-        guard result.rowCount > 0 else { return nil }
-        return result.text(0, 0).map { "pg_catalog.nextval(\(SQLText.literal($0))::regclass)" } ?? result.text(0, 1)
+    /// The expressions for the number of a new row, by table. Tables that do not number their rows
+    /// are left out.
+    func numbering(of tables: [String]) throws -> [String: String] {
+        let result = try connection.query(
+            """
+            SELECT t.name, pg_catalog.pg_get_serial_sequence(a.attrelid::regclass::text, a.attname::text), \
+            pg_catalog.pg_get_expr(d.adbin, d.adrelid) \
+            FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) t (name, relation) \
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = to_regclass(t.relation) AND a.attname = $3::text \
+            LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+            """, [.texts(tables), .texts(tables.map(schema.relation)), .text(schema.naming.rowColumn)])
+        return (0..<result.rowCount).reduce(into: [:]) { numbering, row in
+            guard let table = result.text(row, 0) else { return }
+            numbering[table] =
+                result.text(row, 1).map { "pg_catalog.nextval(\(SQLText.literal($0))::regclass)" } ?? result.text(row, 2)
+        }
     }
 
     // MARK: Additions of other tools

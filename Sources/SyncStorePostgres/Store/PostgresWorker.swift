@@ -162,15 +162,18 @@ actor PostgresWorker: SQLWorker {
         endTransaction()
         let connection = try current()
         try checkDeletions(connection)
+        // If nothing was changed, nobody needs to know of the commit, nor what became of it.
         let names = roots.sorted().map { schema.model.layouts[$0].name }
-        let notification = names.isEmpty ? [] : [settings.commitChannel, PostgresCommitWatch.payload(names)]
-        let number = try connection.query(
-            "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text"
-                + (notification.isEmpty ? "" : ", pg_catalog.pg_notify($1, $2)"), notification.map { .text($0) }
-        ).text(0, 0)
+        let number =
+            names.isEmpty
+            ? nil
+            : try connection.query(
+                "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text, pg_catalog.pg_notify($1, $2)",
+                [.text(settings.commitChannel), .text(PostgresCommitWatch.payload(names))]
+            ).text(0, 0)
         do { try connection.execute("COMMIT") } catch let error as PostgresError where error.isConnectionFailure {
             self.connection = nil
-            guard let number else { throw error }
+            guard let number else { return }
             try await PostgresSettlement(number, of: connection, settings: settings).settle(after: error)
         } catch {
             rollback()

@@ -1,4 +1,3 @@
-package import Foundation
 import SyncBase
 
 /// Basic parts of SQL text.
@@ -14,7 +13,7 @@ package enum SQLText {
     }
 
     /// Bytes as hexadecimal digits.
-    package static func hexadecimal(_ data: Data) -> String {
+    package static func hexadecimal(_ data: some Sequence<UInt8>) -> String {
         data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
