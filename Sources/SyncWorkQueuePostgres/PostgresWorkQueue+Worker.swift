@@ -9,22 +9,45 @@ extension PostgresWorkQueue {
     public final class Worker<Processor: SyncProcessor>: Sendable where Processor.Item: Codable {
         private struct State {
             var link: WorkQueueLink?
+            /// The ended items that the server does not know of yet.
             var finished: [WorkClaim: WorkEnd] = [:]
+            /// When the first of these ended.
+            var firstEnd: ContinuousClock.Instant?
+            /// How long the latest downloads took on average; nil before the first one.
+            var averageDuration: Duration?
             /// The number of items since the last readable one that could not be decoded.
             var unreadableCount = 0
             /// Why the worker ends; nil while it can read enough items.
             var unreadableReason: String?
             var isStopping = false
+
+            mutating func finish(_ claim: WorkClaim, _ end: WorkEnd) {
+                finished[claim] = end
+                firstEnd = firstEnd ?? .now
+            }
         }
 
-        /// The running downloads.
+        /// The claimed items that have not ended.
         private struct Downloads {
             var tasks: [WorkClaim: Task<Void, Never>] = [:]
             /// The item that is downloaded alone, because workers may have died of it; nil if there
             /// is none.
             var suspect: WorkClaim?
+            /// The items that wait for one of the others to end, in order.
+            var waiting: [ClaimedWork] = []
+            /// When an item was last begun or claimed.
+            var lastStep = ContinuousClock.now
+
+            var count: Int { tasks.count + waiting.count }
         }
 
+        /// How many items a worker claims ahead for each download. It then asks the server about
+        /// several items at a time.
+        private static var aheadLimit: Int { 8 }
+        /// How long an item may have ended before the server is told of it, while all downloads run.
+        private static var reportDelay: Duration { .milliseconds(10) }
+        /// How long items may wait for others that take longer than those before.
+        private static var waitLimit: Duration { .seconds(1) }
         /// The number of unreadable items in succession after which the worker ends.
         private static var unreadableLimit: Int { 3 }
 
@@ -32,6 +55,7 @@ extension PostgresWorkQueue {
         private let queue: PostgresWorkQueue
         private let concurrency: Int
         private let name: String
+        private let decoder = JSONDecoder()
         private let state = Locked(State())
 
         init(_ processor: Processor, queue: PostgresWorkQueue, concurrency: Int) {
@@ -66,7 +90,7 @@ extension PostgresWorkQueue {
                     outage.finish()
                     return try await work(link)
                 } catch let error as PostgresError where error.endsSessionOnly && hasConnected {
-                    guard !state.withLock(\.isStopping), try await outage.wait() else { return }
+                    guard !state.withLock({ $0.isStopping }), try await outage.wait() else { return }
                 }
             }
         }
@@ -92,9 +116,10 @@ extension PostgresWorkQueue {
             } catch {
                 for task in downloads.tasks.values { task.cancel() }
                 for task in downloads.tasks.values { await task.value }
+                end(&downloads.waiting, .givenBack)
                 // In a separate task, because the current one may be cancelled. If it fails, the
                 // items' time runs out.
-                let ends = state.withLock(\.finished).mapValues { $0.isCancellation ? .givenBack : $0 }
+                let ends = state.withLock { $0.finished }.mapValues { $0.isCancellation ? .givenBack : $0 }
                 await Task { try? await link.finish(ends) }.value
                 throw error
             }
@@ -106,55 +131,101 @@ extension PostgresWorkQueue {
             var isAsked = true
             while true {
                 try Task.checkCancellation()
-                let (finished, isStopping) = state.withLock { ($0.finished, $0.isStopping) }
-                if !finished.isEmpty {
-                    try await link.finish(finished)
-                    state.withLock { state in
-                        for claim in finished.keys { state.finished[claim] = nil }
-                    }
-                    for claim in finished.keys {
-                        downloads.tasks[claim] = nil
-                        if downloads.suspect == claim { downloads.suspect = nil }
-                    }
+                let isStopping = state.withLock { $0.isStopping }
+                if isStopping { end(&downloads.waiting, .givenBack) }
+                let now = ContinuousClock.now
+                if now >= downloads.lastStep + Self.waitLimit, !downloads.waiting.isEmpty {
+                    end(&downloads.waiting, .givenBack)
+                    state.withLock { $0.averageDuration = Self.waitLimit }
                 }
-                if let reason = state.withLock(\.unreadableReason) { throw Failure.unreadableItems(reason) }
-                if isStopping, downloads.tasks.isEmpty { return }
-                if isAsked || ContinuousClock.now >= nextSign {
+                let (ends, firstEnd, ahead) = state.withLock {
+                    ($0.finished, $0.firstEnd, countAhead($0.averageDuration))
+                }
+                for claim in ends.keys {
+                    downloads.tasks[claim] = nil
+                    if downloads.suspect == claim { downloads.suspect = nil }
+                }
+                begin(&downloads, link.waker)
+                var isFree = downloads.tasks.count < concurrency
+                let isDue = firstEnd.map { now >= $0 + Self.reportDelay } ?? false
+                if isDue || !ends.isEmpty && (isFree || ends.count >= max(ahead / 2, 1)) {
+                    try await link.finish(ends)
+                    state.withLock { state in
+                        for claim in ends.keys { state.finished[claim] = nil }
+                        state.firstEnd = state.finished.isEmpty ? nil : .now
+                    }
+                    isFree = true
+                }
+                if let reason = state.withLock({ $0.unreadableReason }) { throw Failure.unreadableItems(reason) }
+                if isStopping, downloads.count == 0, state.withLock({ $0.finished.isEmpty }) { return }
+                if isAsked || now >= nextSign {
                     let kept = try await link.prolong()
                     for (claim, task) in downloads.tasks where !kept.contains(claim) { task.cancel() }
-                    nextSign = ContinuousClock.now + interval
+                    var lost = downloads.waiting.filter { !kept.contains($0.claim) }
+                    downloads.waiting.removeAll { !kept.contains($0.claim) }
+                    end(&lost, .cancelled)
+                    nextSign = now + interval
                 }
-                if !isStopping, downloads.suspect == nil {
-                    let claimed = try await link.claim(
-                        atMost: concurrency - downloads.tasks.count, by: name, isIdle: downloads.tasks.isEmpty)
-                    for work in claimed { start(work, &downloads, link.waker) }
+                if isFree, !isStopping, downloads.suspect == nil {
+                    downloads.waiting += try await link.claim(
+                        atMost: concurrency + ahead - downloads.count, by: name, isIdle: downloads.count == 0)
+                    downloads.lastStep = .now
+                    begin(&downloads, link.waker)
                 }
                 isAsked = false
-                if state.withLock({ $0.finished.isEmpty && $0.isStopping == isStopping }) {
-                    isAsked = try await link.wait(until: nextSign).contains(WorkQueueStatements.withdrawal)
+                let (finished, newFirstEnd, isStillStopping) = state.withLock {
+                    ($0.finished, $0.firstEnd, $0.isStopping)
+                }
+                if isStopping == isStillStopping, finished.keys.allSatisfy({ ends[$0] != nil }) {
+                    var deadline = nextSign
+                    if let newFirstEnd { deadline = min(deadline, newFirstEnd + Self.reportDelay) }
+                    if !downloads.waiting.isEmpty { deadline = min(deadline, downloads.lastStep + Self.waitLimit) }
+                    isAsked = try await link.wait(until: deadline).contains(WorkQueueStatements.withdrawal)
                 }
             }
         }
 
-        private func start(_ work: ClaimedWork, _ downloads: inout Downloads, _ waker: PostgresWaker) {
-            // An item that was lost and claimed again must not be downloaded twice at a time.
-            let earlier = downloads.tasks.filter { $0.key.isSameItem(as: work.claim) }.values
-            downloads.tasks[work.claim] = Task {
-                for task in earlier { await task.value }
-                await self.download(work, waker)
+        /// The number of items to claim besides those that are downloaded: few enough that they do not
+        /// wait for long while other workers are idle.
+        private func countAhead(_ averageDuration: Duration?) -> Int {
+            guard let averageDuration, averageDuration <= queue.options.aheadDuration else { return 0 }
+            let count = queue.options.aheadDuration / max(averageDuration, .microseconds(1))
+            return concurrency * min(Int(count), Self.aheadLimit)
+        }
+
+        /// Begins as many of the waiting items as can be downloaded at a time.
+        private func begin(_ downloads: inout Downloads, _ waker: PostgresWaker) {
+            while downloads.tasks.count < concurrency, !downloads.waiting.isEmpty {
+                let work = downloads.waiting.removeFirst()
+                // An item that was lost and claimed again must not be downloaded twice at a time.
+                let earlier = downloads.tasks.filter { $0.key.isSameItem(as: work.claim) }.values
+                downloads.tasks[work.claim] = Task {
+                    for task in earlier { await task.value }
+                    await self.download(work, waker)
+                }
+                if work.isSuspect { downloads.suspect = work.claim }
+                downloads.lastStep = .now
             }
-            if work.isSuspect { downloads.suspect = work.claim }
+        }
+
+        /// Ends items that were not begun.
+        private func end(_ waiting: inout [ClaimedWork], _ end: WorkEnd) {
+            state.withLock { state in
+                for work in waiting { state.finish(work.claim, end) }
+            }
+            waiting = []
         }
 
         private func download(_ work: ClaimedWork, _ waker: PostgresWaker) async {
             let item: Processor.Item
             do {
-                item = try JSONDecoder().decode(Processor.Item.self, from: Data(work.item.utf8))
+                item = try decoder.decode(Processor.Item.self, from: Data(work.item.utf8))
             } catch {
                 let reason = ErrorText.codingProblem(error) ?? "\(type(of: error))"
                 return finish(work.claim, .unreadable("\(Processor.Item.self): \(reason)"), waker)
             }
             let end: WorkEnd
+            let start = ContinuousClock.now
             do {
                 try await PostgresWorkQueue.$generation.withValue(work.claim.generation) {
                     switch work.stage {
@@ -166,12 +237,15 @@ extension PostgresWorkQueue {
             } catch {
                 end = Task.isCancelled ? .cancelled : .failed(Failure.WorkerError(error, worker: name))
             }
-            finish(work.claim, end, waker)
+            finish(work.claim, end, waker, after: start.duration(to: .now))
         }
 
-        private func finish(_ claim: WorkClaim, _ end: WorkEnd, _ waker: PostgresWaker) {
+        private func finish(
+            _ claim: WorkClaim, _ end: WorkEnd, _ waker: PostgresWaker, after duration: Duration? = nil
+        ) {
             state.withLock { state in
-                state.finished[claim] = end
+                state.finish(claim, end)
+                if let duration { state.averageDuration = ((state.averageDuration ?? duration) * 3 + duration) / 4 }
                 guard case .unreadable(let reason) = end else {
                     state.unreadableCount = 0
                     return

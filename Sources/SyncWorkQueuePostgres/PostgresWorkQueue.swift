@@ -73,6 +73,8 @@ public struct PostgresWorkQueue: Sendable {
         /// Whether connections go through a pooler that gives each client its own session; false by
         /// default.
         public var isBehindSessionPooler: Bool
+        /// The time of downloads that a worker claims ahead.
+        package var aheadDuration = Duration.milliseconds(20)
 
         /// Creates options.
         public init(
@@ -138,6 +140,10 @@ public struct PostgresWorkQueue: Sendable {
     }
 
     /// Returns a worker that downloads the queue's items while it runs.
+    ///
+    /// If items take less than 20 ms on average, it claims up to eight times `concurrency` ahead,
+    /// and reports several at a time. What it could not begin within a second is returned to the
+    /// queue.
     ///
     /// - Parameters:
     ///   - processor: Downloads previews and contents; its other methods are not called.

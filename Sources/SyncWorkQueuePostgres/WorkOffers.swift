@@ -217,23 +217,29 @@ final class WorkOffers: Sendable {
         // Dead workers are searched for as often as workers report.
         let interval = link.options.visibilityTimeout / 3
         var sweep = ContinuousClock.now + interval
+        // Results are announced by notifications, as is another pass.
+        var isNotified = true
         while true {
             let (news, isClosed) = state.withLock { ($0.takeNews(), $0.isClosed) }
             if isClosed { return try await link.leave() }
             if ContinuousClock.now >= sweep {
                 try await link.sweep()
                 sweep = ContinuousClock.now + interval
+                isNotified = true
             }
-            end(try await link.exchange(news, generation: generation))
+            let endings = try await link.exchange(news, generation: generation, collects: isNotified)
+            end(endings.results, received: endings.received)
             outage.finish()
+            isNotified = false
             let (hasWork, isIdle) = state.withLock { ($0.hasWork, $0.calls.isEmpty) }
-            if !hasWork { _ = try await link.wait(until: isIdle ? nil : sweep) }
+            if !hasWork { isNotified = try await !link.wait(until: isIdle ? nil : sweep).isEmpty }
         }
     }
 
-    private func end(_ endings: [Ending]) {
+    /// - Parameter received: The items for the server to remove; nil for those of before.
+    private func end(_ endings: [Ending], received: [Int64]?) {
         let ended = state.withLock { state in
-            state.received = endings.map(\.number)
+            if let received { state.received = received }
             return endings.compactMap { ending in
                 state.calls.removeValue(forKey: ending.number).map { ($0.end, ending.result) }
             }

@@ -29,11 +29,17 @@ extension WorkQueueLink {
     ///
     /// May be repeated with the same news if it is unknown whether the server has received them.
     ///
+    /// - Parameter collects: Whether workers may have ended downloads since the last exchange.
+    /// - Returns: The results, and the numbers of the items whose results the server keeps until it is
+    ///   told that they have arrived; nil if it was not asked for results.
     /// - Throws: ``PostgresWorkQueue/Failure/takenOver`` if another pass has begun.
-    func exchange(_ news: WorkOffers.News, generation: Int64) async throws -> [WorkOffers.Ending] {
+    func exchange(
+        _ news: WorkOffers.News, generation: Int64, collects: Bool
+    ) async throws -> (results: [WorkOffers.Ending], received: [Int64]?) {
         var endings: [WorkOffers.Ending] = []
+        var collects = collects
         if !news.offers.isEmpty {
-            _ = try await query(
+            let offered = try await query(
                 statements.offer,
                 [
                     .text(queue), .text(token), .integer(generation), .integers(news.offers.map(\.number)),
@@ -41,6 +47,8 @@ extension WorkQueueLink {
                     .texts(news.offers.map(\.item)), .seconds(options.asideDuration),
                     .integer(Int64(options.itemVersion)), .text(statements.workerChannel),
                 ])
+            // Items that were set aside have ended.
+            collects = collects || offered.boolean(0, 1) == true
         }
         if !news.withdrawn.isEmpty {
             let numbers = [PostgresParameter.text(token), .integers(news.withdrawn)]
@@ -57,7 +65,9 @@ extension WorkQueueLink {
                 try await notify(statements.workerChannel, WorkQueueStatements.withdrawal)
             }
         }
-        return try await endings + collect(generation, received: news.received)
+        guard collects else { return (endings, nil) }
+        let collected = try await collect(generation, received: news.received)
+        return (endings + collected, collected.map(\.number))
     }
 
     /// Takes the items of dead workers back.

@@ -134,7 +134,7 @@ struct WorkQueueStatements {
     /// channel`.
     ///
     /// Offers nothing if another pass has begun, and no item twice. An item that killed workers
-    /// before is a suspect.
+    /// before is a suspect. The second column tells whether an item was set aside.
     var offer: String {
         """
         WITH offered AS (
@@ -150,8 +150,8 @@ struct WorkQueueStatements {
                 FROM \(aside) a WHERE a.queue = $1 AND a.stage = o.stage AND md5(a.key) = md5(o.key) AND a.key = o.key
             ) a ON true
             WHERE p.queue = $1 AND p.generation = $3::bigint
-            ON CONFLICT (holder, number) DO NOTHING
-        ) SELECT pg_notify($10, '')
+            ON CONFLICT (holder, number) DO NOTHING RETURNING state
+        ) SELECT pg_notify($10, ''), EXISTS (SELECT FROM offered WHERE state = 'aside')
         """
     }
 
