@@ -5,10 +5,17 @@ struct FloorTable {
     let columns: [String]
     /// The columns that lead to rows of other tables, and that those find their rows by.
     var references: [String] = []
+    /// Whether rows have numbers of their own, besides the key.
+    var isNumbered = false
 
     static let users = FloorTable(
         name: "User",
         columns: ["remoteID", "name", "email", "createdAt", "updatedAt", "score", "active", "tags", "city", "zip"])
+    static let numberedUsers: Self = {
+        var table = users
+        table.isNumbered = true
+        return table
+    }()
     static let notes = FloorTable(
         name: "Note", columns: ["remoteID", "text", "createdAt", "user"], references: ["user"])
 
@@ -25,7 +32,12 @@ struct FloorTable {
     private var list: String { columns.joined(separator: ", ") }
 
     var creation: String {
-        "CREATE TABLE \(name) (\(columns[0]) INTEGER PRIMARY KEY, \(columns.dropFirst().joined(separator: ", ")))"
+        guard isNumbered else {
+            return
+                "CREATE TABLE \(name) (\(columns[0]) INTEGER PRIMARY KEY, \(columns.dropFirst().joined(separator: ", ")))"
+        }
+        return "CREATE TABLE \(name) (_id INTEGER PRIMARY KEY, \(list)); "
+            + "CREATE UNIQUE INDEX \(name)_key ON \(name) (\(columns[0]))"
     }
 
     /// The statements that make indices of the references.

@@ -33,6 +33,7 @@ enum StoreBenchmark {
         if options.includes("again-indexed") { try await flat.sameAgain(indexed: true, &report) }
         if options.includes("changed") { try await flat.changed(&report) }
         if options.includes("shuffled") { try await flat.shuffled(&report) }
+        if options.includes("row-numbers") { try await flat.rowNumbers(&report) }
         if options.includes("notes") { try await nested.nested(&report) }
         let orders = try StoreCases(count: options.isFull ? 100_000 : 10_000, runs: 3)
         if options.includes("orders") { try await orders.firstSyncOrders(&report) }

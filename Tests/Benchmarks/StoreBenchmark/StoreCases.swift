@@ -198,7 +198,7 @@ struct StoreCases {
     }
 
     /// The users of a payload as a store keeps them.
-    private func rows(of payload: Payload) async throws -> FloorRows {
+    func rows(of payload: Payload) async throws -> FloorRows {
         let path = try emptyFile("rows")
         _ = try await StoreUnderTest.sqlite(path).sync(.file(payload.path), into: "User")
         return try FloorDatabase(path: path).rows(FloorTable.users.selection)
