@@ -34,17 +34,19 @@ final class PostgresLiterals: PostgresCells {
     func add(_ bool: Bool) { addTerm(bool ? "TRUE" : "FALSE") }
     func add(_ moment: Timestamp) { addLiteral(PostgresText.moment(moment)) }
 
-    func addText(_ bytes: UnsafeBufferPointer<UInt8>) {
+    /// Adds a text in its stored form. Backslashes are escaped whatever the session's
+    /// `standard_conforming_strings`.
+    func addText(_ text: UnsafeBufferPointer<UInt8>) {
         beginCell()
-        self.bytes.append(UInt8(ascii: "'"))
-        for byte in bytes {
-            if byte == UInt8(ascii: "'") { self.bytes.append(byte) }
-            PostgresText.append(byte, to: &self.bytes)
+        append(text.contains(UInt8(ascii: "\\")) ? "E'" : "'")
+        for byte in text {
+            if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\\") { bytes.append(byte) }
+            PostgresText.append(byte, to: &bytes)
         }
-        self.bytes.append(UInt8(ascii: "'"))
+        append("'")
     }
 
-    func addBinary(_ bytes: UnsafeBufferPointer<UInt8>) { addLiteral("\\x\(SQLText.hexadecimal(bytes))") }
+    func addBinary(_ bytes: UnsafeBufferPointer<UInt8>) { addTerm("E'\\\\x\(SQLText.hexadecimal(bytes))'") }
     func addUUID(_ bytes: UnsafeBufferPointer<UInt8>) { addLiteral(SQLText.hexadecimal(bytes)) }
     func addNumeric(_ text: UnsafeBufferPointer<UInt8>) { addLiteral(String(decoding: text, as: UTF8.self)) }
 
