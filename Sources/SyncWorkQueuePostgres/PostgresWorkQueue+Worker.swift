@@ -44,7 +44,7 @@ extension PostgresWorkQueue {
         /// How many items a worker claims ahead for each download. It then asks the server about
         /// several items at a time.
         private static var aheadLimit: Int { 8 }
-        /// How long an item may have ended before the server is told of it, while all downloads run.
+        /// How long an item may have ended before the server is told, while all downloads run.
         private static var reportDelay: Duration { .milliseconds(10) }
         /// How long items may wait for others that take longer than those before.
         private static var waitLimit: Duration { .seconds(1) }
@@ -185,8 +185,8 @@ extension PostgresWorkQueue {
             }
         }
 
-        /// The number of items to claim besides those that are downloaded: few enough that they do not
-        /// wait for long while other workers are idle.
+        /// The number of items to claim besides those that are downloaded: few enough that they do
+        /// not wait for long while other workers are idle.
         private func countAhead(_ averageDuration: Duration?) -> Int {
             guard let averageDuration, averageDuration <= queue.options.aheadDuration else { return 0 }
             let count = queue.options.aheadDuration / max(averageDuration, .microseconds(1))

@@ -30,8 +30,8 @@ extension WorkQueueLink {
     /// May be repeated with the same news if it is unknown whether the server has received them.
     ///
     /// - Parameter collects: Whether workers may have ended downloads since the last exchange.
-    /// - Returns: The results, and the numbers of the items whose results the server keeps until it is
-    ///   told that they have arrived; nil if it was not asked for results.
+    /// - Returns: The results, and the numbers of the items whose results the server keeps until it
+    ///   is told that they have arrived; nil if it was not asked for results.
     /// - Throws: ``PostgresWorkQueue/Failure/takenOver`` if another pass has begun.
     func exchange(
         _ news: WorkOffers.News, generation: Int64, collects: Bool

@@ -49,8 +49,8 @@ actor WorkQueueLink {
         options.pooling = queue.options.isBehindSessionPooler ? .session : .none
         connection = try await PostgresConnection.open(queue.address, options: options) {
             $0.answerLimit = silenceLimit
-            // The session is idle while nothing happens. The tables have few rows among many dead ones,
-            // which only an index skips. Names are looked up only in the system catalog.
+            // The session is idle while nothing happens. The tables have few rows among many dead
+            // ones, which only an index skips. Names are looked up only in the system catalog.
             try $0.execute(
                 "SET idle_session_timeout = 0; SET enable_seqscan = off; SET search_path TO pg_catalog, pg_temp")
             if try $0.execute(statements.hasTables).boolean(0, 0) != true { try $0.execute(statements.tables) }

@@ -6,10 +6,10 @@ import SyncStoreSQL
 
 /// Merges batches of one entity's records.
 ///
-/// A batch is written into a temporary table and joined with the stored rows. Only new and different
-/// rows are written to the entity's table; an upsert would lock, and therefore write, every row. A
-/// merge takes one message to the server and one answer, and one more of each if the batch is too
-/// large for `PostgresLiterals`. Empty tables are filled; see `PostgresFilling`.
+/// A batch is written into a temporary table and joined with the stored rows. Only new and
+/// different rows are written to the entity's table; an upsert would lock, and therefore write,
+/// every row. A merge takes one message to the server and one answer, and one more of each if the
+/// batch is too large for `PostgresLiterals`. Empty tables are filled; see `PostgresFilling`.
 struct PostgresMerge {
     /// The maximum number of attempts for a statement that conflicts with other transactions.
     static let attemptLimit = 5

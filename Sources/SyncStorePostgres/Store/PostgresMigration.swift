@@ -240,8 +240,8 @@ struct PostgresMigration {
             """, [.texts(tables), .texts(tables.map(schema.relation)), .text(schema.naming.rowColumn)])
         return (0..<result.rowCount).reduce(into: [:]) { numbering, row in
             guard let table = result.text(row, 0) else { return }
-            numbering[table] =
-                result.text(row, 1).map { "pg_catalog.nextval(\(SQLText.literal($0))::regclass)" } ?? result.text(row, 2)
+            let sequence = result.text(row, 1).map { "pg_catalog.nextval(\(SQLText.literal($0))::regclass)" }
+            numbering[table] = sequence ?? result.text(row, 2)
         }
     }
 

@@ -2,8 +2,8 @@ import OneWayBenchmarkSupport
 import OneWayStoreBenchmarkSupport
 
 extension StoreCases {
-    /// The floor's users, whose keys are the row numbers, beside the same ones with numbers of their
-    /// own and an index of the keys, as a store has them.
+    /// The floor's users, whose keys are the row numbers, beside the same ones with numbers of
+    /// their own and an index of the keys, as a store has them.
     func rowNumbers(_ report: inout BenchmarkReport) async throws {
         let payload = try payload(.shuffled)
         let rows = try await rows(of: payload)

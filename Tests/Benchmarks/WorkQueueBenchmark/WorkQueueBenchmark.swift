@@ -7,8 +7,8 @@ import SyncWorkQueuePostgres
 import OneWayTestSupport
 #endif
 
-/// Passes whose items, of 20 ms or 2 ms, are downloaded by 1, 2 and 4 processes, each of them 4 at a
-/// time.
+/// Passes whose items, of 20 ms or 2 ms, are downloaded by 1, 2 and 4 processes, each of them 4 at
+/// a time.
 @main
 enum WorkQueueBenchmark {
     #if Postgres
