@@ -6,8 +6,10 @@ import SyncModel
 struct ListPlace {
     /// The keys that lead to the list, separated by dots; empty if the document is the list.
     let keyPath: String
+    /// Whether the list was found within the only object.
+    private(set) var isFound = false
     /// A sentence about a list within the only object, if there is one.
-    var notes: [String] = []
+    private(set) var notes: [String] = []
 
     init(keyPath: String) {
         self.keyPath = keyPath
@@ -22,11 +24,12 @@ struct ListPlace {
     ///   - keys: The keys that identify an object; empty if there is no model yet.
     ///   - ownKeys: The keys that an object of the entity has; empty if there is no model yet. A
     ///     list under one of them is part of the object.
+    ///   - known: The key path at which the list of earlier documents was found; nil for none.
     ///   - open: Opens the document with a layout.
     /// - Throws: Errors of the document.
     init(
         _ beginning: some Collection<UInt8>, at keyPath: String, entity: String, keys: [String],
-        ownKeys: Set<String> = [], _ open: (JSONReader.Layout) throws -> JSONReader
+        ownKeys: Set<String> = [], known: String? = nil, _ open: (JSONReader.Layout) throws -> JSONReader
     ) throws {
         guard keyPath.isEmpty, JSONStart(beginning) == .object else {
             self.init(keyPath: keyPath)
@@ -37,9 +40,12 @@ struct ListPlace {
         let only = lists.only.flatMap { path in
             path.split(separator: ".").first.map { ownKeys.contains(String($0)) } == true ? nil : path
         }
-        self.init(keyPath: only ?? "")
-        if let only {
-            notes = ["the JSON is one object; its only list of objects, at --key-path \(only), was taken"]
+        let found = lists.keyPaths.first { $0 == known } ?? only
+        self.init(keyPath: found ?? "")
+        isFound = found != nil
+        if let found {
+            let list = lists.keyPaths.count == 1 ? "its only list of objects" : "the list of earlier syncs"
+            notes = ["the JSON is one object; \(list), at --key-path \(found), was taken"]
         } else if let first = lists.keyPaths.first {
             notes = ["the JSON is one object; --key-path \(first) syncs the objects of the list in it"]
         }
@@ -61,6 +67,7 @@ struct ListPlace {
             ownKeys = Set(paths.compactMap(\.first))
         }
         try self.init(
-            beginning, at: arguments.keyPath, entity: arguments.entity, keys: keys, ownKeys: ownKeys, open)
+            beginning, at: arguments.keyPath, entity: arguments.entity, keys: keys, ownKeys: ownKeys,
+            known: kept?.listKeyPath(of: arguments.entity), open)
     }
 }

@@ -109,6 +109,31 @@ struct ModelChoice {
         if surplus > 0 { warn("and \(Quantity.count(surplus, "more warning")) about the model file") }
     }
 
+    // MARK: The list within a document
+
+    /// The annotation of an entity whose list was found within the only object of a document. Its
+    /// value is the key path.
+    private static let listAnnotation = "demo.listKeyPath"
+
+    /// The key path at which the list of an entity was found when the model was inferred; nil if
+    /// it was not within an object. Objects of the entity can have a list at the same key path.
+    func listKeyPath(of entity: String) -> String? {
+        model[entity]?.entity.userInfo[Self.listAnnotation]
+    }
+
+    /// Returns the model with the key path at which the list of an entity was found, for the next
+    /// document.
+    func remembering(listKeyPath: String, of entity: String) throws -> ModelChoice {
+        var choice = self
+        choice.model = try DataModel(
+            model.layouts.map { layout in
+                var declared = layout.entity
+                if declared.name == entity { declared.userInfo[Self.listAnnotation] = listKeyPath }
+                return declared
+            })
+        return choice
+    }
+
     /// Returns a mapper for a model.
     ///
     /// Transformers are code of an app, so the command has none. A value with a transformer is read

@@ -85,7 +85,7 @@ struct SyncCommand {
             let (choice, keyPath) = try choose(kept, try input.beginning()) { try JSONReader(file: path, layout: $0) }
             return (choice, input.source(at: keyPath, willRead: willRead), keyPath)
         }
-        if let kept, !arguments.needsSample(kept) {
+        if let kept, !arguments.needsSample(kept), kept.listKeyPath(of: arguments.entity) == nil {
             return (kept, input.source(at: arguments.keyPath, willRead: willRead), arguments.keyPath)
         }
         // The bytes are needed twice, but can be read only once.
@@ -111,6 +111,9 @@ struct SyncCommand {
         } else {
             let layout = JSONStart.layout(beginning, at: place.keyPath)
             choice = try arguments.modelChoice(kept, with: try open(layout))
+            if place.isFound, kept?.model[arguments.entity] == nil {
+                choice = try choice.remembering(listKeyPath: place.keyPath, of: arguments.entity)
+            }
         }
         choice.notes = place.notes + choice.notes
         return (choice, place.keyPath)

@@ -192,15 +192,20 @@ import Testing
 
     /// A shell's `<(…)` is the path of a pipe, which can be read only once.
     @Test func aPipeIsReadOnce() async throws {
-        let path = folder.url.appending(path: "pipe").path
+        let run = await CommandRun(["sync", pipe("[{\"id\": 1}, {\"id\": 2}]"), "--entity", "Film"])
+        #expect(run.counts(of: "Film") == [2, 0, 0, 0], "\(run.errors)")
+    }
+
+    /// The path of a new pipe with a text.
+    private func pipe(_ text: String) -> String {
+        let path = folder.url.appending(path: "pipe \(UUID().uuidString)").path
         #expect(mkfifo(path, 0o600) == 0)
         // It waits for the reader, so it needs a thread of its own.
         Thread.detachNewThread {
             let pipe = try? FileHandle(forWritingTo: URL(filePath: path))
-            try? pipe?.write(contentsOf: Data("[{\"id\": 1}, {\"id\": 2}]".utf8))
+            try? pipe?.write(contentsOf: Data(text.utf8))
         }
-        let run = await CommandRun(["sync", path, "--entity", "Film"])
-        #expect(run.counts(of: "Film") == [2, 0, 0, 0], "\(run.errors)")
+        return path
     }
 
     // MARK: What a person reads
@@ -230,6 +235,20 @@ import Testing
         #expect(list.counts(of: "Item") == [0, 0, 2, 0] && !list.output.contains("--key-path"))
         let model = await CommandRun(["model", file, "--entity", "Item"])
         #expect(model.errors.contains(note) && model.output.contains("struct Item"))
+    }
+
+    /// Otherwise, the second sync would take the document for one object and delete the others.
+    @Test(arguments: [false, true])
+    func theListOfObjectsThatHaveSuchListsIsTakenAgain(fromPipe: Bool) async throws {
+        let json = #"{"version": "1", "rules": [{"type": "tree", "rules": [{"type": "leaf", "rules": []}]}]}"#
+        let other = #"{"version": "2", "more": [{"n": 1}], "rules": [{"type": "tree", "rules": []}]}"#
+        let store = ["--store", "sqlite:\(folder.url.path)/rules.db"]
+        for (document, counts) in [(json, [1, 0, 0, 0]), (json, [0, 0, 1, 0]), (other, [1, 0, 0, 1])] {
+            let input = fromPipe ? pipe(document) : try folder.write(document, to: "rules.json")
+            let run = await CommandRun(["sync", input, "--entity", "Thing"] + store)
+            #expect(run.code == 0 && run.counts(of: "Thing") == counts, "\(run.output) \(run.errors)")
+            #expect(run.output.contains("at --key-path rules, was taken"))
+        }
     }
 
     /// A key that holds an object or a text has the same type in all documents.
