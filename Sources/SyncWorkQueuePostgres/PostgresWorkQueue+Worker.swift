@@ -136,7 +136,8 @@ extension PostgresWorkQueue {
                 let now = ContinuousClock.now
                 if now >= downloads.lastStep + Self.waitLimit, !downloads.waiting.isEmpty {
                     end(&downloads.waiting, .givenBack)
-                    state.withLock { $0.averageDuration = Self.waitLimit }
+                    let long = max(Self.waitLimit, queue.options.aheadDuration * 2)
+                    state.withLock { $0.averageDuration = long }
                 }
                 let (ends, firstEnd, ahead) = state.withLock {
                     ($0.finished, $0.firstEnd, countAhead($0.averageDuration))

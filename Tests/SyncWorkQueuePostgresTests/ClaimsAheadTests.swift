@@ -29,8 +29,11 @@ struct ClaimsAheadTests {
 
     private func withLongItem(_ body: (Situation) async throws -> Void) async throws {
         try await SharedPostgres.withDatabase { database in
-            // The first items are short on any machine.
-            let queue = WorkQueueWorld.queue(database) { $0.aheadDuration = .seconds(600) }
+            // The first items are short on any machine, and none is taken from its worker.
+            let queue = WorkQueueWorld.queue(database) { options in
+                options.aheadDuration = .seconds(600)
+                options.visibilityTimeout = .seconds(600)
+            }
             let longItem = Gate()
             let processor = ScriptedProcessor { call in
                 if call == .content("item 20") { try await longItem.pass() }
