@@ -87,12 +87,11 @@ extension StorePass {
         let pending = unresolved
         unresolved = []
         guard let layout = transaction.model[SyncEntity.pendingLink.name], rules.relates else { return }
-        let query = StoreQuery(layout.name)
         var obsolete: [ObjectID] = []
         var waiting: [EntityLayout.Relationship.ID: [Waiting]] = [:]
-        if try await transaction.count(query) > 0 {
+        if try await waitsForObjects() {
             let renewed = Set(pending.map(\.origin))
-            try await transaction.fetch(query, batchRowCount: 1000) {
+            try await transaction.fetch(StoreQuery(layout.name), batchRowCount: 1000) {
                 for stored in $0 where !RefillNote.isNote(stored.record) {
                     guard let link = PendingLink(stored.record, in: model) else {
                         obsolete.append(stored.object)
