@@ -23,18 +23,20 @@ import Testing
         }
         let store = try await SQLiteStore(exactly: model, at: .memory)
         self.store = store
-        func insert(_ entity: String) async throws -> [ObjectID] {
-            var batch = RecordBatch(of: try model.layout(of: entity))
-            for id in 0..<4 {
-                batch.beginRecord()
-                batch.setInt(Int64(id), at: 0)
-                batch.endRecord()
-            }
-            let request = MergeRequest(batch)
-            return try await store.transaction { try await $0.merge(request).objects.compactMap { $0 } }
+        lists = try await Self.insert("List", 0..<4, into: store)
+        songs = try await Self.insert("Song", 0..<4, into: store)
+    }
+
+    private static func insert(_ entity: String, _ ids: Range<Int>, into store: SQLiteStore) async throws -> [ObjectID]
+    {
+        var batch = RecordBatch(of: try store.model.layout(of: entity))
+        for id in ids {
+            batch.beginRecord()
+            batch.setInt(Int64(id), at: 0)
+            batch.endRecord()
         }
-        lists = try await insert("List")
-        songs = try await insert("Song")
+        let request = MergeRequest(batch)
+        return try await store.transaction { try await $0.merge(request).objects.compactMap { $0 } }
     }
 
     private func link(_ list: Int, to targets: [Int], mode: LinkBatch.Mode = .replace) async throws {
@@ -67,6 +69,27 @@ import Testing
                 "SELECT max(position) AS p, count(inverse_position) AS i, count(*) AS n FROM List_songs")
         }
         #expect(places == [["p": 2, "i": 7, "n": 7]])
+    }
+
+    /// More links than one statement writes.
+    @Test func anObjectCanHaveAnyNumberOfLinks() async throws {
+        let many = try await Self.insert("Song", 4..<20_004, into: store)
+        func link(_ list: Int, to targets: [ObjectID]) async throws {
+            var batch = LinkBatch(store.model.layouts[0].relationships[0], mode: .replace)
+            batch.append(lists[list], to: targets)
+            let links = batch
+            _ = try await store.transaction { try await $0.link(links) }
+        }
+        try await link(0, to: many.reversed())
+        try await link(1, to: many)
+        #expect(try await links(ofEntity: 0, lists[0]) == many.reversed())
+        #expect(try await links(ofEntity: 0, lists[1]) == many)
+        for song in [many[0], many[10_000], many[19_999]] {
+            #expect(try await links(ofEntity: 1, song) == [lists[0], lists[1]])
+        }
+        try await link(0, to: [many[17], many[3]])
+        #expect(try await links(ofEntity: 0, lists[0]) == [many[17], many[3]])
+        #expect(try await links(ofEntity: 1, many[5]) == [lists[1]])
     }
 
     @Test func objectsOfOneOwnerHaveItsOrder() async throws {

@@ -122,25 +122,17 @@ package struct SQLLinkPlan: Sendable {
 
     // MARK: One source after another
 
-    /// The changes so far. A later change of the same column or pair replaces an earlier one.
+    /// The changes of columns so far. A later change of the same column replaces an earlier one.
     private struct Writes {
         var assignments: [ObjectID: Assignment] = [:]
         var assigned: [ObjectID] = []
         var released: [ObjectID] = []
-        var pairs: [LinkBatch.Link: Int64?] = [:]
-        var pairOrder: [LinkBatch.Link] = []
 
         mutating func assign(_ object: ObjectID, _ value: ObjectID?, position: Int64 = 0) {
             let assignment = Assignment(object: object, value: value, position: position)
             if assignments.updateValue(assignment, forKey: object) == nil {
                 assigned.append(object)
             }
-        }
-
-        /// - Parameter position: The pair's position; nil to delete the pair.
-        mutating func set(_ source: ObjectID, _ target: ObjectID, _ position: Int64?) {
-            let link = LinkBatch.Link(source: source, target: target)
-            if pairs.updateValue(position, forKey: link) == nil { pairOrder.append(link) }
         }
     }
 
@@ -165,7 +157,7 @@ package struct SQLLinkPlan: Sendable {
             switch shape {
             case .column: writes.assign(source, nil)
             case .targetColumn: writes.assign(target, nil)
-            case .mirroredColumn, .join: writes.set(source, target, nil)
+            case .mirroredColumn, .join: removed.append(LinkBatch.Link(source: source, target: target))
             }
             if isExclusive { holders[target] = nil }
         }
@@ -177,7 +169,7 @@ package struct SQLLinkPlan: Sendable {
             switch shape {
             case .column: writes.assign(source, target)
             case .targetColumn: writes.assign(target, source, position: Int64(place))
-            case .mirroredColumn, .join: writes.set(source, target, Int64(place))
+            case .mirroredColumn, .join: added.append((LinkBatch.Link(source: source, target: target), Int64(place)))
             }
             if isNew, isExclusive { holders[target] = source }
         }
@@ -260,13 +252,6 @@ package struct SQLLinkPlan: Sendable {
     private mutating func finish(_ writes: Writes) {
         assignments = writes.assigned.compactMap { writes.assignments[$0] }
         released = writes.released.filter { !isKept($0) }
-        for link in writes.pairOrder {
-            if let position = writes.pairs[link] ?? nil {
-                added.append((link, position))
-            } else {
-                removed.append(link)
-            }
-        }
         report()
     }
 

@@ -15,6 +15,8 @@ struct SQLiteLinking: SQLLinkWriter {
     /// The rows to write: two objects, and the position among the links of the first one.
     private let table: SQLiteBatchTable
     private static let columnCount = 3
+    /// The maximum number of rows of a statement that can be divided.
+    private static let partCount = 8192
     private static let tableName = SQLiteBatchTable.name(columnCount: columnCount)
 
     private var schema: SQLSchema { queries.schema }
@@ -103,6 +105,16 @@ struct SQLiteLinking: SQLLinkWriter {
         }
     }
 
+    /// Runs a statement for pairs of objects in parts, because one object can have any number of
+    /// links.
+    private func runInParts<Row>(
+        _ text: String, _ rows: [Row], _ values: (Row) -> (ObjectID, ObjectID?, Int64)
+    ) throws(SQLiteError) {
+        for start in stride(from: 0, to: rows.count, by: Self.partCount) {
+            try run(text, rows[start..<min(start + Self.partCount, rows.count)].map(values))
+        }
+    }
+
     // MARK: Columns
 
     func release(_ link: SQLSchema.ColumnLink) throws(SQLiteError) {
@@ -141,9 +153,10 @@ struct SQLiteLinking: SQLLinkWriter {
     // MARK: Join tables
 
     func remove(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
-        try run(
+        try runInParts(
             "DELETE FROM \(SQLText.name(link.table)) WHERE (\(SQLText.names([link.source, link.target]))) "
-                + "IN (SELECT c0, c1 FROM \(Self.tableName))", plan.removed.map { ($0.source, $0.target, 0) })
+                + "IN (SELECT c0, c1 FROM \(Self.tableName))", plan.removed
+        ) { ($0.source, $0.target, 0) }
     }
 
     func add(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
@@ -169,10 +182,10 @@ struct SQLiteLinking: SQLLinkWriter {
             values.append(expression)
         }
         // Without the condition, SQLite would parse the conflict clause as that of a join.
-        try run(
+        try runInParts(
             "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
-                + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)",
-            plan.added.map { ($0.link.source, $0.link.target, $0.position) })
+                + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)", plan.added
+        ) { ($0.link.source, $0.link.target, $0.position) }
     }
 
     // MARK: Places
