@@ -121,14 +121,17 @@ struct ModelChoice {
         model[entity]?.entity.userInfo[Self.listAnnotation]
     }
 
-    /// Returns the model with the key path at which the list of an entity was found, for the next
-    /// document.
-    func remembering(listKeyPath: String, of entity: String) throws -> ModelChoice {
+    /// Returns the model with the key path at which the list of a new entity was found, for the
+    /// next document.
+    ///
+    /// - Parameter kept: The model of the database; nil if there is none.
+    func remembering(_ place: ListPlace, of entity: String, addedTo kept: ModelChoice?) throws -> ModelChoice {
+        guard place.isFound, kept?.model[entity] == nil else { return self }
         var choice = self
         choice.model = try DataModel(
             model.layouts.map { layout in
                 var declared = layout.entity
-                if declared.name == entity { declared.userInfo[Self.listAnnotation] = listKeyPath }
+                if declared.name == entity { declared.userInfo[Self.listAnnotation] = place.keyPath }
                 return declared
             })
         return choice

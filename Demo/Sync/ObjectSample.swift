@@ -18,8 +18,10 @@ struct ObjectSample {
     /// Whether more pages are not worth the requests.
     var isFull: Bool { pageCount >= Self.pageLimit || objects.count >= byteLimit }
 
-    /// The objects as one array.
-    var json: [UInt8] { Array("[".utf8) + objects + Array("]".utf8) }
+    /// A reader of the objects.
+    var reader: JSONReader {
+        JSONReader(bytes: Array("[".utf8) + objects + Array("]".utf8), layout: .array())
+    }
 
     /// Adds the objects of a page, until the sample is full.
     ///

@@ -31,6 +31,21 @@ struct SampledSource<Base: RemoteSource>: RemoteSource {
         return sample
     }
 
+    /// Reads the whole first page of a full pass.
+    ///
+    /// - Returns: Nil if there is no page, or if it is larger than a sample.
+    func firstPage() async throws -> [UInt8]? {
+        guard case .changed(let pass) = try await base.begin(after: nil, keyPath: ""),
+            let page = try await pass.next(), case .stream(let chunks) = page.json
+        else { return nil }
+        var bytes: [UInt8] = []
+        for try await chunk in chunks {
+            bytes += chunk
+            guard bytes.count < ObjectSample().byteLimit else { return nil }
+        }
+        return bytes
+    }
+
     func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
         let kept = sampled.withLock { sampled in
             defer { sampled = nil }

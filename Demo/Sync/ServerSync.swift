@@ -32,31 +32,51 @@ struct ServerSync {
         self.arguments = arguments
     }
 
-    /// Returns the given or stored model, or one that the first pages decide about.
-    func modelChoice(warn: (String) -> Void) async throws -> ModelChoice {
+    /// Returns the given or stored model, or one that the first pages decide about, and the key
+    /// path of the list.
+    func modelChoice(warn: (String) -> Void) async throws -> (ModelChoice, keyPath: String) {
         let kept = try await arguments.modelChoice(warn: warn)
-        if let kept, !arguments.needsSample(kept) { return kept }
-        let keyPath = arguments.keyPath.isEmpty ? source.keyPath : arguments.keyPath
-        let sample = try await source.sample(at: keyPath)
-        return try arguments.modelChoice(kept, with: JSONReader(bytes: sample.json, layout: .array()))
+        var keyPath = arguments.keyPath.isEmpty ? source.keyPath : arguments.keyPath
+        if keyPath.isEmpty { keyPath = kept?.listKeyPath(of: arguments.entity) ?? "" }
+        if let kept, !arguments.needsSample(kept) { return (kept, keyPath) }
+        do {
+            let sample = try await source.sample(at: keyPath)
+            return (try arguments.modelChoice(kept, with: sample.reader), keyPath)
+        } catch let error as HTTPError where keyPath.isEmpty && error.isOfJSON {
+            guard let place = try await findList(kept), place.isFound else { throw error }
+            let sample = try await source.sample(at: place.keyPath)
+            var choice = try arguments.modelChoice(kept, with: sample.reader)
+                .remembering(place, of: arguments.entity, addedTo: kept)
+            choice.notes = place.notes + choice.notes
+            return (choice, place.keyPath)
+        }
+    }
+
+    /// Finds the list within the first page, which is no list itself.
+    private func findList(_ kept: ModelChoice?) async throws -> ListPlace? {
+        guard let page = try await source.firstPage() else { return nil }
+        return try ListPlace(page, arguments, kept) { JSONReader(bytes: page, layout: $0) }
     }
 
     /// Runs one sync or plan.
     ///
-    /// - Parameter show: Called with progress lines.
+    /// - Parameters:
+    ///   - keyPath: The key path of the list.
+    ///   - show: Called with progress lines.
     func run(
-        _ store: JSONStore, origin: ModelChoice.Origin, show: @escaping @Sendable (ProgressLine) -> Void
+        _ store: JSONStore, at keyPath: String, origin: ModelChoice.Origin,
+        show: @escaping @Sendable (ProgressLine) -> Void
     ) async throws -> SyncSummary {
         let begin = ContinuousClock.now
         let progress: @Sendable (StoreSyncOptions.Progress) -> Void = { progress in
             show(Self.line(progress, after: ContinuousClock.now - begin))
         }
+        var options = arguments.options
+        options.keyPath = keyPath
         let remote =
             arguments.isPlan
-            ? try await store.plan(
-                from: source, into: arguments.entity, options: arguments.options, progress: progress)
-            : try await store.sync(
-                from: source, into: arguments.entity, options: arguments.options, progress: progress)
+            ? try await store.plan(from: source, into: arguments.entity, options: options, progress: progress)
+            : try await store.sync(from: source, into: arguments.entity, options: options, progress: progress)
         return SyncSummary(
             entity: arguments.entity, origin: origin, isPlan: arguments.isPlan, result: remote, remote: remote)
     }
@@ -84,5 +104,12 @@ struct ServerSync {
             parts.append("\(Quantity.time(.milliseconds(Int64(left * 1_000)))) left")
         }
         return ProgressLine(parts.joined(separator: ", "), done: progress.elementCount, total: total)
+    }
+}
+
+extension HTTPError {
+    /// Whether a page is JSON without a list.
+    fileprivate var isOfJSON: Bool {
+        if case .unsuitableJSON = problem { true } else { false }
     }
 }

@@ -111,9 +111,7 @@ struct SyncCommand {
         } else {
             let layout = JSONStart.layout(beginning, at: place.keyPath)
             choice = try arguments.modelChoice(kept, with: try open(layout))
-            if place.isFound, kept?.model[arguments.entity] == nil {
-                choice = try choice.remembering(listKeyPath: place.keyPath, of: arguments.entity)
-            }
+                .remembering(place, of: arguments.entity, addedTo: kept)
         }
         choice.notes = place.notes + choice.notes
         return (choice, place.keyPath)
@@ -141,10 +139,10 @@ struct SyncCommand {
     /// start, and with it the model, may come later.
     private func syncOnce(_ server: ServerSync) async throws -> SyncSummary {
         let start = ContinuousClock.now
-        let choice = try await server.modelChoice(warn: warn)
+        let (choice, keyPath) = try await server.modelChoice(warn: warn)
         var summary = try await arguments.keepingModel(of: choice) {
             try await arguments.withStore(choice, bookmarked: true, warn: warn) { store in
-                try await server.run(store, origin: choice.origin, show: show)
+                try await server.run(store, at: keyPath, origin: choice.origin, show: show)
             }
         }
         summary.duration = ContinuousClock.now - start

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPSource
+import JSONMapper
 import OneWayLoopbackServer
 import OneWaySynchronizer
 import OneWayTestLimits
@@ -74,6 +75,33 @@ import Testing
         }
     }
 
+    /// As in a file; and what was found is sought there again.
+    @Test func theOnlyListWithinAPageIsTaken() async throws {
+        let body = Locked(#"{"meta": {"n": 2}, "data": [{"id": 1}, {"id": 2}]}"#)
+        try await LoopbackHTTPServer.serving({ _ in .json(body.withLock { $0 }) }) { server in
+            let store = "sqlite:\(folder.url.appending(path: "data.sqlite").path)"
+            func sync() async -> CommandRun {
+                await CommandRun(["sync", "\(server.baseURL)/items", "--entity", "Item", "--store", store])
+            }
+            let first = await sync()
+            #expect(first.code == 0 && first.counts(of: "Item") == [2, 0, 0, 0], "\(first.errors)")
+            #expect(first.output.contains("its only list of objects, at --key-path data, was taken"))
+            body.withLock { $0 = #"{"meta": {"n": 1}, "data": [{"id": 2}, {"id": 3}], "more": [{"id": 4}]}"# }
+            #expect(await sync().counts(of: "Item") == [1, 0, 1, 1])
+            body.withLock { $0 = #"{"warnings": [{"id": 5}]}"# }
+            let last = await sync()
+            #expect(last.code == 1 && last.errors.contains("there is nothing at data"), "\(last.output) \(last.errors)")
+        }
+    }
+
+    @Test(arguments: [#"{"a": [{"id": 1}], "b": [{"id": 2}]}"#, #"{"id": 1, "a": [{"id": 1}]}"#, #"{"id": 1}"#])
+    func aPageWithoutItsOnlyListIsRefused(page: String) async throws {
+        try await LoopbackHTTPServer.serving({ _ in .json(page) }) { server in
+            let run = await CommandRun(["sync", "\(server.baseURL)/items", "--entity", "Item"])
+            #expect(run.code == 1 && run.errors.contains("the key path must lead to the list"), "\(run.errors)")
+        }
+    }
+
     @Test func aModelIsInferredFromThePagesThatAreSynced() async throws {
         let paths = EventLog<String>()
         let handler: LoopbackHTTPServer.Handler = { request in
@@ -103,7 +131,7 @@ import Testing
             let url = try #require(URL(string: "\(server.baseURL)/users"))
             let source = SampledSource(HTTPJSONSource(url, api: HTTPAPI(pages: .page(parameter: "page"))))
             let sample = try await source.sample(at: "", into: ObjectSample(byteLimit: byteLimit))
-            #expect(sample.json.count > 20)
+            #expect(try sample.reader.next { try $0.rawValue().withUTF8 { $0.count } } ?? 0 > 15)
             let store = try MemoryStore(User.self)
             #expect(try await store.sync(User.self, from: source).counts.inserted == 500)
             #expect(try await store.sync(User.self, from: source).counts.unchanged == 500)
