@@ -9,11 +9,15 @@ package struct DocumentLists: Hashable, Sendable {
     /// Whether the object has a key of its own, so that it may be meant itself.
     package private(set) var isIdentified = false
 
-    /// The key path of the list that the document stands for; nil unless it has exactly one list
-    /// and the object has no key of its own.
+    /// The key path of the list that the document stands for; nil unless it has exactly one list,
+    /// which does not report errors, and the object has no key of its own.
     package var only: String? {
-        isIdentified || keyPaths.count != 1 ? nil : keyPaths[0]
+        guard !isIdentified, keyPaths.count == 1, let key = keyPaths[0].split(separator: ".").last else { return nil }
+        return Self.errorKeys.contains(key.lowercased()) ? nil : keyPaths[0]
     }
+
+    /// The keys of lists with which a server reports errors.
+    private static let errorKeys: Set = ["error", "errors"]
 
     /// The highest rank of a key by which an object is meant itself, such as `id` or `uuid`.
     private static let highestOwnRank = 5

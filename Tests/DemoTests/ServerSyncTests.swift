@@ -94,7 +94,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [#"{"a": [{"id": 1}], "b": [{"id": 2}]}"#, #"{"id": 1, "a": [{"id": 1}]}"#, #"{"id": 1}"#])
+    @Test(arguments: [
+        #"{"a": [{"id": 1}], "b": [{"id": 2}]}"#, #"{"id": 1, "a": [{"id": 1}]}"#, #"{"id": 1}"#,
+        #"{"errors": [{"message": "rate limit"}]}"#,
+    ])
     func aPageWithoutItsOnlyListIsRefused(page: String) async throws {
         try await LoopbackHTTPServer.serving({ _ in .json(page) }) { server in
             let run = await CommandRun(["sync", "\(server.baseURL)/items", "--entity", "Item"])
