@@ -121,17 +121,15 @@ struct ModelChoice {
         model[entity]?.entity.userInfo[Self.listAnnotation]
     }
 
-    /// Returns the model with the key path at which the list of a new entity was found, for the
-    /// next document.
-    ///
-    /// - Parameter kept: The model of the database; nil if there is none.
-    func remembering(_ place: ListPlace, of entity: String, addedTo kept: ModelChoice?) throws -> ModelChoice {
-        guard place.isFound, kept?.model[entity] == nil else { return self }
+    /// Returns the model with the key path at which the list of an entity was found, for the next
+    /// document; the same model for nil.
+    func remembering(listKeyPath: String?, of entity: String) throws -> ModelChoice {
+        guard let listKeyPath else { return self }
         var choice = self
         choice.model = try DataModel(
             model.layouts.map { layout in
                 var declared = layout.entity
-                if declared.name == entity { declared.userInfo[Self.listAnnotation] = place.keyPath }
+                if declared.name == entity { declared.userInfo[Self.listAnnotation] = listKeyPath }
                 return declared
             })
         return choice

@@ -41,12 +41,11 @@ struct ServerSync {
         if let kept, !arguments.needsSample(kept) { return (kept, keyPath) }
         do {
             let sample = try await source.sample(at: keyPath)
-            return (try arguments.modelChoice(kept, with: sample.reader), keyPath)
+            return (try arguments.modelChoice(kept, ListPlace(keyPath: keyPath), with: sample.reader), keyPath)
         } catch let error as HTTPError where keyPath.isEmpty && error.isOfJSON {
             guard let place = try await findList(kept), place.isFound else { throw error }
             let sample = try await source.sample(at: place.keyPath)
-            var choice = try arguments.modelChoice(kept, with: sample.reader)
-                .remembering(place, of: arguments.entity, addedTo: kept)
+            var choice = try arguments.modelChoice(kept, place, with: sample.reader)
             choice.notes = place.notes + choice.notes
             return (choice, place.keyPath)
         }

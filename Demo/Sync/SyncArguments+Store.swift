@@ -33,6 +33,8 @@ extension SyncArguments {
                 inference.key.isEmpty
                 ? given : try given.identified(by: inference.key, entity: entity, dialect: dialect)
             if !isRebuilding, let kept = try await store.keptModel() {
+                let former = ModelChoice(model: kept, origin: .kept)
+                keyed = try keyed.remembering(listKeyPath: former.listKeyPath(of: entity), of: entity)
                 let mapped = try ModelChoice.mapper(keyed.model, dialect: dialect) { _ in }
                 keyed.changes = ModelDifference(from: kept, to: mapped.model).lines
             }
@@ -75,10 +77,14 @@ extension SyncArguments {
     ///
     /// - Parameters:
     ///   - kept: The model of the database; nil if there is none.
+    ///   - place: The place of the list, which a new entity remembers if it was found.
     ///   - reader: A reader of the JSON, which is read to its end.
-    func modelChoice(_ kept: ModelChoice?, with reader: JSONReader) throws -> ModelChoice {
-        try kept?.evolved(with: reader, entity: entity, options: inference, isStrict: isStrict)
+    func modelChoice(_ kept: ModelChoice?, _ place: ListPlace, with reader: JSONReader) throws -> ModelChoice {
+        let choice =
+            try kept?.evolved(with: reader, entity: entity, options: inference, isStrict: isStrict)
             ?? .inferred(from: reader, entity: entity, options: inference)
+        let isNew = place.isFound && kept?.model[entity] == nil
+        return try choice.remembering(listKeyPath: isNew ? place.keyPath : nil, of: entity)
     }
 
     /// Whether the JSON decides about the model.

@@ -110,8 +110,7 @@ struct SyncCommand {
             choice = kept
         } else {
             let layout = JSONStart.layout(beginning, at: place.keyPath)
-            choice = try arguments.modelChoice(kept, with: try open(layout))
-                .remembering(place, of: arguments.entity, addedTo: kept)
+            choice = try arguments.modelChoice(kept, place, with: try open(layout))
         }
         choice.notes = place.notes + choice.notes
         return (choice, place.keyPath)

@@ -249,6 +249,15 @@ import Testing
             #expect(run.code == 0 && run.counts(of: "Thing") == counts, "\(run.output) \(run.errors)")
             #expect(run.output.contains("at --key-path rules, was taken"))
         }
+        // Also with a model that takes the place of the inferred one.
+        let file = try folder.write(json, to: "rules.json")
+        let model = await CommandRun(["model", file, "--entity", "Thing", "--format", "xcdatamodel"])
+        let path = try folder.write(model.output, to: "Thing.xml")
+        for counts in [[1, 0, 0, 1], [0, 0, 1, 0]] {
+            let run = await CommandRun(["sync", file, "--entity", "Thing", "--model", path] + store)
+            #expect(run.code == 0 && run.counts(of: "Thing") == counts, "\(run.output) \(run.errors)")
+            #expect(run.output.contains("at --key-path rules, was taken"))
+        }
     }
 
     /// A key that holds an object or a text has the same type in all documents.
