@@ -96,11 +96,11 @@ struct ClaimsAheadTests {
         }
     }
 
+    /// The pass waits for all items that a worker has claimed.
     @Test func aCancelledPassEndsWhatAWorkerHasNotBegun() async throws {
         try await withLongItem { situation in
             situation.pass.cancel()
             await #expect(throws: (any Error).self) { try await situation.pass.value }
-            #expect(situation.busyProcessor.calls.last == .content("item 20"))
         }
     }
 }
