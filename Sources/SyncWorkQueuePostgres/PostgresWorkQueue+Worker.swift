@@ -46,8 +46,6 @@ extension PostgresWorkQueue {
         private static var aheadLimit: Int { 8 }
         /// How long an item may have ended before the server is told, while all downloads run.
         private static var reportDelay: Duration { .milliseconds(10) }
-        /// How long items may wait for others that take longer than those before.
-        private static var waitLimit: Duration { .seconds(1) }
         /// The number of unreadable items in succession after which the worker ends.
         private static var unreadableLimit: Int { 3 }
 
@@ -134,9 +132,9 @@ extension PostgresWorkQueue {
                 let isStopping = state.withLock { $0.isStopping }
                 if isStopping { end(&downloads.waiting, .givenBack) }
                 let now = ContinuousClock.now
-                if now >= downloads.lastStep + Self.waitLimit, !downloads.waiting.isEmpty {
+                if now >= downloads.lastStep + queue.options.aheadWaitLimit, !downloads.waiting.isEmpty {
                     end(&downloads.waiting, .givenBack)
-                    let long = max(Self.waitLimit, queue.options.aheadDuration * 2)
+                    let long = max(queue.options.aheadWaitLimit, queue.options.aheadDuration * 2)
                     state.withLock { $0.averageDuration = long }
                 }
                 let (ends, firstEnd, ahead) = state.withLock {
@@ -180,7 +178,9 @@ extension PostgresWorkQueue {
                 if isStopping == isStillStopping, finished.keys.allSatisfy({ ends[$0] != nil }) {
                     var deadline = nextSign
                     if let newFirstEnd { deadline = min(deadline, newFirstEnd + Self.reportDelay) }
-                    if !downloads.waiting.isEmpty { deadline = min(deadline, downloads.lastStep + Self.waitLimit) }
+                    if !downloads.waiting.isEmpty {
+                        deadline = min(deadline, downloads.lastStep + queue.options.aheadWaitLimit)
+                    }
                     isAsked = try await link.wait(until: deadline).contains(WorkQueueStatements.withdrawal)
                 }
             }

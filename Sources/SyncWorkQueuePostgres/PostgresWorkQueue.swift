@@ -75,6 +75,9 @@ public struct PostgresWorkQueue: Sendable {
         public var isBehindSessionPooler: Bool
         /// The time of downloads that a worker claims ahead.
         package var aheadDuration = Duration.milliseconds(20)
+        /// How long items that were claimed ahead may wait for others that take longer than those
+        /// before.
+        package var aheadWaitLimit = Duration.seconds(1)
 
         /// Creates options.
         public init(
