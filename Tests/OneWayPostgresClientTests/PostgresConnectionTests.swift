@@ -130,6 +130,43 @@ struct PostgresConnectionTests {
         }
     }
 
+    // MARK: Ends of transactions
+
+    @Test func aTransactionEndsWithoutTheAnswerOfTheServer() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await PostgresSession(database.url).use { connection in
+                for statement in ["SELECT 1", "SELECT 1 / 0"] {
+                    try connection.execute("BEGIN")
+                    _ = try? connection.execute(statement)
+                    connection.endWithoutChanges()
+                    #expect(!connection.isInTransaction && !connection.isClosed)
+                    connection.endWithoutChanges()
+                    #expect(try connection.execute("SELECT 2").integer(0, 0) == 2)
+                    #expect(!connection.isInTransaction)
+                    try connection.execute("BEGIN")
+                    connection.endWithoutChanges()
+                    #expect(try connection.query("SELECT $1::bigint", [.integer(3)]).integer(0, 0) == 3)
+                }
+            }
+        }
+    }
+
+    @Test func aSessionThatIsLostAfterATransactionIsNoticedByTheNextStatement() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            let process = try await session.use { connection in
+                try connection.execute("BEGIN")
+                connection.endWithoutChanges()
+                return connection.serverProcess
+            }
+            try await database.run("SELECT pg_terminate_backend(\(process), 10000)")
+            let error = await #expect(throws: PostgresError.self) {
+                try await session.use { _ = try $0.execute("SELECT 1") }
+            }
+            #expect(error?.isConnectionFailure == true)
+        }
+    }
+
     // MARK: Cancelling
 
     @Test func cancellingTheTaskCancelsTheStatementOnTheServer() async throws {

@@ -44,6 +44,22 @@ struct PostgresNetworkTests {
         }
     }
 
+    @Test func aTransactionWithoutChangesEndsInASilentNetwork() async throws {
+        try await withProxy { _, proxy in
+            let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
+            try await session.use { _ = try $0.execute("BEGIN") }
+            proxy.isSilent = true
+            try await session.use { connection in
+                connection.endWithoutChanges()
+                #expect(!connection.isClosed)
+            }
+            let error = await #expect(throws: PostgresError.self) {
+                try await session.use { _ = try $0.execute("SELECT 1") }
+            }
+            #expect(error?.code == .connectionLost)
+        }
+    }
+
     @Test func aStatementMayTakeLongWhileTheServerWorksOnIt() async throws {
         try await withProxy { server, proxy in
             let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))

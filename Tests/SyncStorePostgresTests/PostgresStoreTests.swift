@@ -173,12 +173,4 @@ struct PostgresStoreTests {
         }
     }
 }
-
-extension PostgresServer {
-    /// How many messages with statements the server has logged so far.
-    fileprivate func statementCount() throws -> Int {
-        let log = try String(contentsOfFile: "\(folder)/log", encoding: .utf8)
-        return log.ranges(of: "LOG:  statement: ").count + log.ranges(of: "LOG:  execute ").count
-    }
-}
 #endif

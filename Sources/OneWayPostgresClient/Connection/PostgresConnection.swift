@@ -22,6 +22,8 @@ package final class PostgresConnection {
     var isInterruptible = false
     /// Whether the connection can no longer be used.
     var isBroken = false
+    /// Whether the next statement must first read the answer to the end of the last transaction.
+    var hasUnreadAnswer = false
 
     /// How long the server may take to answer; nil, the default, for as long as it works on the
     /// statement.
@@ -90,7 +92,8 @@ package final class PostgresConnection {
 
     /// Whether a transaction is open, including one that failed.
     package var isInTransaction: Bool {
-        [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(PQtransactionStatus(handle))
+        !hasUnreadAnswer
+            && [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(PQtransactionStatus(handle))
     }
 
     /// The IP address of the host, so that other connections can be directed to it; nil for a local

@@ -9,13 +9,16 @@ extension PostgresConnection {
     ///
     /// - Parameters:
     ///   - text: One statement, or several of which one is the COPY.
+    ///   - collect: Receives each result with rows after the COPY, in order.
     ///   - body: Writes the data. If it throws, the statement fails on the server, and the error is
     ///     rethrown.
     /// - Returns: The last result with rows or, without one, the result of the last statement. A
     ///   COPY's result has the number of rows.
     /// - Throws: ``PostgresError``; `CancellationError` inside ``interruptible(isolation:_:)``.
     @discardableResult
-    package func copyIn(_ text: String, _ body: (PostgresCopyWriter) throws -> Void) throws -> PostgresResult {
+    package func copyIn(
+        _ text: String, each collect: (PostgresResult) -> Void = { _ in }, _ body: (PostgresCopyWriter) throws -> Void
+    ) throws -> PostgresResult {
         try start(text) { PQsendQuery(handle, text) }
         guard try finish(text).status == PGRES_COPY_IN else {
             throw PostgresError(
@@ -32,7 +35,7 @@ extension PostgresConnection {
             }
             throw error
         }
-        return try finish(text)
+        return try finish(text, each: collect)
     }
 
     private func end(_ text: String, message: String?) throws {

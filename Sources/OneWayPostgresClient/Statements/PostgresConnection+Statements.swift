@@ -12,12 +12,15 @@ extension PostgresConnection {
     /// - Parameters:
     ///   - text: The statements.
     ///   - shown: What errors show in their place, if they have data; nil, the default, for `text`.
+    ///   - collect: Receives each result with rows, in order.
     /// - Returns: The last result with rows or, without one, the result of the last statement.
     /// - Throws: ``PostgresError``; `CancellationError` inside ``interruptible(isolation:_:)``.
     @discardableResult
-    package func execute(_ text: String, shown: String? = nil) throws -> PostgresResult {
+    package func execute(
+        _ text: String, shown: String? = nil, each collect: (PostgresResult) -> Void = { _ in }
+    ) throws -> PostgresResult {
         try start(shown ?? text) { PQsendQuery(handle, text) }
-        return try finish(shown ?? text)
+        return try finish(shown ?? text, each: collect)
     }
 
     /// Runs a statement.
@@ -59,6 +62,20 @@ extension PostgresConnection {
         }
     }
 
+    /// Ends a transaction that has changed nothing, without waiting for the server.
+    ///
+    /// The next statement reads the answer. What it says does not matter: a server that has lost
+    /// the transaction has lost nothing.
+    package func endWithoutChanges() {
+        guard isInTransaction else { return }
+        withoutInterruption {
+            do {
+                try start("COMMIT") { PQsendQuery(handle, "COMMIT") }
+                hasUnreadAnswer = true
+            } catch { isBroken = true }
+        }
+    }
+
     /// The name of a statement, which is prepared if necessary.
     private func prepare(_ text: String, types: [UInt32]) throws -> String {
         if let known = statements[text] { return known }
@@ -78,6 +95,10 @@ extension PostgresConnection {
 
     /// Sends a request that the server answers.
     func start(_ text: String, _ send: () -> Int32) throws {
+        if hasUnreadAnswer {
+            hasUnreadAnswer = false
+            withoutInterruption { _ = try? finish(text) }
+        }
         guard !isClosed else { throw lost(text) }
         if isCancelled { throw CancellationError() }
         guard send() == 1 else { throw lost(text) }
@@ -122,10 +143,11 @@ extension PostgresConnection {
 
     /// Waits for the complete answer.
     ///
+    /// - Parameter collect: Receives each result with rows.
     /// - Returns: The last result with rows or, without one, the last result. For a COPY, returns
     ///   as soon as the server accepts data.
     @discardableResult
-    func finish(_ text: String) throws -> PostgresResult {
+    func finish(_ text: String, each collect: (PostgresResult) -> Void = { _ in }) throws -> PostgresResult {
         var last: PostgresResult?
         var failure: PostgresError?
         var wait = PostgresAnswerWait(self, text)
@@ -138,7 +160,9 @@ extension PostgresConnection {
             case PGRES_COPY_IN:
                 try wait.finish()
                 return result
-            case PGRES_TUPLES_OK: last = result
+            case PGRES_TUPLES_OK:
+                collect(result)
+                last = result
             default: if last?.status != PGRES_TUPLES_OK { last = result }
             }
         }

@@ -27,6 +27,8 @@ struct Origin {
     /// The relationship to the containing objects, and that object by ordinal. New objects are
     /// inserted with this link; nil if they are linked later.
     var owners: (relationship: EntityLayout.Relationship, objects: [ObjectID?])?
+    /// The objects that are linked to the merged ones afterwards; nil if there are none.
+    var linkedNext: MergeRequest.LinkSources?
 
     /// Whether the objects are nested in others.
     var isNested: Bool { relationship != nil }

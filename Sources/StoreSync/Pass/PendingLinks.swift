@@ -86,7 +86,7 @@ extension StorePass {
     func settlePendingLinks() async throws {
         let pending = unresolved
         unresolved = []
-        guard let layout = transaction.model[SyncEntity.pendingLink.name], rules.relates else { return }
+        guard let layout = pendingLinks else { return }
         var obsolete: [ObjectID] = []
         var waiting: [EntityLayout.Relationship.ID: [Waiting]] = [:]
         if try await waitsForObjects() {
@@ -117,10 +117,15 @@ extension StorePass {
         hasPendingLinks = nil
     }
 
+    /// The entity of stored identifiers; nil if the pass neither stores nor links any.
+    var pendingLinks: EntityLayout? {
+        rules.relates ? transaction.model[SyncEntity.pendingLink.name] : nil
+    }
+
     /// Whether stored identifiers wait for their objects.
     func waitsForObjects() async throws -> Bool {
         if let hasPendingLinks { return hasPendingLinks }
-        guard let layout = transaction.model[SyncEntity.pendingLink.name], rules.relates else { return false }
+        guard let layout = pendingLinks else { return false }
         let found = try await transaction.count(StoreQuery(layout.name)) > 0
         hasPendingLinks = found
         return found

@@ -169,7 +169,11 @@ extension StorePass {
         guard case .except(let seen) = absent.objects, absent.predicate == .constant(true),
             layout.root == layout.index, state.counts.deletesNothing
         else { return true }
-        return try await transaction.count(StoreQuery(layout.name)) != seen.count
+        // The end of the pass asks whether identifiers wait.
+        let pending = hasPendingLinks == nil ? pendingLinks : nil
+        let counts = try await transaction.counts(of: [layout, pending].compactMap { $0.map { StoreQuery($0.name) } })
+        if pending != nil { hasPendingLinks = counts[1] > 0 }
+        return counts[0] != seen.count
     }
 
     /// Unlinks objects of the payload from objects that are about to be deleted.

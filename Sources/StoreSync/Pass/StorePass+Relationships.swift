@@ -61,7 +61,11 @@ extension StorePass {
     ) async throws -> MergedElements {
         try await merge(
             elements, of: links.group, by: links.relationship, links.origin,
-            owners: { links.result.rows[$0]?.object }, mayInsert: mayInsert)
+            owners: { links.result.rows[$0]?.object },
+            // New objects have no links.
+            linkedNext: elements.sources.contains { links.result.rows[$0.row]?.change != .inserted }
+                ? MergeRequest.LinkSources(links.relationship, objects: links.objects(of: elements.sources)) : nil,
+            mayInsert: mayInsert)
     }
 
     /// Merges the elements of a relationship.
@@ -69,10 +73,12 @@ extension StorePass {
     /// - Parameters:
     ///   - owners: Returns the object of a row of the group; nil if the elements are merged before
     ///     those objects.
+    ///   - linkedNext: The objects that are linked to the elements afterwards; nil for none.
     ///   - mayInsert: Returns whether the elements of a row may be inserted; nil if all may.
     func merge(
         _ elements: NestedElements, of group: MappedBatch.Group, by relationship: EntityLayout.Relationship,
-        _ outer: Origin, owners: ((Int) -> ObjectID?)? = nil, mayInsert: ((Int) -> Bool)? = nil
+        _ outer: Origin, owners: ((Int) -> ObjectID?)? = nil, 
+        linkedNext: MergeRequest.LinkSources? = nil, mayInsert: ((Int) -> Bool)? = nil
     ) async throws -> MergedElements {
         var elements = elements
         let rows = elements.owners
@@ -80,6 +86,7 @@ extension StorePass {
         (origin.relationship, origin.inverse) = (relationship, model.inverse(of: relationship))
         let elementIndices = rows.map { $0 < 0 ? 0 : outer.elementIndex(group.elementIndices[$0]) }
         origin.elementIndices = elementIndices
+        origin.linkedNext = linkedNext
         if let mayInsert { origin.mayInsert = { mayInsert(rows[$0]) } }
         if owners != nil, rules.isHookedWhereNested, let batch = elements.objects {
             let hooked = try await hook(batch, elements.json)

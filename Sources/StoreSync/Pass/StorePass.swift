@@ -202,7 +202,8 @@ final class StorePass {
         links += merge.early.sortedByKey.map(\.1.links)
         var policy = merge.origin.policy
         policy.updates = policy.updates && !merge.waitsForList
-        let request = MergeRequest(merge.records, matches: merge.matches, policy: policy)
+        var request = MergeRequest(merge.records, matches: merge.matches, policy: policy)
+        request.linkedNext = merge.origin.linkedNext
         if let known = merge.known, policy.updates {
             merge.result = try await mergeRest(
                 of: request, known, stating: merge.rows.records, merge.layout, linking: links,

@@ -52,6 +52,10 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
         try await base.count(query)
     }
 
+    func counts(of queries: [StoreQuery]) async throws -> [Int] {
+        try await base.counts(of: queries)
+    }
+
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link] {
         try await base.links(relationship, of: sources)
     }

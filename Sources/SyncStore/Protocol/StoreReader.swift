@@ -24,6 +24,15 @@ public protocol StoreReader: Sendable {
     /// - Throws: `RecordPredicateError` if the query does not fit the model.
     func count(_ query: StoreQuery) async throws -> Int
 
+    /// The numbers of objects that queries find, each as ``count(_:)``.
+    ///
+    /// A store on a server can answer all queries at once. By default, they are counted one after
+    /// the other.
+    ///
+    /// - Returns: One number for each query, in order.
+    /// - Throws: As ``count(_:)``.
+    func counts(of queries: [StoreQuery]) async throws -> [Int]
+
     /// The links of a relationship from the given objects.
     ///
     /// - Parameters:
@@ -34,4 +43,12 @@ public protocol StoreReader: Sendable {
     ///   targets' numbers.
     /// - Throws: `StoreError.relationshipOfOtherModel` for a relationship of another model.
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link]
+}
+
+extension StoreReader {
+    public func counts(of queries: [StoreQuery]) async throws -> [Int] {
+        var counts: [Int] = []
+        for query in queries { counts.append(try await count(query)) }
+        return counts
+    }
 }

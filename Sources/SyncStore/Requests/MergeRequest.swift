@@ -15,6 +15,17 @@ public struct MergeRequest: Sendable {
         case skipped
     }
 
+    /// Objects and one of their relationships.
+    public struct LinkSources: Sendable {
+        public let relationship: EntityLayout.Relationship
+        public let objects: [ObjectID]
+
+        public init(_ relationship: EntityLayout.Relationship, objects: [ObjectID]) {
+            self.relationship = relationship
+            self.objects = objects
+        }
+    }
+
     /// The records. Their cells hold values that the attributes accept.
     public var records: RecordBatch
     /// The match of each row of the batch; nil, the default, if every row matches by identity.
@@ -24,6 +35,9 @@ public struct MergeRequest: Sendable {
     /// Whether rows that an index or a constraint refuses are left out and reported in
     /// ``MergeRequest/Result/refused``; false by default, which makes them an error.
     public var setsRefusedAside = false
+    /// The objects whose links the caller states after the merge; nil, the default, for none. A
+    /// store on a server can read their links together with the merge.
+    public var linkedNext: LinkSources?
 
     /// Creates a request.
     ///

@@ -66,11 +66,7 @@ extension PostgresConnection: SQLReadingConnection {
         _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries, isReading: Bool
     ) throws -> [LinkBatch.Link] {
         let text = queries.links(relationship, isReading: isReading)
-        let result = try run(SQLStatementText(text, [.objects(sources)]))
-        return (0..<result.rowCount).compactMap { row in
-            guard let source = result.integer(row, 0), let target = result.integer(row, 1) else { return nil }
-            return LinkBatch.Link(source: source, target: target)
-        }
+        return try run(SQLStatementText(text, [.objects(sources)])).links
     }
 }
 #endif

@@ -14,19 +14,28 @@ struct PostgresLinking: SQLLinkWriter {
 
     private var schema: SQLSchema { queries.schema }
 
-    /// - Parameter kept: The links in the database that the transaction has removed.
+    /// - Parameters:
+    ///   - known: Links that were read before; nil for none.
+    ///   - kept: The links in the database that the transaction has removed.
     init(
-        _ batch: LinkBatch, without kept: SQLKeptLinks, queries: SQLQueries, connection: PostgresConnection
+        _ batch: LinkBatch, known: PostgresKnownLinks?, without kept: SQLKeptLinks, queries: SQLQueries,
+        connection: PostgresConnection
     ) throws {
         self.queries = queries
         self.batch = batch
         self.connection = connection
         let schema = queries.schema
-        let links = try connection.links(
-            batch.relationship, of: SQLLinkPlan.origins(of: batch, schema: schema), queries, isReading: false)
+        let origins = SQLLinkPlan.origins(of: batch, schema: schema)
+        let known = known.flatMap { $0.covers(origins, of: batch.relationship) ? $0 : nil }
+        let links =
+            try known?.links(of: origins)
+            ?? connection.links(batch.relationship, of: origins, queries, isReading: false)
         plan = try SQLLinkPlan(
             batch, schema: schema, links: kept.visible(links, of: batch.relationship, schema)
-        ) { entity, objects in try connection.objects(queries.existing(entity), among: objects) }
+        ) { entity, objects in
+            if let known, known.existing.isSuperset(of: objects), known.entity == entity { return Set(objects) }
+            return try connection.run(SQLStatementText(queries.existing(entity), [.objects(objects)])).objects
+        }
     }
 
     /// Writes the links, after a savepoint `sync_attempt`.
@@ -214,14 +223,6 @@ struct PostgresLinking: SQLLinkWriter {
 
     private func pairs(_ links: [LinkBatch.Link]) -> [SQLBinding] {
         [.objects(links.map(\.source)), .objects(links.map(\.target))]
-    }
-}
-
-extension PostgresConnection {
-    /// Returns the objects that a statement selects among those in its parameter.
-    fileprivate func objects(_ text: String, among objects: [ObjectID]) throws -> Set<ObjectID> {
-        let result = try run(SQLStatementText(text, [.objects(objects)]))
-        return Set((0..<result.rowCount).compactMap { result.integer($0, 0) })
     }
 }
 #endif

@@ -36,7 +36,8 @@ struct PostgresMerge {
     ) throws -> [ObjectID?] {
         let request = MergeRequest(records, policy: MergeRequest.Policy(inserts: false, updates: false))
         var waiting: SQLWaitingValues?
-        return try run(request, [], filling: nil, &waiting, connection, buffer).objects
+        var known: PostgresKnownLinks?
+        return try run(request, [], filling: nil, &waiting, &known, connection, buffer).objects
     }
 
     /// Merges the records of a request.
@@ -44,9 +45,11 @@ struct PostgresMerge {
     /// - Parameters:
     ///   - filling: The tables that the transaction fills; nil in a transaction that only reads.
     ///   - waiting: Receives the values that unique indexes refuse. Nil to refuse such rows.
+    ///   - known: Receives the links that the caller states next; nil if they were not read.
     func run(
         _ request: MergeRequest, _ links: [MergeRequest.InitialLinks], filling: PostgresFilling?,
-        _ waiting: inout SQLWaitingValues?, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
+        _ waiting: inout SQLWaitingValues?, _ known: inout PostgresKnownLinks?, _ connection: PostgresConnection,
+        _ buffer: PostgresCopyBuffer
     ) throws -> MergeRequest.Result {
         // A batch table has one target per row.
         let links = links.first
@@ -61,6 +64,7 @@ struct PostgresMerge {
                 longLimit: schema.dialect.longKeys?.limit ?? .max)
             if order.repeatsIdentity { throw StoreError.repeatedObject(entity: layout.name) }
             for (place, round) in order.rounds.enumerated() {
+                known = nil
                 if place == 0, inserts, let filling,
                     let numbers = try fill(reader, round, links, filling, connection, buffer)
                 {
@@ -82,9 +86,14 @@ struct PostgresMerge {
                 if let waiting, !waiting.isEmpty { task.waiting = waiting.objects(of: layout) }
                 do {
                     let isSmall = records.byteCount <= PostgresLiterals.byteLimit
-                    let answer = try send(
-                        statements.merge(task), reader, round.rows, extras, connection, isSmall ? nil : buffer)
-                    try take(answer, round, policy, into: &result)
+                    // The time that a message takes matters for a small batch.
+                    let next = isSmall ? request.linkedNext : nil
+                    let selections = next.map { PostgresKnownLinks.statements(for: $0, schema) } ?? []
+                    let answers = try send(
+                        [statements.merge(task)] + selections, reader, round.rows, extras, connection,
+                        isSmall ? nil : buffer)
+                    try take(answers[0], round, policy, into: &result)
+                    known = next.map { PostgresKnownLinks($0, answers.dropFirst()) }
                 } catch let error as PostgresError where error.isRefusal {
                     var refused = PostgresRefusedRows(
                         merge: self, reader: reader, round: round, task: task, request: request,
@@ -108,35 +117,47 @@ struct PostgresMerge {
     /// Writes rows into the batch's table, and merges them. After a deadlock or a serialization
     /// failure, only the merge is rolled back and tried again; the written rows stay.
     ///
-    /// - Parameter buffer: The buffer for a COPY; nil to send the rows with the statements.
+    /// - Parameters:
+    ///   - selections: The statement that merges, and those that read what the caller needs next.
+    ///   - buffer: The buffer for a COPY; nil to send the rows with the statements.
+    /// - Returns: The result of each selection.
     private func send(
-        _ merge: String, _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: PostgresBatch.Extras,
+        _ selections: [String], _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: PostgresBatch.Extras,
         _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer?
-    ) throws -> PostgresResult {
+    ) throws -> [PostgresResult] {
         let before = "\(PostgresMergeStatements.plansLookups); \(batch.preparation); "
-        let rest = "\(merge); RELEASE SAVEPOINT sync_merge; \(PostgresMergeStatements.plansAnything)"
+        let rest =
+            "\(selections.joined(separator: "; ")); RELEASE SAVEPOINT sync_merge; \(PostgresMergeStatements.plansAnything)"
         let after = "; SAVEPOINT sync_merge; \(rest)"
+        var answers: [PostgresResult] = []
         var attempt = 1
         do {
             if let buffer {
-                return try connection.copyIn(before + batch.copying(extras) + after) { writer in
+                try connection.copyIn(before + batch.copying(extras) + after, each: { answers.append($0) }) { writer in
                     try buffer.send(to: writer) { try batch.write(reader, rows, extras, to: buffer, endRow: $0) }
                 }
+            } else {
+                let literals = PostgresLiterals()
+                try batch.write(reader, rows, extras, to: literals)
+                try connection.execute(
+                    before + batch.inserting(literals.list, extras) + after,
+                    shown: before + batch.inserting("…", extras) + after
+                ) { answers.append($0) }
             }
-            let literals = PostgresLiterals()
-            try batch.write(reader, rows, extras, to: literals)
-            return try connection.execute(
-                before + batch.inserting(literals.list, extras) + after,
-                shown: before + batch.inserting("…", extras) + after)
         } catch let error as PostgresError where error.isConflict || error.isRefusal {
-            var error = error
-            while true {
+            var failure: PostgresError? = error
+            while let error = failure {
                 try connection.execute("ROLLBACK TO SAVEPOINT sync_merge")
                 guard error.isConflict, attempt < Self.attemptLimit else { throw error }
                 attempt += 1
-                do { return try connection.execute(rest) } catch let next as PostgresError { error = next }
+                answers = []
+                failure = nil
+                do { try connection.execute(rest) { answers.append($0) } } catch let next as PostgresError {
+                    failure = next
+                }
             }
         }
+        return answers
     }
 
     /// The name of the entity of an object.

@@ -2,6 +2,7 @@
 import OneWayPostgresClient
 import Foundation
 import SyncModel
+import SyncStore
 import SyncStoreSQL
 
 extension PostgresResult {
@@ -24,6 +25,19 @@ extension PostgresResult {
             case .date: Self.moment(bytes.bigEndianInteger)
             }
         } ?? .null
+    }
+
+    /// The pairs that the statement of `SQLQueries.links` selects.
+    var links: [LinkBatch.Link] {
+        (0..<rowCount).compactMap { row in
+            guard let source = integer(row, 0), let target = integer(row, 1) else { return nil }
+            return LinkBatch.Link(source: source, target: target)
+        }
+    }
+
+    /// The objects that the statement of `SQLQueries.existing` selects.
+    var objects: Set<ObjectID> {
+        Set((0..<rowCount).compactMap { integer($0, 0) })
     }
 
     /// The elements of a `bigint[]` in a text result; empty for null.

@@ -26,6 +26,8 @@ actor PostgresWorker: SQLWorker {
     private var lastCursor = 0
     /// The values that objects of the transaction wait for.
     private var waiting = SQLWaitingValues()
+    /// The links that the last merge read for the next statement about links.
+    private var knownLinks: PostgresKnownLinks?
     /// The links that the transaction has removed, in columns that do not accept null.
     private var keptLinks = SQLKeptLinks()
     /// Sends signs of life to the server while a transaction is open.
@@ -163,14 +165,12 @@ actor PostgresWorker: SQLWorker {
         let connection = try current()
         try checkDeletions(connection)
         // If nothing was changed, nobody needs to know of the commit, nor what became of it.
+        guard !roots.isEmpty else { return connection.endWithoutChanges() }
         let names = roots.sorted().map { schema.model.layouts[$0].name }
-        let number =
-            names.isEmpty
-            ? nil
-            : try connection.query(
-                "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text, pg_catalog.pg_notify($1, $2)",
-                [.text(settings.commitChannel), .text(PostgresCommitWatch.payload(names))]
-            ).text(0, 0)
+        let number = try connection.query(
+            "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text, pg_catalog.pg_notify($1, $2)",
+            [.text(settings.commitChannel), .text(PostgresCommitWatch.payload(names))]
+        ).text(0, 0)
         do { try connection.execute("COMMIT") } catch let error as PostgresError where error.isConnectionFailure {
             self.connection = nil
             guard let number else { return }
@@ -195,7 +195,7 @@ actor PostgresWorker: SQLWorker {
     /// Rolls the transaction back.
     func rollback() {
         endTransaction()
-        connection?.rollback()
+        if writes { connection?.rollback() } else { connection?.endWithoutChanges() }
         // The primary may be available again for the next transaction.
         if connection?.isClosed == true || connection?.isSubstitute == true { connection = nil }
     }
@@ -205,6 +205,7 @@ actor PostgresWorker: SQLWorker {
         selections.removeAll()
         filling.end()
         waiting = SQLWaitingValues()
+        knownLinks = nil
         keptLinks = SQLKeptLinks()
         signs?.cancel()
         signs = nil
@@ -253,9 +254,10 @@ actor PostgresWorker: SQLWorker {
         try? found.close(connection: connection)
     }
 
-    func count(_ query: StoreQuery) async throws -> Int {
-        let statement = try queries.count(query, objectSet: nil)
-        return try await perform { Int(try $0.run(statement).integer(0, 0) ?? 0) }
+    func counts(of queries: [StoreQuery]) async throws -> [Int] {
+        let statement = try self.queries.counts(of: queries)
+        let result = try await perform { try $0.run(statement) }
+        return queries.indices.map { Int(result.integer(0, $0) ?? 0) }
     }
 
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link] {
@@ -279,7 +281,8 @@ actor PostgresWorker: SQLWorker {
             // Taken out during the merge: a second reference would copy all of it.
             var values: SQLWaitingValues? = waiting
             waiting = SQLWaitingValues()
-            var result = try merge.run(request, links, filling: filling, &values, connection, buffer)
+            knownLinks = nil
+            var result = try merge.run(request, links, filling: filling, &values, &knownLinks, connection, buffer)
             waiting = values ?? SQLWaitingValues()
             // A removed link may still be in its column.
             if !keptLinks.isEmpty { result.noteLinked(result.isLinked.count) }
@@ -297,7 +300,7 @@ actor PostgresWorker: SQLWorker {
             for request in waiting.takeRequests(in: schema.model, rowCount: PostgresStore.batchRowCount) {
                 let merge = merge(into: try schema.model.layout(of: request))
                 var none: SQLWaitingValues?
-                refused += try merge.run(request, [], filling: nil, &none, connection, buffer).refused
+                refused += try merge.run(request, [], filling: nil, &none, &knownLinks, connection, buffer).refused
             }
             for refusal in refused {
                 let layout = try schema.model.layout(of: refusal.entity)
@@ -325,7 +328,8 @@ actor PostgresWorker: SQLWorker {
         try schema.model.check(batch.relationship)
         return try await perform { connection in
             func planned() throws -> PostgresLinking {
-                try PostgresLinking(batch, without: keptLinks, queries: queries, connection: connection)
+                try PostgresLinking(
+                    batch, known: knownLinks.take(), without: keptLinks, queries: queries, connection: connection)
             }
             var first: PostgresLinking? = try planned()
             if let plan = first?.plan, plan.isEmpty { return plan.result }
@@ -339,6 +343,7 @@ actor PostgresWorker: SQLWorker {
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         let entity = try schema.model.layout(of: query.entity).index
         return try await perform { connection in
+            knownLinks = nil
             // A failed attempt counts too.
             let before = try reportedDeletions.map { _ in try connection.deletedRowCount(schema) }
             let result = try connection.retrying {

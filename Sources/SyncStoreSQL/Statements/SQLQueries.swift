@@ -87,14 +87,29 @@ package struct SQLQueries: Sendable {
 
     /// The statement that counts the objects of a query.
     package func count(_ query: StoreQuery, objectSet: Int64?) throws -> SQLStatementText {
+        var parameters = SQLParameters(schema.dialect)
+        let text = try count(query, objectSet: objectSet, &parameters)
+        return SQLStatementText(text, parameters.bindings)
+    }
+
+    /// The statement that counts the objects of each query, one column for each. It needs a
+    /// dialect without sets of excluded objects.
+    package func counts(of queries: [StoreQuery]) throws -> SQLStatementText {
+        var parameters = SQLParameters(schema.dialect)
+        let terms = try queries.map { "(\(try count($0, objectSet: nil, &parameters)))" }
+        return SQLStatementText("SELECT \(terms.joined(separator: ", "))", parameters.bindings)
+    }
+
+    private func count(
+        _ query: StoreQuery, objectSet: Int64?, _ parameters: inout SQLParameters
+    ) throws -> String {
         let layout = try schema.model.layout(of: query.entity)
         // The ordering does not affect the number, but its names are verified.
         for ordering in query.ordering { _ = try ordering.bound(to: layout, in: schema.model) }
-        guard query.limit != nil || query.offset > 0 else {
-            return try select("count(*)", query, layout: layout, objectSet: objectSet, isOrdered: false)
-        }
-        let inner = try select("1", query, layout: layout, objectSet: objectSet, isOrdered: false)
-        return SQLStatementText("SELECT count(*) FROM (\(inner.text)) s", inner.bindings)
+        let isWhole = query.limit == nil && query.offset == 0
+        let counted = try select(
+            isWhole ? "count(*)" : "1", query, layout: layout, objectSet: objectSet, isOrdered: false, &parameters)
+        return isWhole ? counted : "SELECT count(*) FROM (\(counted)) s"
     }
 
     // MARK: Selections
@@ -179,25 +194,42 @@ package struct SQLQueries: Sendable {
     private func select(
         _ terms: String, _ query: StoreQuery, layout: EntityLayout, objectSet: Int64?, isOrdered: Bool
     ) throws -> SQLStatementText {
+        var parameters = SQLParameters(schema.dialect)
+        let text = try select(
+            terms, query, layout: layout, objectSet: objectSet, isOrdered: isOrdered, &parameters)
+        return SQLStatementText(text, parameters.bindings)
+    }
+
+    private func select(
+        _ terms: String, _ query: StoreQuery, layout: EntityLayout, objectSet: Int64?, isOrdered: Bool,
+        _ parameters: inout SQLParameters
+    ) throws -> String {
         let predicate = try query.predicate.bound(to: layout, in: schema.model)
         let ordering = try query.ordering.map { try $0.bound(to: layout, in: schema.model) }
-        var writer = SQLPredicate(schema, after: SQLParameters(schema.dialect))
+        var writer = SQLPredicate(schema, after: parameters)
         let conditions = conditions(predicate, query.objects, of: layout, objectSet: objectSet, &writer)
         var text = "SELECT \(terms) FROM \(schema.relation(schema.table(of: layout.index))) t"
         if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
         if isOrdered { text += " ORDER BY \(writer.order(ordering, entity: layout.index, alias: "t"))" }
         text += page(limit: query.limit, offset: query.offset, &writer.parameters)
-        return SQLStatementText(text, writer.parameters.bindings)
+        parameters = writer.parameters
+        return text
     }
 
     // MARK: Links
 
     /// The statement that reads pairs of a relationship's sources and targets, the targets of a
-    /// source in order. Its only parameter is the rows to start from.
+    /// source in order.
     ///
-    /// - Parameter isReading: Whether to leave out targets of entities that the model does not
-    ///   have. A change of links takes them into account.
-    package func links(_ relationship: EntityLayout.Relationship, isReading: Bool = false) -> String {
+    /// - Parameters:
+    ///   - isReading: Whether to leave out targets of entities that the model does not have. A
+    ///     change of links takes them into account.
+    ///   - rows: The expression for the rows to start from; nil, the default, for the statement's
+    ///     only parameter.
+    package func links(
+        _ relationship: EntityLayout.Relationship, isReading: Bool = false, of rows: String? = nil
+    ) -> String {
+        func isRow(_ expression: String) -> String { self.isRow(expression, among: rows) }
         let row = "t.\(schema.rowColumn)"
         let isOrdered = relationship.isOrdered
         func known(_ target: String) -> String { isReading ? schema.knownCondition(relationship, target) : "" }
@@ -220,16 +252,20 @@ package struct SQLQueries: Sendable {
         }
     }
 
-    /// The statement that selects the objects of an entity among the rows in its only parameter.
-    package func existing(_ entity: Int) -> String {
+    /// The statement that selects the objects of an entity among rows.
+    ///
+    /// - Parameter rows: The expression for the rows; nil, the default, for the statement's only
+    ///   parameter.
+    package func existing(_ entity: Int, of rows: String? = nil) -> String {
         let condition = schema.entityCondition(entity, alias: "t").map { " AND \($0)" } ?? ""
         return "SELECT t.\(schema.rowColumn) FROM \(schema.relation(schema.table(of: entity))) t "
-            + "WHERE \(isRow("t.\(schema.rowColumn)"))\(condition)"
+            + "WHERE \(isRow("t.\(schema.rowColumn)", among: rows))\(condition)"
     }
 
-    /// The condition that a row is among the rows in the statement's only parameter.
-    private func isRow(_ expression: String) -> String {
-        schema.dialect.isObject(expression, among: schema.dialect.placeholder(1, for: .objects([])))
+    /// The condition that a row is among others; if they are nil, those in the statement's only
+    /// parameter.
+    private func isRow(_ expression: String, among rows: String?) -> String {
+        schema.dialect.isObject(expression, among: rows ?? schema.dialect.placeholder(1, for: .objects([])))
     }
 
     /// Any number of row numbers as a JSON array, for a single parameter.

@@ -86,7 +86,11 @@ package final class SQLTransaction<Worker: SQLWorker>: MergeRequest.InitialLinks
     }
 
     package func count(_ query: StoreQuery) async throws -> Int {
-        try await checked().count(query)
+        try await counts(of: [query])[0]
+    }
+
+    package func counts(of queries: [StoreQuery]) async throws -> [Int] {
+        try await checked().counts(of: queries)
     }
 
     package func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch

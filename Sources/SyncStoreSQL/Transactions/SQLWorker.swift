@@ -26,7 +26,7 @@ package protocol SQLWorker: Actor {
     func openSelection(_ selection: BoundSelection, count: Int) async throws -> (RecordBatch, cursor: Int?)
     /// Reads the next rows of a selection; none after the last.
     func nextRows(_ cursor: Int, count: Int) async throws -> RecordBatch
-    func count(_ query: StoreQuery) async throws -> Int
+    func counts(of queries: [StoreQuery]) async throws -> [Int]
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link]
     func find(_ records: RecordBatch) async throws -> [ObjectID?]
     func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result

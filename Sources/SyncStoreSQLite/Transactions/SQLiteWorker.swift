@@ -235,12 +235,14 @@ actor SQLiteWorker: SQLWorker {
         selections.removeAll()
     }
 
-    func count(_ query: StoreQuery) throws -> Int {
+    func counts(of queries: [StoreQuery]) throws -> [Int] {
         let connection = try opened()
         return try interruptible {
-            try connection.withObjectSet(of: query) { objectSet in
-                let statement = try queries.count(query, objectSet: objectSet)
-                return Int(try connection.integer(statement.text, statement.bindings) ?? 0)
+            try queries.map { query in
+                try connection.withObjectSet(of: query) { objectSet in
+                    let statement = try self.queries.count(query, objectSet: objectSet)
+                    return Int(try connection.integer(statement.text, statement.bindings) ?? 0)
+                }
             }
         }
     }

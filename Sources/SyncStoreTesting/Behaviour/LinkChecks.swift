@@ -12,6 +12,7 @@ enum LinkChecks {
         ("links are added and retained", modes),
         ("a one-to-one relationship has one object at either end", oneToOne),
         ("a relationship that is its own inverse", symmetric),
+        ("links that a merge announces count from the moment they are made", announced),
         ("what does not exist, or is named twice, is passed over", unknown),
     ]
 
@@ -165,6 +166,54 @@ enum LinkChecks {
             try await transaction.tie("Person", people[1], "friends", [])
             try expect(try await transaction.targets("Person", people[0], "friends"), [people[2]], "friends left")
         }
+    }
+
+    private static func announced(_ store: any Store) async throws {
+        for (name, destination) in [("notes", "Note"), ("tags", "Tag"), ("friends", "Person"), ("company", "Company")] {
+            // A company cannot be deleted while it has people.
+            for change in ["none", "links", "removal", "transaction"] where (name, change) != ("company", "removal") {
+                let place = "\(name) after a change of kind \(change)"
+                let (people, targets) = try await store.transaction { transaction in
+                    let people = try await transaction.put("Person", ["id": 1], ["id": 2]).ids
+                    let targets = try await transaction.put(
+                        destination, key(of: destination, 11), key(of: destination, 12)
+                    ).ids
+                    for person in people { try await transaction.tie("Person", person, name, []) }
+                    try await transaction.tie("Person", people[0], name, [targets[0]])
+                    return (people, targets)
+                }
+                @Sendable func announce(_ transaction: any StoreTransaction) async throws {
+                    let rows = [key(of: destination, 11), key(of: destination, 12)]
+                    var request = MergeRequest(
+                        try ConformanceModel.batch(destination, rows, of: transaction.model))
+                    request.linkedNext = MergeRequest.LinkSources(
+                        try transaction.relationship("Person", name), objects: people + [4711])
+                    _ = try await transaction.merge(request)
+                }
+                if change == "transaction" { try await store.transaction { try await announce($0) } }
+                try await store.transaction { transaction in
+                    if change != "transaction" { try await announce(transaction) }
+                    switch change {
+                    case "links": try await transaction.tie("Person", people[0], name, [])
+                    case "removal":
+                        _ = try await transaction.remove(
+                            StoreQuery(destination, objects: .only([targets[0]])), reportsKeys: false)
+                    default: break
+                    }
+                    var links = LinkBatch(try transaction.relationship("Person", name), mode: .replace)
+                    links.append(people[0], to: [targets[1]])
+                    links.append(people[1], to: [])
+                    links.append(4711, to: [targets[1]])
+                    try expect(try await transaction.link(links).changed, [people[0]], "the sources that changed: \(place)")
+                    try expect(try await transaction.targets("Person", people[0], name), [targets[1]], "\(place)")
+                    try expect(try await transaction.link(links).changed, [], "the second time: \(place)")
+                }
+            }
+        }
+    }
+
+    private static func key(of entity: String, _ number: Int64) -> [String: AttributeValue] {
+        entity == "Tag" ? ["name": .string("\(number)")] : ["id": .int(number)]
     }
 
     private static func unknown(_ store: any Store) async throws {

@@ -1,0 +1,55 @@
+#if Postgres
+import JSONMapper
+import OneWayPostgresTestSupport
+import OneWayTestLimits
+import StoreSync
+import SyncModel
+import SyncStorePostgres
+import Testing
+
+/// How many messages of a sync wait for the server's answer, each for a round trip.
+@Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .endsInTime)
+struct PostgresMessageTests {
+    /// Children that belong to one parent or to several, with and without an order.
+    private static let relationships: [String: SyncRelationship] = [
+        "owned": SyncRelationship("notes", toMany: "Note", inverse: "user"),
+        "shared": SyncRelationship("notes", toMany: "Note"),
+        "ordered": SyncRelationship("notes", toOrdered: "Note"),
+    ]
+
+    @Test(arguments: relationships.keys.sorted())
+    func anUnchangedSyncWaitsForFourAnswers(kind: String) async throws {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                Self.relationships[kind] ?? SyncRelationship("notes", toMany: "Note")
+            }
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                if kind == "owned" { SyncRelationship("user", toOne: "User", inverse: "notes") }
+            }
+            SyncEntity.pendingLink
+        }
+        let server = try await PostgresServer(.init(configuration: ["log_statement": "all"]))
+        // On a slow machine, signs of life would count.
+        var options = PostgresStore.Options()
+        options.silenceLimit = .seconds(3600)
+        let store = try await PostgresStore(exactly: model, at: server.url(), options: options)
+        let json = try JSONStore(store, mapper: RecordMapper(model))
+        // Each fourth user has no notes.
+        let users = (0..<50).map { id in
+            let notes = (0..<id % 4).map { #"{"id":\#(id * 10 + $0)}"# }.joined(separator: ",")
+            return #"{"id":\#(id),"name":"user \#(id)","notes":[\#(notes)]}"#
+        }
+        let payload = JSONSource.bytes(Array("[\(users.joined(separator: ","))]".utf8))
+        try await json.sync(payload, into: "User")
+        // The server may log the end later: it is not waited for.
+        let before = try server.statementCount(without: "COMMIT")
+        #expect(try await json.sync(payload, into: "User").isUnchanged)
+        // The beginning, the users, their notes and links, the counts.
+        #expect(try server.statementCount(without: "COMMIT") - before == 4)
+        await server.close()
+    }
+}
+#endif
