@@ -59,8 +59,10 @@ import Testing
     @Test(arguments: [false, true])
     func noCallRunsAfterTheLeaseWasReturnedWhoeverElseWaits(isCancelled: Bool) async throws {
         let gate = Gate()
+        let cancelled = EventLog<Bool>()
         let processor = ScriptedProcessor(source: (0..<20).map { TestItem("\($0)") }) { call in
-            if case .content = call { await gate.passUncancelled() }
+            guard case .content = call else { return }
+            await withTaskCancellationHandler { await gate.passUncancelled() } onCancel: { cancelled.append(true) }
         }
         let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: 2))
         let lease = ScriptedLease(clock: clock)
@@ -76,6 +78,8 @@ import Testing
         }
         try await gate.waitForArrivals(2)
         if isCancelled { holder.cancel() }
+        // The lease is being returned, and waits for the calls.
+        try await cancelled.wait(for: true, count: 2)
         for _ in 0..<100 { await Task.yield() }
         #expect(lease.holder != nil)
         gate.open()

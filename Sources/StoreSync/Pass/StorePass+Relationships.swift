@@ -77,7 +77,7 @@ extension StorePass {
     ///   - mayInsert: Returns whether the elements of a row may be inserted; nil if all may.
     func merge(
         _ elements: NestedElements, of group: MappedBatch.Group, by relationship: EntityLayout.Relationship,
-        _ outer: Origin, owners: ((Int) -> ObjectID?)? = nil, 
+        _ outer: Origin, owners: ((Int) -> ObjectID?)? = nil,
         linkedNext: MergeRequest.LinkSources? = nil, mayInsert: ((Int) -> Bool)? = nil
     ) async throws -> MergedElements {
         var elements = elements

@@ -46,6 +46,9 @@ public protocol StoreReader: Sendable {
 }
 
 extension StoreReader {
+    /// Counts the objects of queries, one query after the other.
+    ///
+    /// - Throws: As ``count(_:)``.
     public func counts(of queries: [StoreQuery]) async throws -> [Int] {
         var counts: [Int] = []
         for query in queries { counts.append(try await count(query)) }

@@ -17,9 +17,12 @@ public struct MergeRequest: Sendable {
 
     /// Objects and one of their relationships.
     public struct LinkSources: Sendable {
+        /// The relationship, from the layout of the objects' entity.
         public let relationship: EntityLayout.Relationship
+        /// The objects, in any order. Numbers without an object are ignored.
         public let objects: [ObjectID]
 
+        /// Creates objects with a relationship.
         public init(_ relationship: EntityLayout.Relationship, objects: [ObjectID]) {
             self.relationship = relationship
             self.objects = objects

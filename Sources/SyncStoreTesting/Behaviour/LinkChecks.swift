@@ -204,7 +204,8 @@ enum LinkChecks {
                     links.append(people[0], to: [targets[1]])
                     links.append(people[1], to: [])
                     links.append(4711, to: [targets[1]])
-                    try expect(try await transaction.link(links).changed, [people[0]], "the sources that changed: \(place)")
+                    try expect(
+                        try await transaction.link(links).changed, [people[0]], "the sources that changed: \(place)")
                     try expect(try await transaction.targets("Person", people[0], name), [targets[1]], "\(place)")
                     try expect(try await transaction.link(links).changed, [], "the second time: \(place)")
                 }
