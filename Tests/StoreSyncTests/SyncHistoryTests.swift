@@ -270,8 +270,10 @@ import Testing
         let clock = ManualClock()
         let (store, _) = try busy(SyncHistory(cancellationLimit: .zero))
         let notes = json("[]")
-        let cancelled = Task { try await store.sync(notes, into: "Note") }
-        cancelled.cancel()
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await store.sync(notes, into: "Note")
+        }
         await #expect(throws: CancellationError.self) { try await cancelled.value }
         let lease = ScriptedLease(clock: clock)
         let json = json(#"[{"id": 1}]"#)
