@@ -62,7 +62,11 @@ import Testing
         let cancelled = EventLog<Bool>()
         let processor = ScriptedProcessor(source: (0..<20).map { TestItem("\($0)") }) { call in
             guard case .content = call else { return }
-            await withTaskCancellationHandler { await gate.passUncancelled() } onCancel: { cancelled.append(true) }
+            await withTaskCancellationHandler {
+                await gate.passUncancelled()
+            } onCancel: {
+                cancelled.append(true)
+            }
         }
         let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: 2))
         let lease = ScriptedLease(clock: clock)

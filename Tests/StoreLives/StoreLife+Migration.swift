@@ -133,7 +133,9 @@ extension StoreLife {
         let name = SyncEntity.pendingLink.name
         for stored in try await former.store.records(StoreQuery(name)) {
             var record = Record(of: try store.store.model.layout(of: name))
-            for attribute in ["relationship", "objectKey", "targets"] { record[attribute] = stored.record[attribute] }
+            for attribute in ["relationship", "position", "identifier", "objectKey"] {
+                record[attribute] = stored.record[attribute]
+            }
             guard case .string(let relationship) = stored.record["relationship"],
                 case .int(let object) = stored.record["object"]
             else { continue }

@@ -16,13 +16,52 @@ import Testing
         try await world.sync(#"[{"id":1,"company_id":7},{"id":2,"company_id":8}]"#)
         #expect(try await world.column("id", where: "company != null") == [])
         #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 2)
-        // Of the object and of what it names: JSON arrays.
+        // JSON: of the object an array, of what it names the identifier.
         #expect(try await world.column("objectKey", of: "SyncPendingLink") == ["[1]", "[2]"])
-        #expect(try await world.column("targets", of: "SyncPendingLink") == ["[[0,7]]", "[[0,8]]"])
+        #expect(try await world.column("identifier", of: "SyncPendingLink") == ["7", "8"])
         try await world.sync(#"[{"id":7}]"#, into: "Company")
         #expect(try await world.column("id", where: "company.id == 7") == [1])
         try await world.sync(#"[{"id":7},{"id":8}]"#, into: "Company")
         #expect(try await world.column("id", where: "company.id == 8") == [2])
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
+    }
+
+    /// Note 7 states another owner, which says nothing about note 8.
+    @Test func eachIdentifierOfAListWaitsForItself() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"notes_ids":[7,8,9]},{"id":2}]"#)
+        #expect(try await world.column("position", of: "SyncPendingLink") == [0, 1, 2])
+        try await world.sync(#"[{"id":7,"user_id":2}]"#, into: "Note")
+        #expect(try await world.column("id", of: "Note", where: "user.id == 2") == [7])
+        #expect(try await world.column("identifier", of: "SyncPendingLink") == ["8", "9"])
+        try await world.sync(#"[{"id":7,"user_id":2},{"id":9}]"#, into: "Note")
+        #expect(try await world.column("id", of: "Note", where: "user.id == 1") == [9])
+        #expect(try await world.column("identifier", of: "SyncPendingLink") == ["8"])
+    }
+
+    /// A list that becomes shorter leaves none of its identifiers.
+    @Test func aListOfIdentifiersIsRememberedAnew() async throws {
+        let world = try SyncWorld()
+        let lists: [(String, [AttributeValue])] = [
+            ("[7,8,9]", [0, 1, 2]), ("[9,8]", [0, 1]), ("[8]", [0]), ("[]", []),
+        ]
+        for (identifiers, positions) in lists {
+            try await world.sync(#"[{"id":1,"notes_ids":\#(identifiers)}]"#)
+            let stored = try await world.column("identifier", of: "SyncPendingLink")
+            #expect(try await world.column("position", of: "SyncPendingLink") == positions)
+            #expect(Set(stored.map { "\($0)" }).count == positions.count)
+        }
+    }
+
+    /// The deletion of a source ends the wait, whoever deletes it.
+    @Test func anObjectThatIsDeletedWaitsForNothing() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"company_id":7},{"id":2,"company_id":8}]"#)
+        try await world.sync(#"[{"id":2,"company_id":8}]"#)
+        #expect(try await world.column("identifier", of: "SyncPendingLink") == ["8"])
+        let all = StoreQuery("User")
+        try await world.store.transaction { _ = try await $0.remove(all) }
+        try await world.sync(#"[{"id":8}]"#, into: "Company")
         #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
     }
 

@@ -256,7 +256,7 @@ import Testing
         let resolution = world.state.deferred.resolved(
             [links.relationship.id: found], world.state.rules, in: world.mapper.model)
         #expect(resolution.batches.map(\.targets) == (linked.isEmpty ? [] : [linked]))
-        #expect(resolution.pending.flatMap(\.link.targets).count == pending)
+        #expect(resolution.pending.targets.values.joined().count == pending)
         world.state.endChange()
         #expect(!world.state.deferred.isEmpty)
     }

@@ -16,8 +16,17 @@ import Testing
             Self.lines(SyncEntity.pass) == [
                 "SyncPass by number", "number int64, mandatory", "name string, mandatory", "entity string",
                 "started date", "finished date", "seconds double", "status string", "inserted int64",
-                "updated int64", "unchanged int64", "deleted int64", "withheld int64", "rejected int64",
+                "updated int64", "unchanged int64", "deleted int64", "kept int64", "rejected int64",
                 "pages int64", "bytes int64", "error string",
+            ])
+    }
+
+    @Test func pendingLinksStayReadable() {
+        #expect(
+            Self.lines(SyncEntity.pendingLink) == [
+                "SyncPendingLink by relationship, object, position", "relationship string, mandatory",
+                "object int64, mandatory", "position int64, mandatory", "identifier string, mandatory",
+                "objectKey string",
             ])
     }
 

@@ -67,7 +67,8 @@ struct PostgresRepairTests {
                 var link = Record(of: try transaction.model.layout(of: "SyncPendingLink"))
                 link["relationship"] = .string(name)
                 link["object"] = 1
-                link["targets"] = "[]"
+                link["position"] = 0
+                link["identifier"] = "1"
                 _ = try await transaction.insert(link)
             }
         }

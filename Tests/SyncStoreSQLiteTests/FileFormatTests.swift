@@ -103,7 +103,7 @@ import Testing
         for sql in [
             "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name",
             "SELECT format || ' ' || model_version || description || note FROM _sync_schema",
-            "SELECT relationship || object || objectKey || targets FROM _sync_pending_links",
+            "SELECT relationship || object || objectKey || position || identifier FROM _sync_pending_links",
         ] {
             #expect(try texts(sql, at: path("fresh.sqlite")) == texts(sql, at: original), "\(sql)")
         }

@@ -84,7 +84,7 @@ extension SyncHistory.Pass {
         counts.updated = number("updated") ?? 0
         counts.unchanged = number("unchanged") ?? 0
         counts.deleted = number("deleted") ?? 0
-        counts.kept = number("withheld") ?? 0
+        counts.kept = number("kept") ?? 0
     }
 
     /// Writes the pass into a record, apart from its number.
@@ -99,7 +99,7 @@ extension SyncHistory.Pass {
         record["updated"] = .int(Int64(counts.updated))
         record["unchanged"] = .int(Int64(counts.unchanged))
         record["deleted"] = .int(Int64(counts.deleted))
-        record["withheld"] = .int(Int64(counts.kept))
+        record["kept"] = .int(Int64(counts.kept))
         record["rejected"] = .int(Int64(rejectedCount))
         record["pages"] = pageCount.map { .int(Int64($0)) } ?? .null
         record["bytes"] = byteCount.map { .int(Int64($0)) } ?? .null

@@ -33,16 +33,16 @@ struct RefillNote: Sendable {
         self.properties = properties
     }
 
-    /// Whether a record of a pending link is a note.
-    static func isNote(_ record: Record) -> Bool {
-        if case .string(let name) = record["relationship"] { name.hasPrefix(prefix) } else { false }
+    /// Whether a pending link of a relationship is a note.
+    static func isNote(_ relationship: String) -> Bool {
+        relationship.hasPrefix(prefix)
     }
 
     /// Whether a store has a note with all properties, or has no place for notes.
     func isKept(in store: any Store) async throws -> Bool {
         guard let layout = store.model[SyncEntity.pendingLink.name] else { return true }
         let stored = try await store.read { [key] in try await $0.record(layout.name, key: key) }
-        guard case .string(let text)? = stored?.record["targets"],
+        guard case .string(let text)? = stored?.record["identifier"],
             case .array(let elements)? = try? JSONValue(parsing: text)
         else { return false }
         let kept = elements.compactMap { if case .string(let property) = $0 { property } else { nil } }
@@ -59,9 +59,10 @@ struct RefillNote: Sendable {
         var record = Record(of: layout)
         record["relationship"] = .string(name)
         record["object"] = .int(0)
-        record["targets"] = .string(String(decoding: writer.bytes, as: UTF8.self))
+        record["position"] = .int(0)
+        record["identifier"] = .string(String(decoding: writer.bytes, as: UTF8.self))
         try await transaction.insert(record)
     }
 
-    private var key: Record.Key { .identity([.string(name), .int(0)]) }
+    private var key: Record.Key { .identity([.string(name), .int(0), .int(0)]) }
 }

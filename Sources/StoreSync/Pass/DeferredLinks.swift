@@ -15,10 +15,10 @@ struct DeferredLinks {
 
     /// One relationship of one object.
     struct Place {
-        let relationship: EntityLayout.Relationship
+        let relationship: EntityLayout.Relationship.ID
         let source: ObjectID
-        /// The name of the source's entity.
-        let entity: String
+        /// The index of the source's entity.
+        let entity: Int
         /// The index of the element in the payload.
         let elementIndex: Int
 
@@ -26,18 +26,22 @@ struct DeferredLinks {
     }
 
     /// The targets that the payload states for a place.
-    struct Statement {
+    private struct Statement {
         let place: Place
-        let targets: [Target]
+        /// The indices in `targets`.
+        let targets: Range<Int>
         /// Whether a part of the value could not be read. In this case, nothing is unlinked.
         let isIncomplete: Bool
+        /// Whether the statement is made before those that came earlier.
+        let isMadeFirst: Bool
+        /// Whether a later statement has replaced this one.
+        var isReplaced = false
     }
 
-    /// The statement that counts about each relationship of each object, in the order of the
-    /// payload. A statement that a later one replaced is nil.
-    private var stated: [Statement?] = []
-    /// Whether each statement is made before those that came earlier.
-    private var isMadeFirst: [Bool] = []
+    /// The statements about relationships of objects, in the order of the payload.
+    private var stated: [Statement] = []
+    /// The targets of all statements.
+    private var targets: [Target] = []
     /// The identifiers that name no object, by relationship; one row for each.
     private(set) var unknown: [EntityLayout.Relationship.ID: RecordBatch] = [:]
     /// The index in `stated` of each relationship and source.
@@ -57,18 +61,18 @@ struct DeferredLinks {
     /// Whether no statement waits for the end.
     var isEmpty: Bool { stated.isEmpty }
 
-    /// The statements in the order in which they are to be made.
-    var statements: [Statement] {
-        let first = stated.indices.reversed().filter { isMadeFirst[$0] }
-        return (first + stated.indices.filter { !isMadeFirst[$0] }).compactMap { stated[$0] }
+    /// The indices of the statements in the order in which they are to be made.
+    private var order: [Int] {
+        let counting = stated.indices.filter { !stated[$0].isReplaced }
+        return counting.reversed().filter { stated[$0].isMadeFirst } + counting.filter { !stated[$0].isMadeFirst }
     }
 
     /// The latest statements that name objects which the end of the pass may delete, in the order
     /// of the payload.
     var named: [Named] {
         namedObjects.values.sorted {
-            ($0.place.elementIndex, $0.place.relationship.id, $0.place.source)
-                < ($1.place.elementIndex, $1.place.relationship.id, $1.place.source)
+            ($0.place.elementIndex, $0.place.relationship, $0.place.source)
+                < ($1.place.elementIndex, $1.place.relationship, $1.place.source)
         }
     }
 
@@ -93,19 +97,18 @@ struct DeferredLinks {
 
     /// Whether a deferred statement about a relationship of a source names unknown objects.
     func lacksObjects(of source: ObjectID, _ relationship: EntityLayout.Relationship) -> Bool {
-        guard !indices.isEmpty, let index = indices[RelationshipSource(relationship, of: source)],
-            let statement = stated[index]
-        else { return false }
-        return statement.targets.contains { if case .unknown = $0 { true } else { false } }
+        guard !indices.isEmpty, let index = indices[RelationshipSource(relationship.id, of: source)] else {
+            return false
+        }
+        return targets[stated[index].targets].contains { if case .unknown = $0 { true } else { false } }
     }
 
     /// Removes the deferred statement about a relationship of a source.
     mutating func forget(_ source: ObjectID, _ relationship: EntityLayout.Relationship) {
-        if !namedObjects.isEmpty { namedObjects[RelationshipSource(relationship, of: source)] = nil }
-        guard !indices.isEmpty,
-            let index = indices.removeValue(forKey: RelationshipSource(relationship, of: source))
-        else { return }
-        stated[index] = nil
+        let place = RelationshipSource(relationship.id, of: source)
+        if !namedObjects.isEmpty { namedObjects[place] = nil }
+        guard !indices.isEmpty, let index = indices.removeValue(forKey: place) else { return }
+        stated[index].isReplaced = true
     }
 
     /// Defers the links of a source. An earlier statement must have been forgotten.
@@ -121,20 +124,26 @@ struct DeferredLinks {
     mutating func add(
         _ place: Place, to targets: [Target], of batch: RecordBatch?, isIncomplete: Bool, laterCounts: Bool
     ) {
-        var targets = targets
+        let start = self.targets.count
         if let batch {
-            let id = place.relationship.id
-            var unknown = self.unknown.removeValue(forKey: id) ?? batch.emptied
-            targets = targets.map { target in
-                guard case .unknown(let row) = target else { return target }
+            var unknown = self.unknown.removeValue(forKey: place.relationship) ?? batch.emptied
+            for target in targets {
+                guard case .unknown(let row) = target else {
+                    self.targets.append(target)
+                    continue
+                }
                 unknown.append(row: row, of: batch)
-                return .unknown(unknown.count - 1)
+                self.targets.append(.unknown(unknown.count - 1))
             }
-            self.unknown[id] = unknown
+            self.unknown[place.relationship] = unknown
+        } else {
+            self.targets += targets
         }
         indices[place.id] = stated.count
-        isMadeFirst.append(!laterCounts)
-        stated.append(Statement(place: place, targets: targets, isIncomplete: isIncomplete))
+        stated.append(
+            Statement(
+                place: place, targets: start..<self.targets.count, isIncomplete: isIncomplete, isMadeFirst: !laterCounts
+            ))
     }
 
     // MARK: The end
@@ -143,9 +152,10 @@ struct DeferredLinks {
     struct Resolution {
         /// The links to make, in order.
         var batches: [LinkBatch] = []
-        /// The statements with identifiers that still name no object, in order, with those
-        /// identifiers.
-        var pending: [(place: Place, link: PendingLink)] = []
+        /// The identifiers that still name no object.
+        var pending = PendingLinks()
+        /// The number of these identifiers, with the first place, by entity and relationship.
+        var unknown: [(place: Place, count: Int)] = []
     }
 
     /// Returns the links to make, in the order of the payload.
@@ -155,46 +165,52 @@ struct DeferredLinks {
         _ found: [EntityLayout.Relationship.ID: [ObjectID?]], _ rules: SyncRules, in model: DataModel
     ) -> Resolution {
         var resolution = Resolution()
+        let identifiers = unknown.mapValues(\.identifiers)
+        var counts: [RelationshipSource: Int] = [:]
         var batch: LinkBatch?
         // The relationships for which a deferred statement was made; a relationship and its inverse
         // are represented by the lower identifier. Later statements are made again.
         var repeated: Set<EntityLayout.Relationship.ID> = []
-        for statement in statements {
-            let relationship = statement.place.relationship
-            let objects = found[relationship.id] ?? []
+        for index in order {
+            let statement = stated[index]
+            let (id, source) = (statement.place.relationship, statement.place.source)
+            let relationship = model.relationship(id)
+            let mode = rules.mode(of: relationship)
             var isNew = false
+            var unknownCount = 0
             var targets: [ObjectID] = []
-            var unknown: [(position: Int, row: Int)] = []
-            for (position, target) in statement.targets.enumerated() {
+            for (position, target) in self.targets[statement.targets].enumerated() {
                 switch target {
                 case .object(let object): targets.append(object)
                 case .unknown(let row):
-                    guard let object = objects[row] else {
-                        unknown.append((position, row))
+                    if let object = found[id]?[row] {
+                        isNew = true
+                        targets.append(object)
                         continue
                     }
-                    isNew = true
-                    targets.append(object)
+                    unknownCount += 1
+                    guard mode != .retain, let identifier = identifiers[id]?[row] else { continue }
+                    resolution.pending.add(
+                        PendingLinks.Target(object: source, position: position, identifier: identifier), of: id)
                 }
             }
-            if !unknown.isEmpty, let identifiers = self.unknown[relationship.id] {
-                resolution.pending.append(
-                    (statement.place, PendingLink(statement, unknown, of: identifiers, in: model)))
+            if unknownCount > 0 {
+                let kind = RelationshipSource(id, of: ObjectID(statement.place.entity))
+                let known = counts[kind] ?? resolution.unknown.count
+                if known == resolution.unknown.count { resolution.unknown.append((statement.place, 0)) }
+                counts[kind] = known
+                resolution.unknown[known].count += unknownCount
             }
-            let pair = model.inverse(of: relationship).map { min($0.id, relationship.id) } ?? relationship.id
+            let pair = model.inverse(of: relationship).map { min($0.id, id) } ?? id
             if isNew { repeated.insert(pair) }
-            guard repeated.contains(pair) else { continue }
-            var mode = rules.mode(of: relationship)
-            if statement.isIncomplete {
-                guard mode != .retain else { continue }
-                mode = .add
-            }
-            if let open = batch, open.relationship.id != relationship.id || open.mode != mode {
+            guard repeated.contains(pair), !statement.isIncomplete || mode != .retain else { continue }
+            let made = statement.isIncomplete ? .add : mode
+            if let open = batch, open.relationship.id != id || open.mode != made {
                 resolution.batches.append(open)
                 batch = nil
             }
-            var next = batch ?? LinkBatch(relationship, mode: mode)
-            next.append(statement.place.source, to: targets)
+            var next = batch.take() ?? LinkBatch(relationship, mode: made)
+            next.append(source, to: targets)
             batch = next
         }
         if let batch { resolution.batches.append(batch) }
@@ -207,8 +223,8 @@ struct RelationshipSource: Hashable {
     private let relationship: EntityLayout.Relationship.ID
     private let object: ObjectID
 
-    init(_ relationship: EntityLayout.Relationship, of object: ObjectID) {
-        self.relationship = relationship.id
+    init(_ relationship: EntityLayout.Relationship.ID, of object: ObjectID) {
+        self.relationship = relationship
         self.object = object
     }
 }
@@ -217,5 +233,19 @@ extension RecordBatch {
     /// An empty batch with the same columns.
     fileprivate var emptied: RecordBatch {
         layout.map { RecordBatch(of: $0) } ?? RecordBatch(columnCount: columnCount)
+    }
+
+    /// The identity of each record as JSON; nil if JSON cannot represent it.
+    fileprivate var identifiers: [String?] {
+        let slot = layout?.identitySlots.first ?? 0
+        return withReader { reader in
+            (0..<reader.count).map { row in
+                var writer = JSONWriter()
+                guard let value = reader.value(row: row, slot: slot), (try? writer.value(value)) != nil else {
+                    return nil
+                }
+                return String(decoding: writer.bytes, as: UTF8.self)
+            }
+        }
     }
 }

@@ -214,7 +214,7 @@ extension PassState {
         for source in merged.sources {
             guard let object = links.object(of: source) else { continue }
             let place = DeferredLinks.Place(
-                relationship: relationship, source: object, entity: links.layout.name,
+                relationship: relationship.id, source: object, entity: links.layout.index,
                 elementIndex: source.ordinals.first.map { merged.elementIndices[$0] } ?? 0)
             let namesUnknown = merged.namesUnknown(source)
             if isRestated || namesUnknown {

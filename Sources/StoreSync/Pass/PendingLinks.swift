@@ -3,117 +3,123 @@ import SyncBase
 import SyncModel
 import SyncStore
 
-/// The identifiers that a payload states for a relationship of an object, and that no stored object
-/// has.
+/// Identifiers that a payload states for relationships of objects, and that no stored object has.
 ///
-/// A pass stores them as objects of `SyncEntity.pendingLink`, so that a later pass can link the
-/// objects when they come.
-struct PendingLink {
-    /// The object that the relationship starts from.
-    let relationship: EntityLayout.Relationship
-    let object: ObjectID
-    /// The identifiers as JSON, each with its position among all targets.
-    var targets: [(position: Int, json: [UInt8])]
-
-    fileprivate var origin: RelationshipSource { RelationshipSource(relationship, of: object) }
-
-    init(relationship: EntityLayout.Relationship, object: ObjectID, targets: [(position: Int, json: [UInt8])]) {
-        self.relationship = relationship
-        self.object = object
-        self.targets = targets
+/// A pass stores each as an object of `SyncEntity.pendingLink`, so that a later pass can link the
+/// object when it comes.
+struct PendingLinks {
+    /// One identifier.
+    struct Target {
+        /// The object that the relationship starts from.
+        let object: ObjectID
+        /// The position among all targets of the object.
+        var position: Int
+        /// The identifier as JSON.
+        let identifier: String
     }
 
-    /// Creates a link from the unknown identifiers of a deferred statement.
-    init(
-        _ statement: DeferredLinks.Statement, _ unknown: [(position: Int, row: Int)], of identifiers: RecordBatch,
-        in model: DataModel
-    ) {
-        relationship = statement.place.relationship
-        object = statement.place.source
-        let slot = model.layouts[relationship.destination].identitySlots.first ?? 0
-        targets = identifiers.withReader { reader in
-            unknown.compactMap { position, row in
-                var writer = JSONWriter()
-                guard let value = reader.value(row: row, slot: slot), (try? writer.value(value)) != nil else {
-                    return nil
-                }
-                return (position, writer.bytes)
+    /// The identifiers, by relationship.
+    private(set) var targets: [EntityLayout.Relationship.ID: [Target]] = [:]
+
+    mutating func add(_ target: Target, of relationship: EntityLayout.Relationship.ID) {
+        targets[relationship, default: []].append(target)
+    }
+
+    /// Orders the identifiers by object and position. Those of an object get different positions.
+    func sorted() -> PendingLinks {
+        var sorted = self
+        sorted.targets = targets.mapValues { targets in
+            var targets = targets.sorted { ($0.object, $0.position) < ($1.object, $1.position) }
+            for index in targets.indices.dropFirst() where targets[index].object == targets[index - 1].object {
+                targets[index].position = max(targets[index].position, targets[index - 1].position + 1)
+            }
+            return targets
+        }
+        return sorted
+    }
+
+    /// Whether an identifier is at a position. The identifiers must be sorted.
+    func contains(_ relationship: EntityLayout.Relationship.ID, of object: ObjectID, at position: Int) -> Bool {
+        guard let targets = targets[relationship] else { return false }
+        var (low, high) = (0, targets.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if (targets[middle].object, targets[middle].position) < (object, position) {
+                low = middle + 1
+            } else {
+                high = middle
             }
         }
+        return low < targets.count && targets[low].object == object && targets[low].position == position
+    }
+}
+
+/// The stored identifiers that wait for the objects of one relationship.
+private struct WaitingLinks {
+    struct Link {
+        /// The stored object that holds the identifier.
+        let row: ObjectID
+        /// The object that the relationship starts from, and its key when the link was stored.
+        let object: ObjectID
+        let key: String?
+        let position: Int
+        /// The index in `identifiers`.
+        let identifier: Int
     }
 
-    /// Reads a stored link; nil if the model no longer has the relationship.
-    init?(_ record: Record, in model: DataModel) {
-        guard case .string(let name) = record["relationship"], case .int(let object) = record["object"],
-            case .string(let text) = record["targets"],
-            let relationship = model.relationship(named: name),
-            case .array(let elements) = try? JSONValue(parsing: text, exactDecimals: true)
-        else { return nil }
-        self.relationship = relationship
-        self.object = object
-        targets = elements.compactMap { element in
-            guard case .integer(let position) = element[0], let identifier = element[1] else { return nil }
-            var writer = JSONWriter()
-            return (try? writer.value(identifier)) == nil ? nil : (Int(position), writer.bytes)
+    private(set) var links: [Link] = []
+    /// Different identifiers as JSON.
+    private(set) var identifiers: [String] = []
+    private var indices: [String: Int] = [:]
+
+    mutating func add(row: ObjectID, object: ObjectID, key: String?, position: Int, identifier: String) {
+        let index = indices[identifier] ?? identifiers.count
+        if index == identifiers.count {
+            identifiers.append(identifier)
+            indices[identifier] = index
         }
+        links.append(Link(row: row, object: object, key: key, position: position, identifier: index))
     }
 
-    /// The link as a record of `SyncEntity.pendingLink`.
-    func record(of layout: EntityLayout, key: Record.Key, in model: DataModel) -> Record {
-        var record = Record(of: layout)
-        record["relationship"] = .string(model.name(of: relationship))
-        record["object"] = .int(object)
-        record["objectKey"] = key.text.map { .string($0) } ?? .null
-        var writer = JSONWriter()
-        writer.beginArray()
-        for (position, json) in targets {
-            writer.beginArray()
-            writer.integer(Int64(position))
-            writer.raw(json)
-            writer.endArray()
+    /// Some of the links by object, each object's in the order of their positions. The objects are
+    /// in the order in which their links were stored.
+    func byObject(where isIncluded: (Link) -> Bool) -> [ArraySlice<Link>] {
+        let links = links.filter(isIncluded).sorted { ($0.object, $0.position) < ($1.object, $1.position) }
+        var groups: [ArraySlice<Link>] = []
+        var rest = links[...]
+        while let first = rest.first {
+            let group = rest.prefix { $0.object == first.object }
+            groups.append(group)
+            rest = rest[group.endIndex...]
         }
-        writer.endArray()
-        record["targets"] = .string(String(decoding: writer.bytes, as: UTF8.self))
-        return record
+        return groups.sorted { $0[$0.startIndex].row < $1[$1.startIndex].row }
     }
 }
 
 extension StorePass {
+    /// The attributes of a stored identifier.
+    private static let pendingAttributes = ["relationship", "object", "position", "identifier", "objectKey"]
+    /// The number of objects whose links are read at a time.
+    private static let pendingCount = 1000
+
     /// Settles the identifiers that earlier passes stored and those of this pass.
     ///
     /// Links stored identifiers whose objects have come. Deletes those that the payload states anew
     /// or whose source is gone. Stores the identifiers that this pass could not link.
     func settlePendingLinks() async throws {
-        let pending = unresolved
-        unresolved = []
+        let pending = unresolved.sorted()
+        unresolved = PendingLinks()
         guard let layout = pendingLinks else { return }
         var obsolete: [ObjectID] = []
-        var waiting: [EntityLayout.Relationship.ID: [Waiting]] = [:]
         if try await waitsForObjects() {
-            let renewed = Set(pending.map(\.origin))
-            try await transaction.fetch(StoreQuery(layout.name), batchRowCount: 1000) {
-                for stored in $0 where !RefillNote.isNote(stored.record) {
-                    guard let link = PendingLink(stored.record, in: model) else {
-                        obsolete.append(stored.object)
-                        continue
-                    }
-                    if !state.statements.hasStated(link.relationship, of: link.object) {
-                        waiting[link.relationship.id, default: []].append(
-                            Waiting(row: stored.object, link: link, key: stored.record["objectKey"]))
-                    } else if !renewed.contains(link.origin) {
-                        obsolete.append(stored.object)
-                    }
-                }
+            for (id, waiting) in try await waiting(layout, renewed: pending, obsolete: &obsolete).sortedByKey {
+                try await resolve(waiting, model.relationship(id), obsolete: &obsolete)
             }
-        }
-        var remembered = pending
-        for (_, waiting) in waiting.sortedByKey {
-            try await resolve(waiting, obsolete: &obsolete, remaining: &remembered)
         }
         if !obsolete.isEmpty {
             _ = try await transaction.remove(StoreQuery(layout.name, objects: .only(obsolete)), reportsKeys: false)
         }
-        try await remember(remembered, layout)
+        try await remember(pending, layout)
         hasPendingLinks = nil
     }
 
@@ -131,100 +137,135 @@ extension StorePass {
         return found
     }
 
-    /// A stored link that this pass may be able to make.
-    private struct Waiting {
-        /// The stored object that holds the link.
-        let row: ObjectID
-        let link: PendingLink
-        /// The key of the source when the link was stored.
-        let key: AttributeValue
+    /// Reads the stored identifiers that still wait, by relationship.
+    ///
+    /// - Parameters:
+    ///   - renewed: The identifiers that this pass stores.
+    ///   - obsolete: Receives those that the payload states no more, and those of relationships
+    ///     that the model no longer has.
+    private func waiting(
+        _ layout: EntityLayout, renewed: PendingLinks, obsolete: inout [ObjectID]
+    ) async throws -> [EntityLayout.Relationship.ID: WaitingLinks] {
+        var waiting: [EntityLayout.Relationship.ID: WaitingLinks] = [:]
+        var relationships: [String: EntityLayout.Relationship] = [:]
+        let selection = StoreSelection(
+            StoreQuery(layout.name), columns: [.object] + Self.pendingAttributes.map { .value(PropertyPath($0)) })
+        try await transaction.select(selection) { batch in
+            batch.withReader { reader in
+                func text(_ row: Int, _ slot: Int) -> String? {
+                    guard reader.kind(row: row, slot: slot) == .string else { return nil }
+                    return String(decoding: reader.bytes(row: row, slot: slot), as: UTF8.self)
+                }
+                for row in 0..<reader.count {
+                    let stored = reader.int(row: row, slot: 0)
+                    let name = text(row, 1) ?? ""
+                    guard !RefillNote.isNote(name) else { continue }
+                    let known = relationships[name] ?? model.relationship(named: name)
+                    guard let relationship = known, let identifier = text(row, 4) else {
+                        obsolete.append(stored)
+                        continue
+                    }
+                    relationships[name] = relationship
+                    let object = reader.int(row: row, slot: 2)
+                    let position = Int(reader.int(row: row, slot: 3))
+                    if !state.statements.hasStated(relationship, of: object) {
+                        waiting[relationship.id, default: WaitingLinks()].add(
+                            row: stored, object: object, key: text(row, 5), position: position, identifier: identifier)
+                    } else if !renewed.contains(relationship.id, of: object, at: position) {
+                        obsolete.append(stored)
+                    }
+                }
+            }
+        }
+        return waiting
     }
 
     /// Makes the stored links of one relationship as far as their targets are stored now.
     private func resolve(
-        _ waiting: [Waiting], obsolete: inout [ObjectID], remaining: inout [PendingLink]
+        _ waiting: WaitingLinks, _ relationship: EntityLayout.Relationship, obsolete: inout [ObjectID]
     ) async throws {
-        let relationship = waiting[0].link.relationship
-        let keys = try await transaction.keys(of: waiting.map(\.link.object), model.layouts[relationship.source])
-            .mapValues { $0.text.map { AttributeValue.string($0) } ?? .null }
-        // A source without the noted key is gone, and its number may belong to another object.
-        obsolete += waiting.filter { keys[$0.link.object] != $0.key }.map(\.row)
-        let waiting = waiting.filter { keys[$0.link.object] == $0.key }
-        var collector = try RecordCollector(
-            mapper, entity: model.layouts[relationship.destination].name,
-            options: RecordMapper.Reader.Options(acceptsIdentifiers: true))
-        var count = 0
-        for link in waiting {
-            for target in link.link.targets {
-                try collector.add(target.json, index: count)
-                count += 1
-            }
-        }
-        var objects = [ObjectID?](repeating: nil, count: count)
-        for group in try collector.takeBatch()?.groups ?? [] {
-            let found = try await transaction.find(group.records)
-            for (row, index) in group.elementIndices.enumerated() { objects[index] = found[row] }
-        }
-        guard objects.contains(where: { $0 != nil }) else { return }
-        let sources = waiting.map(\.link.object)
-        let current = try await targets(of: sources, by: relationship)
-        var batch = LinkBatch(relationship, mode: .replace)
-        var next = 0
+        let objects = try await objects(named: waiting.identifiers, in: model.layouts[relationship.destination])
+        // If nothing was deleted, the sources of the other links need not be looked for.
+        let mayLackSources = !state.counts.deletesNothing
+        let groups = waiting.byObject { mayLackSources || objects[$0.identifier] != nil }
         let inverse = model.inverse(of: relationship)
         // An object that has come since then belongs to the one that has it now.
         var owned: Set<ObjectID> = []
         if let inverse, !inverse.isToMany {
             owned = Set(try await transaction.links(inverse, of: objects.compactMap(\.self)).map(\.source))
         }
-        for waiting in waiting {
-            let found = Array(zip(waiting.link.targets, objects[next..<(next + waiting.link.targets.count)]))
-            next += waiting.link.targets.count
-            let source = waiting.link.object
-            // A later payload may have linked the source.
-            guard relationship.isToMany || current[source] == nil else {
-                obsolete.append(waiting.row)
-                continue
+        for start in stride(from: 0, to: groups.count, by: Self.pendingCount) {
+            let part = groups[start..<min(start + Self.pendingCount, groups.count)]
+            let sources = part.compactMap(\.first?.object)
+            let keys = try await transaction.keys(of: sources, model.layouts[relationship.source])
+            let current = try await targets(of: sources, by: relationship)
+            var batch = LinkBatch(relationship, mode: .replace)
+            for links in part {
+                guard let source = links.first?.object else { continue }
+                // A source without the noted key is gone, and its number may belong to another
+                // object. A later payload may have linked the source.
+                guard let key = keys[source], key.text == links.first?.key,
+                    relationship.isToMany || current[source] == nil
+                else {
+                    obsolete += links.map(\.row)
+                    continue
+                }
+                let former = current[source] ?? []
+                var targets = former
+                for link in links {
+                    guard let object = objects[link.identifier] else { continue }
+                    obsolete.append(link.row)
+                    // If the payload states the relationship from the target's side, that statement
+                    // takes precedence.
+                    let isStated = inverse.map { state.statements.hasStated($0, of: object) } == true
+                    guard !isStated, !owned.contains(object), !targets.contains(object) else { continue }
+                    targets.insert(object, at: min(link.position, targets.count))
+                }
+                if targets != former { batch.append(source, to: targets) }
             }
-            // If the payload states the relationship from the target's side, that statement takes
-            // precedence.
-            let isStated = found.contains { _, object in
-                object.map { target in inverse.map { state.statements.hasStated($0, of: target) } == true } ?? false
-            }
-            guard !isStated else {
-                obsolete.append(waiting.row)
-                continue
-            }
-            guard found.contains(where: { $0.1 != nil }) else { continue }
-            var targets = current[source] ?? []
-            for case (let target, let object?) in found where !targets.contains(object) && !owned.contains(object) {
-                targets.insert(object, at: min(target.position, targets.count))
-            }
-            batch.append(source, to: targets)
-            let rest = found.filter { $0.1 == nil }.map(\.0)
-            if rest.isEmpty {
-                obsolete.append(waiting.row)
-            } else {
-                remaining.append(PendingLink(relationship: relationship, object: source, targets: rest))
-            }
+            if !batch.isEmpty { try await link(batch) }
         }
-        if !batch.isEmpty { try await link(batch) }
     }
 
-    private func remember(_ pending: [PendingLink], _ layout: EntityLayout) async throws {
-        guard !pending.isEmpty else { return }
-        var batch = RecordBatch(of: layout)
-        for (id, links) in Dictionary(grouping: pending, by: \.relationship.id).sortedByKey {
-            let keys = try await transaction.keys(of: links.map(\.object), model.layouts[id.source])
-            for link in links where !link.targets.isEmpty {
-                guard let key = keys[link.object] else { continue }
-                let record = link.record(of: layout, key: key, in: model)
-                batch.beginRecord()
-                for (slot, value) in record.values.enumerated() { batch.setValue(value, at: slot) }
-                batch.endRecord()
+    /// The objects that identifiers name; nil for those that are not stored.
+    private func objects(named identifiers: [String], in layout: EntityLayout) async throws -> [ObjectID?] {
+        var objects = [ObjectID?](repeating: nil, count: identifiers.count)
+        var collector = try RecordCollector(
+            mapper, entity: layout.name, options: RecordMapper.Reader.Options(acceptsIdentifiers: true))
+        for start in stride(from: 0, to: identifiers.count, by: Self.pendingCount) {
+            for index in start..<min(start + Self.pendingCount, identifiers.count) {
+                try collector.add(Array(identifiers[index].utf8), index: index)
+            }
+            for group in try collector.takeBatch()?.groups ?? [] {
+                let found = try await transaction.find(group.records)
+                for (row, index) in group.elementIndices.enumerated() { objects[index] = found[row] }
             }
         }
-        guard !batch.isEmpty else { return }
-        _ = try await transaction.merge(MergeRequest(batch))
+        return objects
+    }
+
+    /// Stores the identifiers that this pass could not link.
+    private func remember(_ pending: PendingLinks, _ layout: EntityLayout) async throws {
+        let slots = Self.pendingAttributes.compactMap(layout.slot)
+        for (id, targets) in pending.targets.sortedByKey {
+            let name = model.name(of: model.relationship(id))
+            for start in stride(from: 0, to: targets.count, by: Self.pendingCount) {
+                let part = targets[start..<min(start + Self.pendingCount, targets.count)]
+                let keys = try await transaction.keys(of: Set(part.map(\.object)).sorted(), model.layouts[id.source])
+                var batch = RecordBatch(of: layout)
+                for target in part {
+                    guard let key = keys[target.object] else { continue }
+                    let values: [AttributeValue] = [
+                        .string(name), .int(target.object), .int(Int64(target.position)), .string(target.identifier),
+                        key.text.map { .string($0) } ?? .null,
+                    ]
+                    batch.beginRecord()
+                    for (slot, value) in zip(slots, values) { batch.setValue(value, at: slot) }
+                    batch.endRecord()
+                }
+                if !batch.isEmpty { _ = try await transaction.merge(MergeRequest(batch)) }
+            }
+        }
     }
 }
 
@@ -244,8 +285,10 @@ extension StoreTransaction {
         var links: [Int: [(row: ObjectID, object: ObjectID)]] = [:]
         try await fetch(StoreQuery(layout.name), batchRowCount: 1000) {
             for stored in $0 {
-                guard let link = PendingLink(stored.record, in: model) else { continue }
-                links[link.relationship.source, default: []].append((stored.object, link.object))
+                guard case .string(let name) = stored.record["relationship"],
+                    case .int(let object) = stored.record["object"], let relationship = model.relationship(named: name)
+                else { continue }
+                links[relationship.source, default: []].append((stored.object, object))
             }
         }
         var obsolete: [ObjectID] = []
@@ -277,6 +320,10 @@ extension DataModel {
     /// The name of a relationship, qualified by the entity that declares it.
     fileprivate func name(of relationship: EntityLayout.Relationship) -> String {
         "\(layouts[relationship.source].name).\(relationship.name)"
+    }
+
+    func relationship(_ id: EntityLayout.Relationship.ID) -> EntityLayout.Relationship {
+        layouts[id.source].relationships[id.index]
     }
 
     fileprivate func relationship(named name: String) -> EntityLayout.Relationship? {

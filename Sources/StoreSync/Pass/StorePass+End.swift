@@ -61,16 +61,13 @@ extension StorePass {
         }
         let resolution = state.deferred.resolved(found, rules, in: model)
         for batch in resolution.batches { try await link(batch) }
-        unresolved = []
-        for (place, link) in resolution.pending {
-            try noteUnknown(link.targets.count, place)
-            if rules.mode(of: place.relationship) != .retain { unresolved.append(link) }
-        }
+        unresolved = resolution.pending
+        for (place, count) in resolution.unknown { try noteUnknown(count, place) }
     }
 
     /// The identities, as JSON, of objects that identifiers name and that the payload does not
     /// contain.
-    func namedIdentities() async throws -> [ObjectID: [UInt8]] {
+    func namedIdentities() async throws -> [ObjectID: String] {
         guard let layout = state.listed.root.map({ model.layouts[$0] }) else { return [:] }
         let objects = Set(state.deferred.named.flatMap { $0.targets.map(\.object) })
             .filter { !state.counts.isSeen($0, of: layout) }
@@ -78,45 +75,39 @@ extension StorePass {
         return try await transaction.keys(of: objects.sorted(), layout).compactMapValues { key in
             guard case .identity(let values) = key, let value = values.first else { return nil }
             var writer = JSONWriter()
-            return (try? writer.value(value)) == nil ? nil : writer.bytes
+            return (try? writer.value(value)) == nil ? nil : String(decoding: writer.bytes, as: UTF8.self)
         }
     }
 
     /// Adds links to `unresolved` whose named objects were deleted because they were absent.
     ///
     /// - Parameter identities: The identities of the objects that may have been deleted.
-    func rememberDeleted(_ identities: [ObjectID: [UInt8]]) async throws {
+    func rememberDeleted(_ identities: [ObjectID: String]) async throws {
         guard let listRoot = state.listed.root, !identities.isEmpty else { return }
         let left = try await transaction.keys(of: identities.keys.sorted(), model.layouts[listRoot])
-        var indices: [EntityLayout.Relationship.ID: [ObjectID: Int]] = [:]
-        for (index, link) in unresolved.enumerated() {
-            indices[link.relationship.id, default: [:]][link.object] = index
-        }
         for named in state.deferred.named {
             let place = named.place
-            let gone = named.targets.compactMap { target in
-                left[target.object] != nil
-                    ? nil : identities[target.object].map { (position: target.position, json: $0) }
+            var count = 0
+            for target in named.targets where left[target.object] == nil {
+                guard let identifier = identities[target.object] else { continue }
+                count += 1
+                guard rules.mode(of: model.relationship(place.relationship)) != .retain else { continue }
+                unresolved.add(
+                    PendingLinks.Target(object: place.source, position: target.position, identifier: identifier),
+                    of: place.relationship)
             }
-            guard !gone.isEmpty else { continue }
-            try noteUnknown(gone.count, place)
-            guard rules.mode(of: place.relationship) != .retain else { continue }
-            if let index = indices[place.relationship.id]?[place.source] {
-                unresolved[index].targets += gone
-                unresolved[index].targets.sort { $0.position < $1.position }
-            } else {
-                unresolved.append(
-                    PendingLink(relationship: place.relationship, object: place.source, targets: gone))
-            }
+            try noteUnknown(count, place)
         }
     }
 
     private func noteUnknown(_ count: Int, _ place: DeferredLinks.Place) throws {
-        let keys = try mapper.mapping(of: place.entity).keys.relationships[place.relationship.index]
+        let relationship = model.relationship(place.relationship)
+        let entity = model.layouts[place.entity].name
+        let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
         state.counts.drift.add(
             transaction.model[SyncEntity.pendingLink.name] == nil ? .lostIdentifier : .unknownIdentifier,
-            entity: place.entity, keyPath: keys.path()?.joined(separator: ".") ?? place.relationship.name,
-            count: count, index: place.elementIndex)
+            entity: entity, keyPath: keys.path()?.joined(separator: ".") ?? relationship.name, count: count,
+            index: place.elementIndex)
     }
 
     /// Links objects at the end of the pass, and counts the changed sources.

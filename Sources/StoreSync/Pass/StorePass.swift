@@ -21,7 +21,7 @@ final class StorePass {
     var state: PassState
     /// The identifiers that name no object after `finish()`, or whose object was then deleted.
     /// `settlePendingLinks()` stores them.
-    var unresolved: [PendingLink] = []
+    var unresolved = PendingLinks()
     /// How often each relationship was linked, from either end. While the number stays the same, a
     /// newly inserted object has no other links of the relationship.
     var linkCounts: [EntityLayout.Relationship: Int] = [:]

@@ -25,18 +25,21 @@ extension SyncEntity {
 
     /// The entity of pending links, which wait for target objects that are not stored yet.
     ///
-    /// A pending link holds the identifiers that a payload contains for the targets of an object.
+    /// A pending link holds an identifier that a payload contains for a target of an object.
     package static let pendingLink = SyncEntity(
-        "SyncPendingLink", identity: "relationship", "object", userInfo: [bookkeepingAnnotation: "pending_links"]
+        "SyncPendingLink", identity: "relationship", "object", "position",
+        userInfo: [bookkeepingAnnotation: "pending_links"]
     ) {
         // The relationship with its declaring entity, such as "Employee.company".
         SyncAttribute("relationship", .string, optional: false)
         // The object number that the store assigned.
         SyncAttribute("object", .int64, optional: false)
+        // The position among all targets of the object.
+        SyncAttribute("position", .int64, optional: false)
+        // The identifier as JSON.
+        SyncAttribute("identifier", .string, optional: false)
         // The identity of the object as a JSON array; null for an object without an identity.
         SyncAttribute("objectKey", .string)
-        // A JSON array of positions and identifiers: [[0, 5], [2, 7]].
-        SyncAttribute("targets", .string, optional: false)
     }
 
     /// The entity of bookmarks, from which a sync asks a source only for its changes.
@@ -65,7 +68,7 @@ extension SyncEntity {
         SyncAttribute("updated", .int64)
         SyncAttribute("unchanged", .int64)
         SyncAttribute("deleted", .int64)
-        SyncAttribute("withheld", .int64)
+        SyncAttribute("kept", .int64)
         SyncAttribute("rejected", .int64)
         SyncAttribute("pages", .int64)
         SyncAttribute("bytes", .int64)
