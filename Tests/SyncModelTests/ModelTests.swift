@@ -95,6 +95,17 @@ import Testing
         #expect(throws: ModelError.duplicateEntity(entity: "Badge")) { try larger.adding([other]) }
     }
 
+    /// A database keeps the model with which it was made, by whatever version.
+    @Test func bookkeepingOfAnEarlierVersionIsReplaced() throws {
+        var former = SyncEntity.pass
+        former.attributes.removeLast()
+        let user = SyncEntity("User", attributes: [SyncAttribute("id", .int64)], relationships: [])
+        let stored = try DataModel([user, former, .bookmark])
+        let current = try stored.adding([.pass, .bookmark])
+        #expect(current.entities == [user, .bookmark, .pass])
+        #expect(try current.adding([.pass, .bookmark]) == current)
+    }
+
     @Test func modelsAreEqualWhenTheyDeclareTheSame() throws {
         let model = try Self.office.get()
         #expect(try DataModel(model.entities) == model)

@@ -78,12 +78,16 @@ public struct DataModel: Sendable {
     /// Returns a copy of the model with more entities at the end.
     ///
     /// A sync adds its bookkeeping entities to the model of the data this way. An entity equal to
-    /// one in the model is not added again, so the call is idempotent.
+    /// one in the model is not added again, so the call is idempotent. An entity of bookkeeping
+    /// replaces that of an earlier version.
     ///
     /// - Throws: `ModelError.duplicateEntity` if the model has a different entity of the same name;
     ///   another `ModelError` if a new entity contradicts the others.
     public func adding(_ entities: [SyncEntity]) throws(ModelError) -> DataModel {
-        try replacing(by: self.entities + entities.filter { self[$0.name]?.entity != $0 })
+        let added = entities.filter { self[$0.name]?.entity != $0 }
+        let former = Set(added.lazy.filter(\.isBookkeeping).map(\.name))
+        let kept = self.entities.filter { !$0.isBookkeeping || !former.contains($0.name) }
+        return try replacing(by: kept + added)
     }
 
     /// Returns a copy of the model in which some entities have other identities.
