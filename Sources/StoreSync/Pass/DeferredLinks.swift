@@ -7,6 +7,9 @@ import SyncStore
 /// A later part of the payload may insert the objects. ``StorePass`` adds statements while it
 /// merges, and makes them at the end.
 struct DeferredLinks {
+    /// The maximum number of objects to link at a time.
+    private static let sourceLimit = 5000
+
     /// A stored object, or a row of the relationship's batch in `unknown`.
     enum Target {
         case object(ObjectID)
@@ -205,7 +208,9 @@ struct DeferredLinks {
             if isNew { repeated.insert(pair) }
             guard repeated.contains(pair), !statement.isIncomplete || mode != .retain else { continue }
             let made = statement.isIncomplete ? .add : mode
-            if let open = batch, open.relationship.id != id || open.mode != made {
+            if let open = batch,
+                open.relationship.id != id || open.mode != made || open.sources.count >= Self.sourceLimit
+            {
                 resolution.batches.append(open)
                 batch = nil
             }
