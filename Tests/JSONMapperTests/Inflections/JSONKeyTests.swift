@@ -34,6 +34,17 @@ import Testing
         #expect(JSONKey.snakeCase(name) == expected)
     }
 
+    @Test(
+        arguments: [
+            ("notes", "note"), ("categories", "category"), ("ties", "tie"), ("boxes", "box"), ("classes", "class"),
+            ("class", "class"), ("status", "status"), ("axis", "axis"), ("series", "series"), ("s", "s"), ("", ""),
+            ("feet", "foot"), ("left_feet", "left_foot"), ("leftFeet", "leftFoot"), ("hotfeet", "hotfeet"),
+            ("best_movies", "best_movie"), ("Statuses", "Status"), ("team", "team"),
+        ])
+    func singularOfAName(name: String, expected: String) {
+        #expect(Plural.singular(name) == expected)
+    }
+
     @Test(arguments: ["user_id", "first_name", "image_url_string", "created_at", "uuid", "order_json", "a_b"])
     func aKeyComesBackFromItsName(key: String) throws {
         #expect(JSONKey.snakeCase(try #require(JSONKey.camelCase(key))) == key)

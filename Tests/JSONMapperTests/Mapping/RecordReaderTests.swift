@@ -41,7 +41,8 @@ import Testing
             }
         }
         let mapper = try RecordMapper(model)
-        let json = Array(#"[{"text":"a","more":{"x":[1,2]}},{"text":"b"},{"text":"a","more":{"x":[1,2]}}]"#.utf8)
+        let json = Array(
+            #"[{"text":"a","more":{"x":[1,null,2]}},{"text":null},{"text":"a","more":{"x":[1,null,2]}}]"#.utf8)
         var rest = json[...]
         let source = JSONReader(windowByteCount: 16) { buffer in
             let count = min(stride, buffer.count, rest.count)

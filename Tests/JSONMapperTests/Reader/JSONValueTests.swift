@@ -27,6 +27,31 @@ import Testing
                 ]))
     }
 
+    /// Beside every limit of the exact conversion: 2⁵³, 10²² and 19 digits.
+    @Test func aNumberIsTheNearestDouble() throws {
+        let digits = [
+            "1", "9", "9007199254740991", "9007199254740992", "9007199254740993", "9007199254740995",
+            "1234567890123456789", "9223372036854775807", "18446744073709551615", "18446744073709551616",
+            "123456789012345678901234567890",
+        ]
+        for digits in digits {
+            for exponent in [-400, -330, -324, -310, -24, -23, -22, -21, -1, 1, 21, 22, 23, 24, 280] {
+                for text in ["\(digits)e\(exponent)", "-\(digits)E\(exponent)", "0.\(digits)e\(exponent)"] {
+                    guard let number = Double(text), number.isFinite,
+                        case .double(let read) = try JSONValue(parsing: text)
+                    else { continue }
+                    #expect(read.bitPattern == number.bitPattern, "\(text)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [("", 1), ("  ", 3)])
+    func anEmptyDocumentEndsTooEarly(text: String, column: Int) {
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+        #expect(error?.location?.byteOffset == text.utf8.count && error?.location?.column == column)
+    }
+
     @Test func ofTwoEqualKeysTheLastValueStaysInTheFirstPlace() throws {
         guard case .object(let object) = try JSONValue(parsing: #"{"a":1,"b":2,"a":3}"#) else {
             Issue.record("not an object")
