@@ -41,6 +41,8 @@ struct DeferredLinks {
         var isReplaced = false
     }
 
+    /// Identifiers that the pass has stored before its end, because too many statements waited.
+    private(set) var stored = StoredLinks()
     /// The statements about relationships of objects, in the order of the payload.
     private var stated: [Statement] = []
     /// The targets of all statements.
@@ -61,8 +63,40 @@ struct DeferredLinks {
 
     private var namedObjects: [RelationshipSource: Named] = [:]
 
+    /// The number of statements that wait for the end in memory.
+    var count: Int { stated.count }
     /// Whether no statement waits for the end.
-    var isEmpty: Bool { stated.isEmpty }
+    var isEmpty: Bool { stated.isEmpty && stored.rows.isEmpty }
+
+    /// Takes out the statements that wait in memory.
+    mutating func take() -> DeferredLinks {
+        var taken = DeferredLinks()
+        swap(&taken, &self)
+        swap(&stored, &taken.stored)
+        swap(&namedObjects, &taken.namedObjects)
+        return taken
+    }
+
+    /// Notes identifiers that were stored before the end.
+    ///
+    /// - Parameters:
+    ///   - rows: The stored objects that hold them.
+    ///   - resolution: The statements that name them.
+    mutating func noteStored(_ rows: [ObjectID], of resolution: Resolution) {
+        for row in rows { stored.rows.insert(row) }
+        for (id, targets) in resolution.pending.targets {
+            for target in targets { stored.sources[id, default: ObjectSet()].insert(target.object) }
+        }
+        for (place, _) in resolution.unknown where stored.places[place.relationship] == nil {
+            stored.places[place.relationship] = place
+        }
+    }
+
+    /// Takes the sources out whose statement has replaced one with stored identifiers.
+    mutating func takeReplaced() -> [EntityLayout.Relationship.ID: ObjectSet] {
+        defer { stored.replaced = [:] }
+        return stored.replaced
+    }
 
     /// The indices of the statements in the order in which they are to be made.
     private var order: [Int] {
@@ -100,6 +134,7 @@ struct DeferredLinks {
 
     /// Whether a deferred statement about a relationship of a source names unknown objects.
     func lacksObjects(of source: ObjectID, _ relationship: EntityLayout.Relationship) -> Bool {
+        if stored.sources[relationship.id]?.contains(source) == true { return true }
         guard !indices.isEmpty, let index = indices[RelationshipSource(relationship.id, of: source)] else {
             return false
         }
@@ -110,6 +145,9 @@ struct DeferredLinks {
     mutating func forget(_ source: ObjectID, _ relationship: EntityLayout.Relationship) {
         let place = RelationshipSource(relationship.id, of: source)
         if !namedObjects.isEmpty { namedObjects[place] = nil }
+        if stored.sources[relationship.id]?.remove(source) == true {
+            stored.replaced[relationship.id, default: ObjectSet()].insert(source)
+        }
         guard !indices.isEmpty, let index = indices.removeValue(forKey: place) else { return }
         stated[index].isReplaced = true
     }
@@ -221,6 +259,18 @@ struct DeferredLinks {
         if let batch { resolution.batches.append(batch) }
         return resolution
     }
+}
+
+/// Identifiers that a pass has stored as pending links before its end.
+struct StoredLinks {
+    /// The stored objects that hold the identifiers.
+    fileprivate(set) var rows = ObjectSet()
+    /// The objects whose statement names such identifiers, by relationship.
+    fileprivate var sources: [EntityLayout.Relationship.ID: ObjectSet] = [:]
+    /// The objects whose statement was replaced since then.
+    fileprivate var replaced: [EntityLayout.Relationship.ID: ObjectSet] = [:]
+    /// The first place of each relationship.
+    fileprivate(set) var places: [EntityLayout.Relationship.ID: DeferredLinks.Place] = [:]
 }
 
 /// A relationship of one object.

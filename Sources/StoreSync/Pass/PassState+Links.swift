@@ -217,10 +217,10 @@ extension PassState {
                 relationship: relationship.id, source: object, entity: links.layout.index,
                 elementIndex: source.ordinals.first.map { merged.elementIndices[$0] } ?? 0)
             let namesUnknown = merged.namesUnknown(source)
+            let ordinals = source.ordinals.filter { laterCounts || !share.refused.contains($0) }
             if isRestated || namesUnknown {
-                let wanted = source.ordinals.compactMap { ordinal -> DeferredLinks.Target? in
-                    guard laterCounts || !share.refused.contains(ordinal) else { return nil }
-                    return merged.targets[ordinal].map { .object($0) }
+                let wanted = ordinals.compactMap { ordinal -> DeferredLinks.Target? in
+                    merged.targets[ordinal].map { .object($0) }
                         ?? merged.unknown.rows[ordinal].map { .unknown($0) }
                 }
                 deferred.add(
@@ -231,7 +231,7 @@ extension PassState {
             let unseen =
                 named.isEmpty
                 ? []
-                : source.ordinals.enumerated().compactMap { position, ordinal in
+                : ordinals.enumerated().compactMap { position, ordinal in
                     merged.targets[ordinal].flatMap { target in
                         !named.contains(ordinal) || counts.isSeen(target, of: destination)
                             ? nil : (position: position, object: target)

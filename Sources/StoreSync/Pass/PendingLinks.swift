@@ -111,6 +111,7 @@ extension StorePass {
         unresolved = PendingLinks()
         guard let layout = pendingLinks else { return }
         var obsolete: [ObjectID] = []
+        try await forgetReplaced(layout)
         if try await waitsForObjects() {
             for (id, waiting) in try await waiting(layout, renewed: pending, obsolete: &obsolete).sortedByKey {
                 try await resolve(waiting, model.relationship(id), obsolete: &obsolete)
@@ -168,7 +169,9 @@ extension StorePass {
                     relationships[name] = relationship
                     let object = reader.int(row: row, slot: 2)
                     let position = Int(reader.int(row: row, slot: 3))
-                    if !state.statements.hasStated(relationship, of: object) {
+                    if state.deferred.stored.rows.contains(stored)
+                        || !state.statements.hasStated(relationship, of: object)
+                    {
                         waiting[relationship.id, default: WaitingLinks()].add(
                             row: stored, object: object, key: text(row, 5), position: position, identifier: identifier)
                     } else if !renewed.contains(relationship.id, of: object, at: position) {
@@ -185,6 +188,10 @@ extension StorePass {
         _ waiting: WaitingLinks, _ relationship: EntityLayout.Relationship, obsolete: inout [ObjectID]
     ) async throws {
         let objects = try await objects(named: waiting.identifiers, in: model.layouts[relationship.destination])
+        if let place = state.deferred.stored.places[relationship.id] {
+            let rows = state.deferred.stored.rows
+            try noteUnknown(waiting.links.count { objects[$0.identifier] == nil && rows.contains($0.row) }, place)
+        }
         // If nothing was deleted, the sources of the other links need not be looked for.
         let mayLackSources = !state.counts.deletesNothing
         let groups = waiting.byObject { mayLackSources || objects[$0.identifier] != nil }
@@ -244,8 +251,26 @@ extension StorePass {
         return objects
     }
 
-    /// Stores the identifiers that this pass could not link.
-    private func remember(_ pending: PendingLinks, _ layout: EntityLayout) async throws {
+    /// Deletes what the pass has stored for statements that others have replaced since then.
+    func forgetReplaced(_ layout: EntityLayout) async throws {
+        for (id, sources) in state.deferred.takeReplaced().sortedByKey {
+            let objects = sources.objects
+            let isOfRelationship = PropertyPath("relationship") == model.name(of: model.relationship(id))
+            for start in stride(from: 0, to: objects.count, by: Self.pendingCount) {
+                let part = objects[start..<min(start + Self.pendingCount, objects.count)]
+                let query = StoreQuery(
+                    layout.name, where: isOfRelationship && PropertyPath("object").isIn(part))
+                _ = try await transaction.remove(query, reportsKeys: false)
+            }
+        }
+    }
+
+    /// Stores identifiers, which must be sorted.
+    ///
+    /// - Returns: The stored objects that hold them.
+    @discardableResult
+    func remember(_ pending: PendingLinks, _ layout: EntityLayout) async throws -> [ObjectID] {
+        var rows: [ObjectID] = []
         let slots = Self.pendingAttributes.compactMap(layout.slot)
         for (id, targets) in pending.targets.sortedByKey {
             let name = model.name(of: model.relationship(id))
@@ -263,9 +288,12 @@ extension StorePass {
                     for (slot, value) in zip(slots, values) { batch.setValue(value, at: slot) }
                     batch.endRecord()
                 }
-                if !batch.isEmpty { _ = try await transaction.merge(MergeRequest(batch)) }
+                if !batch.isEmpty {
+                    rows += try await transaction.merge(MergeRequest(batch)).objects.compactMap(\.self)
+                }
             }
         }
+        return rows
     }
 }
 

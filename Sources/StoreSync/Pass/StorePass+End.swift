@@ -25,8 +25,8 @@ extension StorePass {
         state.counts.hasInserted = false
         if settles {
             try await linkDeferred()
-            state.deferred = DeferredLinks()
             try await settlePendingLinks()
+            state.deferred = DeferredLinks()
             state.statements = Statements()
         }
         if !state.orphaned.isEmpty || gone != nil {
@@ -55,14 +55,35 @@ extension StorePass {
     /// Makes the deferred links, and notes the identifiers of objects that the payload did not
     /// contain.
     private func linkDeferred() async throws {
-        var found: [EntityLayout.Relationship.ID: [ObjectID?]] = [:]
-        for (id, unknown) in state.deferred.unknown {
-            found[id] = try await transaction.find(unknown)
-        }
-        let resolution = state.deferred.resolved(found, rules, in: model)
-        for batch in resolution.batches { try await link(batch) }
+        let resolution = try await resolve(state.deferred)
         unresolved = resolution.pending
-        for (place, count) in resolution.unknown { try noteUnknown(count, place) }
+        for (place, count) in resolution.unknown {
+            let first = state.deferred.stored.places[place.relationship]
+            try noteUnknown(count, first?.entity == place.entity ? first ?? place : place)
+        }
+    }
+
+    /// Makes deferred links, as far as their objects are stored now.
+    private func resolve(_ deferred: DeferredLinks) async throws -> DeferredLinks.Resolution {
+        var found: [EntityLayout.Relationship.ID: [ObjectID?]] = [:]
+        for (id, unknown) in deferred.unknown { found[id] = try await transaction.find(unknown) }
+        let resolution = deferred.resolved(found, rules, in: model)
+        for batch in resolution.batches { try await link(batch) }
+        return resolution
+    }
+
+    /// Stores the identifiers of deferred statements, so that memory is bounded. The end of the pass
+    /// links those whose objects have come by then, like those of earlier passes.
+    func storeDeferred() async throws {
+        // Identifiers that nothing remembers after the pass have no place in the store.
+        guard let layout = pendingLinks,
+            state.deferred.unknown.keys.allSatisfy({ rules.mode(of: model.relationship($0)) != .retain })
+        else { return }
+        try await forgetReplaced(layout)
+        let resolution = try await resolve(state.deferred.take())
+        let rows = try await remember(resolution.pending.sorted(), layout)
+        state.deferred.noteStored(rows, of: resolution)
+        if !rows.isEmpty { hasPendingLinks = true }
     }
 
     /// The identities, as JSON, of objects that identifiers name and that the payload does not
@@ -100,7 +121,7 @@ extension StorePass {
         }
     }
 
-    private func noteUnknown(_ count: Int, _ place: DeferredLinks.Place) throws {
+    func noteUnknown(_ count: Int, _ place: DeferredLinks.Place) throws {
         let relationship = model.relationship(place.relationship)
         let entity = model.layouts[place.entity].name
         let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
