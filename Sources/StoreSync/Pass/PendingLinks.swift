@@ -100,7 +100,7 @@ extension StorePass {
     /// The attributes of a stored identifier.
     private static let pendingAttributes = ["relationship", "object", "position", "identifier", "objectKey"]
     /// The number of objects whose links are read at a time.
-    private static let pendingCount = 1000
+    private static let pendingCount = 5000
 
     /// Settles the identifiers that earlier passes stored and those of this pass.
     ///

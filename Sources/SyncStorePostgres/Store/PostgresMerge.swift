@@ -228,13 +228,18 @@ struct PostgresMerge {
 extension PostgresConnection {
     /// Retries statements of a transaction after a deadlock or a serialization failure. Earlier
     /// statements keep their effects.
-    func retrying<Result>(_ body: () throws -> Result) throws -> Result {
+    ///
+    /// - Parameter plansLookups: Whether the statements look up few rows of large tables; false by
+    ///   default.
+    func retrying<Result>(plansLookups: Bool = false, _ body: () throws -> Result) throws -> Result {
         var attempt = 1
         while true {
-            try execute("SAVEPOINT sync_attempt")
+            try execute((plansLookups ? "\(PostgresMergeStatements.plansLookups); " : "") + "SAVEPOINT sync_attempt")
             do {
                 let result = try body()
-                try execute("RELEASE SAVEPOINT sync_attempt")
+                try execute(
+                    "RELEASE SAVEPOINT sync_attempt"
+                        + (plansLookups ? "; \(PostgresMergeStatements.plansAnything)" : ""))
                 return result
             } catch let error as PostgresError where error.isConflict && attempt < PostgresMerge.attemptLimit {
                 attempt += 1

@@ -333,7 +333,7 @@ actor PostgresWorker: SQLWorker {
             }
             var first: PostgresLinking? = try planned()
             if let plan = first?.plan, plan.isEmpty { return plan.result }
-            return try connection.retrying {
+            return try connection.retrying(plansLookups: true) {
                 var linking = try first.take() ?? planned()
                 return try linking.run(keeping: &keptLinks)
             }
