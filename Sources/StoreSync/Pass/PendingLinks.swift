@@ -54,46 +54,14 @@ struct PendingLinks {
     }
 }
 
-/// The stored identifiers that wait for the objects of one relationship.
-private struct WaitingLinks {
-    struct Link {
-        /// The stored object that holds the identifier.
-        let row: ObjectID
-        /// The object that the relationship starts from, and its key when the link was stored.
-        let object: ObjectID
-        let key: String?
-        let position: Int
-        /// The index in `identifiers`.
-        let identifier: Int
-    }
-
-    private(set) var links: [Link] = []
-    /// Different identifiers as JSON.
-    private(set) var identifiers: [String] = []
-    private var indices: [String: Int] = [:]
-
-    mutating func add(row: ObjectID, object: ObjectID, key: String?, position: Int, identifier: String) {
-        let index = indices[identifier] ?? identifiers.count
-        if index == identifiers.count {
-            identifiers.append(identifier)
-            indices[identifier] = index
-        }
-        links.append(Link(row: row, object: object, key: key, position: position, identifier: index))
-    }
-
-    /// Some of the links by object, each object's in the order of their positions. The objects are
-    /// in the order in which their links were stored.
-    func byObject(where isIncluded: (Link) -> Bool) -> [ArraySlice<Link>] {
-        let links = links.filter(isIncluded).sorted { ($0.object, $0.position) < ($1.object, $1.position) }
-        var groups: [ArraySlice<Link>] = []
-        var rest = links[...]
-        while let first = rest.first {
-            let group = rest.prefix { $0.object == first.object }
-            groups.append(group)
-            rest = rest[group.endIndex...]
-        }
-        return groups.sorted { $0[$0.startIndex].row < $1[$1.startIndex].row }
-    }
+/// A stored identifier that waits for its object.
+private struct WaitingLink {
+    /// The stored object that holds the identifier.
+    let row: ObjectID
+    /// The object that the relationship starts from, and its key when the link was stored.
+    let object: ObjectID
+    let key: String?
+    let position: Int
 }
 
 extension StorePass {
@@ -113,8 +81,8 @@ extension StorePass {
         var obsolete: [ObjectID] = []
         try await forgetReplaced(layout)
         if try await waitsForObjects() {
-            for (id, waiting) in try await waiting(layout, renewed: pending, obsolete: &obsolete).sortedByKey {
-                try await resolve(waiting, model.relationship(id), obsolete: &obsolete)
+            for (id, links) in try await arrived(layout, renewed: pending, obsolete: &obsolete).sortedByKey {
+                try await make(links, model.relationship(id), obsolete: &obsolete)
             }
         }
         if !obsolete.isEmpty {
@@ -138,95 +106,118 @@ extension StorePass {
         return found
     }
 
-    /// Reads the stored identifiers that still wait, by relationship.
+    /// Reads the stored identifiers, and finds those whose objects have come, by relationship.
     ///
     /// - Parameters:
     ///   - renewed: The identifiers that this pass stores.
-    ///   - obsolete: Receives those that the payload states no more, and those of relationships
-    ///     that the model no longer has.
-    private func waiting(
+    ///   - obsolete: Receives those that the payload states no more, those whose source is gone,
+    ///     and those of relationships that the model no longer has.
+    private func arrived(
         _ layout: EntityLayout, renewed: PendingLinks, obsolete: inout [ObjectID]
-    ) async throws -> [EntityLayout.Relationship.ID: WaitingLinks] {
-        var waiting: [EntityLayout.Relationship.ID: WaitingLinks] = [:]
+    ) async throws -> [EntityLayout.Relationship.ID: [(link: WaitingLink, target: ObjectID)]] {
+        var arrived: [EntityLayout.Relationship.ID: [(link: WaitingLink, target: ObjectID)]] = [:]
         var relationships: [String: EntityLayout.Relationship] = [:]
+        var unknownCounts: [EntityLayout.Relationship.ID: Int] = [:]
+        // Many links wait for the same objects.
+        var objects: [EntityLayout.Relationship.ID: [String: ObjectID?]] = [:]
+        let stored = state.deferred.stored
         let selection = StoreSelection(
             StoreQuery(layout.name), columns: [.object] + Self.pendingAttributes.map { .value(PropertyPath($0)) })
-        try await transaction.select(selection) { batch in
+        try await transaction.select(selection, batchRowCount: Self.pendingCount) { batch in
+            var waiting: [EntityLayout.Relationship.ID: [(link: WaitingLink, identifier: String)]] = [:]
             batch.withReader { reader in
                 func text(_ row: Int, _ slot: Int) -> String? {
                     guard reader.kind(row: row, slot: slot) == .string else { return nil }
                     return String(decoding: reader.bytes(row: row, slot: slot), as: UTF8.self)
                 }
                 for row in 0..<reader.count {
-                    let stored = reader.int(row: row, slot: 0)
+                    let link = WaitingLink(
+                        row: reader.int(row: row, slot: 0), object: reader.int(row: row, slot: 2), key: text(row, 5),
+                        position: Int(reader.int(row: row, slot: 3)))
                     let name = text(row, 1) ?? ""
                     guard !RefillNote.isNote(name) else { continue }
                     let known = relationships[name] ?? model.relationship(named: name)
                     guard let relationship = known, let identifier = text(row, 4) else {
-                        obsolete.append(stored)
+                        obsolete.append(link.row)
                         continue
                     }
                     relationships[name] = relationship
-                    let object = reader.int(row: row, slot: 2)
-                    let position = Int(reader.int(row: row, slot: 3))
-                    if state.deferred.stored.rows.contains(stored)
-                        || !state.statements.hasStated(relationship, of: object)
-                    {
-                        waiting[relationship.id, default: WaitingLinks()].add(
-                            row: stored, object: object, key: text(row, 5), position: position, identifier: identifier)
-                    } else if !renewed.contains(relationship.id, of: object, at: position) {
-                        obsolete.append(stored)
+                    if stored.rows.contains(link.row) || !state.statements.hasStated(relationship, of: link.object) {
+                        waiting[relationship.id, default: []].append((link, identifier))
+                    } else if !renewed.contains(relationship.id, of: link.object, at: link.position) {
+                        obsolete.append(link.row)
                     }
                 }
             }
+            for (id, links) in waiting {
+                var found = objects.removeValue(forKey: id) ?? [:]
+                if found.count > Self.pendingCount { found = [:] }
+                let identifiers = Set(links.lazy.map(\.identifier).filter { found[$0] == nil }).sorted()
+                let new = try await self.objects(
+                    named: identifiers, in: model.layouts[model.relationship(id).destination])
+                for (identifier, object) in zip(identifiers, new) { found.updateValue(object, forKey: identifier) }
+                // Without a deletion, the sources of the other links need not be looked for.
+                let keys =
+                    state.counts.deletesNothing
+                    ? nil : try await transaction.keys(of: links.map(\.link.object), model.layouts[id.source])
+                for (link, identifier) in links {
+                    if let keys, keys[link.object].map({ $0.text == link.key }) != true {
+                        obsolete.append(link.row)
+                    } else if let target = found[identifier] ?? nil {
+                        arrived[id, default: []].append((link, target))
+                    } else if stored.rows.contains(link.row) {
+                        unknownCounts[id, default: 0] += 1
+                    }
+                }
+                objects[id] = found
+            }
         }
-        return waiting
+        for (id, count) in unknownCounts.sortedByKey {
+            if let place = stored.places[id] { try noteUnknown(count, place) }
+        }
+        return arrived
     }
 
-    /// Makes the stored links of one relationship as far as their targets are stored now.
-    private func resolve(
-        _ waiting: WaitingLinks, _ relationship: EntityLayout.Relationship, obsolete: inout [ObjectID]
+    /// Makes the stored links of one relationship whose targets have come.
+    private func make(
+        _ links: [(link: WaitingLink, target: ObjectID)], _ relationship: EntityLayout.Relationship,
+        obsolete: inout [ObjectID]
     ) async throws {
-        let objects = try await objects(named: waiting.identifiers, in: model.layouts[relationship.destination])
-        if let place = state.deferred.stored.places[relationship.id] {
-            let rows = state.deferred.stored.rows
-            try noteUnknown(waiting.links.count { objects[$0.identifier] == nil && rows.contains($0.row) }, place)
-        }
-        // If nothing was deleted, the sources of the other links need not be looked for.
-        let mayLackSources = !state.counts.deletesNothing
-        let groups = waiting.byObject { mayLackSources || objects[$0.identifier] != nil }
         let inverse = model.inverse(of: relationship)
         // An object that has come since then belongs to the one that has it now.
         var owned: Set<ObjectID> = []
         if let inverse, !inverse.isToMany {
-            owned = Set(try await transaction.links(inverse, of: objects.compactMap(\.self)).map(\.source))
+            owned = Set(try await transaction.links(inverse, of: Set(links.map(\.target)).sorted()).map(\.source))
         }
+        // By object, in the order in which the links were stored, and each object's by position.
+        let links = links.sorted { ($0.link.object, $0.link.position) < ($1.link.object, $1.link.position) }
+        var groups: [ArraySlice<(link: WaitingLink, target: ObjectID)>] = []
+        var rest = links[...]
+        while let first = rest.first {
+            let group = rest.prefix { $0.link.object == first.link.object }
+            groups.append(group)
+            rest = rest[group.endIndex...]
+        }
+        groups.sort { $0[$0.startIndex].link.row < $1[$1.startIndex].link.row }
         for start in stride(from: 0, to: groups.count, by: Self.pendingCount) {
             let part = groups[start..<min(start + Self.pendingCount, groups.count)]
-            let sources = part.compactMap(\.first?.object)
+            let sources = part.map { $0[$0.startIndex].link.object }
             let keys = try await transaction.keys(of: sources, model.layouts[relationship.source])
             let current = try await targets(of: sources, by: relationship)
             var batch = LinkBatch(relationship, mode: .replace)
-            for links in part {
-                guard let source = links.first?.object else { continue }
+            for (source, group) in zip(sources, part) {
+                obsolete += group.map(\.link.row)
+                let former = current[source] ?? []
                 // A source without the noted key is gone, and its number may belong to another
                 // object. A later payload may have linked the source.
-                guard let key = keys[source], key.text == links.first?.key,
-                    relationship.isToMany || current[source] == nil
-                else {
-                    obsolete += links.map(\.row)
-                    continue
-                }
-                let former = current[source] ?? []
+                guard let key = keys[source], relationship.isToMany || former.isEmpty else { continue }
                 var targets = former
-                for link in links {
-                    guard let object = objects[link.identifier] else { continue }
-                    obsolete.append(link.row)
+                for (link, target) in group where link.key == key.text {
                     // If the payload states the relationship from the target's side, that statement
                     // takes precedence.
-                    let isStated = inverse.map { state.statements.hasStated($0, of: object) } == true
-                    guard !isStated, !owned.contains(object), !targets.contains(object) else { continue }
-                    targets.insert(object, at: min(link.position, targets.count))
+                    let isStated = inverse.map { state.statements.hasStated($0, of: target) } == true
+                    guard !isStated, !owned.contains(target), !targets.contains(target) else { continue }
+                    targets.insert(target, at: min(link.position, targets.count))
                 }
                 if targets != former { batch.append(source, to: targets) }
             }

@@ -72,8 +72,8 @@ extension StorePass {
         return resolution
     }
 
-    /// Stores the identifiers of deferred statements, so that memory is bounded. The end of the pass
-    /// links those whose objects have come by then, like those of earlier passes.
+    /// Stores the identifiers of deferred statements, so that memory is bounded. The end of the
+    /// pass links those whose objects have come by then, like those of earlier passes.
     func storeDeferred() async throws {
         // Identifiers that nothing remembers after the pass have no place in the store.
         guard let layout = pendingLinks,
