@@ -18,7 +18,7 @@ struct PostgresMessageTests {
     ]
 
     @Test(arguments: relationships.keys.sorted())
-    func anUnchangedSyncWaitsForFourAnswers(kind: String) async throws {
+    func aSyncOfNestedObjectsWaitsForFourOrFiveAnswers(kind: String) async throws {
         let model = try DataModel {
             SyncEntity("User", identity: "id") {
                 SyncAttribute("id", .int64)
@@ -42,13 +42,19 @@ struct PostgresMessageTests {
             let notes = (0..<id % 4).map { #"{"id":\#(id * 10 + $0)}"# }.joined(separator: ",")
             return #"{"id":\#(id),"name":"user \#(id)","notes":[\#(notes)]}"#
         }
-        let payload = JSONSource.bytes(Array("[\(users.joined(separator: ","))]".utf8))
+        let text = "[\(users.joined(separator: ","))]"
+        let payload = JSONSource.bytes(Array(text.utf8))
+        let changed = JSONSource.bytes(Array(text.replacing("user", with: "User").utf8))
         try await json.sync(payload, into: "User")
         // The server may log the end later: it is not waited for.
         let before = try server.statementCount(without: "COMMIT")
         #expect(try await json.sync(payload, into: "User").isUnchanged)
         // The beginning, the users, their notes and links, the counts.
-        #expect(try server.statementCount(without: "COMMIT") - before == 4)
+        let unchangedCount = try server.statementCount(without: "COMMIT") - before
+        #expect(unchangedCount == 4)
+        #expect(try await json.sync(changed, into: "User").counts.updated == 50)
+        // The commit, too.
+        #expect(try server.statementCount(without: "COMMIT") - before == unchangedCount + 5)
         await server.close()
     }
 }

@@ -26,6 +26,9 @@ actor PostgresWorker: SQLWorker {
     private var lastCursor = 0
     /// The values that objects of the transaction wait for.
     private var waiting = SQLWaitingValues()
+    /// The number of the transaction; nil if it had changed nothing when it was last asked for.
+    private var transactionNumber: String?
+    private static let transactionNumber = "pg_catalog.pg_current_xact_id_if_assigned()::text"
     /// The links that the last merge read for the next statement about links.
     private var knownLinks: PostgresKnownLinks?
     /// The links that the transaction has removed, in columns that do not accept null.
@@ -161,19 +164,22 @@ actor PostgresWorker: SQLWorker {
     /// - Throws: `PostgresError`, with code `08007` if the connection was lost and the outcome is
     ///   unknown.
     func commit(changing roots: Set<Int>) async throws {
+        var number = transactionNumber
         endTransaction()
         let connection = try current()
         try checkDeletions(connection)
         // If nothing was changed, nobody needs to know of the commit, nor what became of it.
         guard !roots.isEmpty else { return connection.endWithoutChanges() }
-        let names = roots.sorted().map { schema.model.layouts[$0].name }
-        let number = try connection.query(
-            "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text, pg_catalog.pg_notify($1, $2)",
-            [.text(settings.commitChannel), .text(PostgresCommitWatch.payload(names))]
-        ).text(0, 0)
-        do { try connection.execute("COMMIT") } catch let error as PostgresError where error.isConnectionFailure {
+        let payload = PostgresCommitWatch.payload(roots.sorted().map { schema.model.layouts[$0].name })
+        let notification = "pg_catalog.pg_notify('\(settings.commitChannel)', \(SQLText.literal(payload)))"
+        do {
+            if number == nil {
+                number = try connection.execute("SELECT \(Self.transactionNumber)").text(0, 0)
+            }
+            try connection.execute("SELECT \(notification); COMMIT")
+        } catch let error as PostgresError where error.isConnectionFailure {
             self.connection = nil
-            guard let number else { return }
+            guard let number else { throw error }
             try await PostgresSettlement(number, of: connection, settings: settings).settle(after: error)
         } catch {
             rollback()
@@ -201,6 +207,7 @@ actor PostgresWorker: SQLWorker {
     }
 
     private func endTransaction() {
+        transactionNumber = nil
         cursors.removeAll()
         selections.removeAll()
         filling.end()
@@ -255,8 +262,11 @@ actor PostgresWorker: SQLWorker {
     }
 
     func counts(of queries: [StoreQuery]) async throws -> [Int] {
-        let statement = try self.queries.counts(of: queries)
+        var statement = try self.queries.counts(of: queries)
+        // A sync counts last, and the commit needs the number.
+        if writes { statement.text += ", \(Self.transactionNumber)" }
         let result = try await perform { try $0.run(statement) }
+        if writes { transactionNumber = result.text(0, queries.count) }
         return queries.indices.map { Int(result.integer(0, $0) ?? 0) }
     }
 
