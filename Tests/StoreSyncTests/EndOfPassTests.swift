@@ -149,6 +149,25 @@ import Testing
         #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
     }
 
+    /// Another program can write into the tables of bookkeeping.
+    @Test(
+        arguments: [
+            ["position": .int(-5)], ["position": .int(.max)], ["position": .int(.min)], ["identifier": "x"],
+            ["identifier": "[1,"], ["identifier": ""], ["object": .int(-1)], ["objectKey": "no JSON"],
+        ] as [[String: AttributeValue]])
+    func whatOthersWriteInPlaceOfAnIdentifierIsHarmless(values: [String: AttributeValue]) async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"notes_ids":[7,8]}]"#)
+        for stored in try await world.store.records(StoreQuery("SyncPendingLink", where: PropertyPath("position") == 0))
+        {
+            var record = stored.record
+            for (name, value) in values { record[name] = value }
+            try await world.store.transaction { [record] in _ = try await $0.update(stored.object, to: record) }
+        }
+        try await world.sync(#"[{"id":7},{"id":8}]"#, into: "Note")
+        #expect(try await world.column("id", of: "Note", where: "user.id == 1").contains(8))
+    }
+
     /// A double does not have that many digits.
     @Test func aRememberedIdentifierKeepsAllItsDigits() async throws {
         let model = try DataModel {

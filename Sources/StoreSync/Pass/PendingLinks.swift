@@ -111,7 +111,7 @@ extension StorePass {
     /// - Parameters:
     ///   - renewed: The identifiers that this pass stores.
     ///   - obsolete: Receives those that the payload states no more, those whose source is gone,
-    ///     and those of relationships that the model no longer has.
+    ///     those of relationships that the model no longer has, and those that are not JSON.
     private func arrived(
         _ layout: EntityLayout, renewed: PendingLinks, obsolete: inout [ObjectID]
     ) async throws -> [EntityLayout.Relationship.ID: [(link: WaitingLink, target: ObjectID)]] {
@@ -152,7 +152,10 @@ extension StorePass {
             for (id, links) in waiting {
                 var found = objects.removeValue(forKey: id) ?? [:]
                 if found.count > Self.pendingCount { found = [:] }
-                let identifiers = Set(links.lazy.map(\.identifier).filter { found[$0] == nil }).sorted()
+                var identifiers = Set(links.lazy.map(\.identifier).filter { found[$0] == nil }).sorted()
+                // Another program may have written them.
+                let malformed = Set(identifiers.filter { (try? JSONValue(parsing: $0)) == nil })
+                if !malformed.isEmpty { identifiers.removeAll(where: malformed.contains) }
                 let new = try await self.objects(
                     named: identifiers, in: model.layouts[model.relationship(id).destination])
                 for (identifier, object) in zip(identifiers, new) { found.updateValue(object, forKey: identifier) }
@@ -161,7 +164,8 @@ extension StorePass {
                     state.counts.deletesNothing
                     ? nil : try await transaction.keys(of: links.map(\.link.object), model.layouts[id.source])
                 for (link, identifier) in links {
-                    if let keys, keys[link.object].map({ $0.text == link.key }) != true {
+                    let isGone = keys.map { keys in keys[link.object].map { $0.text == link.key } != true } ?? false
+                    if isGone || malformed.contains(identifier) {
                         obsolete.append(link.row)
                     } else if let target = found[identifier] ?? nil {
                         arrived[id, default: []].append((link, target))
@@ -217,7 +221,7 @@ extension StorePass {
                     // takes precedence.
                     let isStated = inverse.map { state.statements.hasStated($0, of: target) } == true
                     guard !isStated, !owned.contains(target), !targets.contains(target) else { continue }
-                    targets.insert(target, at: min(link.position, targets.count))
+                    targets.insert(target, at: min(max(link.position, 0), targets.count))
                 }
                 if targets != former { batch.append(source, to: targets) }
             }
