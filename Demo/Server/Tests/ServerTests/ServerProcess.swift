@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -73,9 +74,13 @@ final class ServerProcess: Sendable {
         process.waitUntilExit()
     }
 
-    /// Asks the process to end, and returns its exit status.
+    /// Asks the process to end, and returns its exit status; that of a kill if it has not ended
+    /// after a minute.
     func stop() -> Int32 {
         process.terminate()
+        DispatchQueue.global().asyncAfter(deadline: .now() + 60) { [process] in
+            if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        }
         process.waitUntilExit()
         return process.terminationStatus
     }

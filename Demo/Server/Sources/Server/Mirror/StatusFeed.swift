@@ -7,8 +7,8 @@ import Synchronization
 final class StatusFeed: Sendable {
     private struct State {
         var status: ServerStatus
-        var observers: [Int: AsyncStream<ServerStatus>.Continuation] = [:]
-        var nextObserver = 0
+        /// The observers, including those that have left since the last change.
+        var observers: [AsyncStream<ServerStatus>.Continuation] = []
     }
 
     private let state: Mutex<State>
@@ -36,7 +36,12 @@ final class StatusFeed: Sendable {
     func update(_ change: (inout ServerStatus) -> Void) {
         state.withLock { state in
             change(&state.status)
-            for observer in state.observers.values { observer.yield(state.status) }
+            let status = state.status
+            // An observer that leaves must not take the lock itself: its cancelled task would wait
+            // for this change, and the change for the task that it resumes.
+            state.observers.removeAll { observer in
+                if case .terminated = observer.yield(status) { true } else { false }
+            }
         }
     }
 
@@ -46,12 +51,7 @@ final class StatusFeed: Sendable {
             of: ServerStatus.self, bufferingPolicy: .bufferingNewest(1))
         state.withLock { state in
             continuation.yield(state.status)
-            let number = state.nextObserver
-            state.nextObserver += 1
-            state.observers[number] = continuation
-            continuation.onTermination = { [weak self] _ in
-                self?.state.withLock { _ = $0.observers.removeValue(forKey: number) }
-            }
+            state.observers.append(continuation)
         }
         return stream
     }
