@@ -161,6 +161,25 @@ import Testing
         }
     }
 
+    /// More than may wait in memory, before and beside their objects.
+    @Test(arguments: StoreKind.all)
+    func identifiersStoredBeforeTheEndAreLinkedAtTheEndOrLater(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try RealJSONModel.staff()) { world in
+            var options = StoreSyncOptions()
+            options.waitingLimit = 0
+            let employees =
+                (0..<20).map { #"{"id":\#($0),"company_id":\#($0 % 3)}"# } + [#"{"id":20,"company":{"id":2}}"#]
+            let first = try await world.sync(
+                "[\(employees.joined(separator: ","))]", into: "Employee", options: options)
+            #expect(first.drift.count(of: .unknownIdentifier) == 14)
+            #expect(try await world.count(SyncEntity.pendingLink.name) == 14)
+            #expect(try await world.count("Employee", where: PropertyPath("company.id") == 2) == 7)
+            try await world.sync(#"[{"id":2},{"id":0}]"#, into: "Company", options: options)
+            #expect(try await world.count("Employee", where: PropertyPath("company.id") == 0) == 7)
+            #expect(try await world.count(SyncEntity.pendingLink.name) == 7)
+        }
+    }
+
     @Test(arguments: StoreKind.all)
     func identifiersOfTheWrongTypeUnlinkNothing(kind: StoreKind) async throws {
         try await RealJSONWorld.with(kind, try RealJSONModel.staff()) { world in

@@ -305,19 +305,22 @@ extension StoreTransaction {
     /// Deletes stored identifiers whose source is gone, before another object gets its number.
     func forgetPendingLinksOfMissingObjects() async throws {
         guard let layout = model[SyncEntity.pendingLink.name] else { return }
-        var links: [Int: [(row: ObjectID, object: ObjectID)]] = [:]
-        try await fetch(StoreQuery(layout.name), batchRowCount: 1000) {
-            for stored in $0 {
-                guard case .string(let name) = stored.record["relationship"],
-                    case .int(let object) = stored.record["object"], let relationship = model.relationship(named: name)
-                else { continue }
-                links[relationship.source, default: []].append((stored.object, object))
-            }
-        }
         var obsolete: [ObjectID] = []
-        for (source, links) in links {
-            let keys = try await keys(of: links.map(\.object), model.layouts[source])
-            obsolete += links.filter { keys[$0.object] == nil }.map(\.row)
+        let selection = StoreSelection(
+            StoreQuery(layout.name), columns: [.object] + ["relationship", "object"].map { .value(PropertyPath($0)) })
+        try await select(selection) { batch in
+            var links: [Int: [(row: ObjectID, object: ObjectID)]] = [:]
+            batch.withReader { reader in
+                for row in 0..<reader.count where reader.kind(row: row, slot: 1) == .string {
+                    let name = String(decoding: reader.bytes(row: row, slot: 1), as: UTF8.self)
+                    guard let source = model.relationship(named: name)?.source else { continue }
+                    links[source, default: []].append((reader.int(row: row, slot: 0), reader.int(row: row, slot: 2)))
+                }
+            }
+            for (source, links) in links.sortedByKey {
+                let keys = try await keys(of: links.map(\.object), model.layouts[source])
+                obsolete += links.filter { keys[$0.object] == nil }.map(\.row)
+            }
         }
         guard !obsolete.isEmpty else { return }
         _ = try await remove(StoreQuery(layout.name, objects: .only(obsolete)), reportsKeys: false)

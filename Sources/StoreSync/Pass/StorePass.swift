@@ -68,7 +68,6 @@ final class StorePass {
         let cuts = rules.relates ? BatchCuts.cuts(of: batch, in: model) : []
         for part in batch.parts(beginningAt: cuts) { try await merge(part, origin, collect) }
         if state.nested.count > rules.waitingLimit { try await applyNested() }
-        // A statement is smaller than a record.
         if state.deferred.count > rules.waitingLimit << 2 { try await storeDeferred() }
     }
 
