@@ -59,8 +59,9 @@ public struct StoreSyncOptions: Sendable {
     /// ``StoreSyncError/unknownVersion(entity:attribute:)`` if the entity has no such attribute.
     public var newerBy: String?
 
-    /// The number of nested records that wait until the whole list has been read: 16,384. Four times
-    /// as many objects may wait in memory for what their identifiers name. Tests set lower ones.
+    /// The number of nested records that wait until the whole list has been read: 16,384. Four
+    /// times as many objects may wait in memory for what their identifiers name. Tests set lower
+    /// ones.
     package var waitingLimit = 1 << 14
 
     /// The meaning of a key that an object lacks.

@@ -163,9 +163,13 @@ extension StorePass {
                 let keys =
                     state.counts.deletesNothing
                     ? nil : try await transaction.keys(of: links.map(\.link.object), model.layouts[id.source])
+                func hasSource(_ link: WaitingLink) -> Bool {
+                    guard let keys else { return true }
+                    guard let key = keys[link.object] else { return false }
+                    return key.text == link.key
+                }
                 for (link, identifier) in links {
-                    let isGone = keys.map { keys in keys[link.object].map { $0.text == link.key } != true } ?? false
-                    if isGone || malformed.contains(identifier) {
+                    if !hasSource(link) || malformed.contains(identifier) {
                         obsolete.append(link.row)
                     } else if let target = found[identifier] ?? nil {
                         arrived[id, default: []].append((link, target))
