@@ -121,8 +121,12 @@ struct PostgresMigration {
 
     /// The database's record of its tables; nil if there is no store yet.
     func stored() throws -> SQLSchemaRecord? {
-        let columns = try columns(of: SQLSchemaRecord.table)
-        guard try !columns.isEmpty || exists(SQLSchemaRecord.table) else { return nil }
+        var columns = try columns(of: SQLSchemaRecord.table)
+        if columns.isEmpty {
+            guard try exists(SQLSchemaRecord.table) else { return nil }
+            // Another host may have made the table between the two statements.
+            columns = try self.columns(of: SQLSchemaRecord.table)
+        }
         guard columns.isSuperset(of: ["format", "model_version", "description"]) else {
             throw SQLSchemaError.unfitDependentObject(
                 name: SQLSchemaRecord.table, reason: "the store needs a table of this name for itself; rename it")
