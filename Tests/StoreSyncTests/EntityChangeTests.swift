@@ -16,6 +16,7 @@ import Testing
                 SyncAttribute("name", .string)
                 SyncRelationship("garage", toOne: "Garage", inverse: "vehicles")
                 SyncRelationship("wheels", toMany: "Wheel", inverse: "vehicle")
+                SyncRelationship("parts", toMany: "Part", inverse: "vehicle")
                 SyncRelationship("owner", toOne: "Owner", inverse: "vehicles")
             }
             SyncEntity("Owner", identity: "id") {
@@ -29,6 +30,10 @@ import Testing
             SyncEntity("Wheel") {
                 SyncAttribute("v", .int64)
                 SyncRelationship("vehicle", toOne: "Vehicle", inverse: "wheels")
+            }
+            SyncEntity("Part", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("vehicle", toOne: "Vehicle", inverse: "parts")
             }
             SyncEntity("Garage", identity: "id") {
                 SyncAttribute("id", .int64, optional: false)
@@ -125,6 +130,23 @@ import Testing
                 return links.compactMap { link in vehicles.first { $0.object == link.target }?.record["id"] }
             }
             #expect(order == [1, 7, 9])
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func anObjectOfANewClassHasOnlyTheChildrenThatThePayloadStates(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            for (type, part) in [("Car", 1), ("Lorry", 2), ("Car", 2), ("Vehicle", 3)] {
+                try await world.sync(
+                    #"[{"id":7,"type":"\#(type)","parts":[{"id":\#(part)}],"wheels":[{"v":\#(part)}]}]"#,
+                    into: "Vehicle")
+                let stated = "\(type) with part \(part)"
+                #expect(
+                    try await world.values("id", of: "Part", where: PropertyPath("vehicle.id") == 7) == [
+                        .int(Int64(part))
+                    ], "\(stated)")
+                #expect(try await world.values("v", of: "Wheel") == [.int(Int64(part))], "\(stated)")
+            }
         }
     }
 

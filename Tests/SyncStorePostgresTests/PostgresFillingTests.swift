@@ -20,9 +20,14 @@ struct PostgresFillingTests {
             SyncAttribute("age", .int16)
             SyncRelationship("boss", toOne: "Person", inverse: "staff")
             SyncRelationship("staff", toMany: "Person", inverse: "boss")
+            SyncRelationship("events", toOrdered: "Event", inverse: "person")
         }
         person.indexes = [SyncEntity.Index(["email"], unique: true)]
-        return try DataModel([person])
+        let event = SyncEntity("Event") {
+            SyncAttribute("text", .string)
+            SyncRelationship("person", toOne: "Person", inverse: "events")
+        }
+        return try DataModel([person, event])
     }
 
     /// A batch of people; nil is an absent cell.
@@ -110,6 +115,40 @@ struct PostgresFillingTests {
         }
     }
 
+    /// Rows without an identity match nothing, so that a table that has some is filled too.
+    @Test func rowsWithoutAnIdentityHaveTheirPlacesInTheirLists() async throws {
+        try await SharedPostgres.withSchemas { schemas in
+            let options = schemas.emptyStore()
+            let store = try await PostgresStore(exactly: try model(), at: schemas.url, options: options)
+            for id in ["a", "b"] {
+                try await store.transaction { transaction in
+                    let people = try await transaction.merge(MergeRequest(try batch([(id, nil, nil)]))).rows
+                    let person = try #require(people.first.flatMap { $0?.object })
+                    let layout = try transaction.model.layout(of: "Event")
+                    var events = RecordBatch(of: layout)
+                    for text in ["x", "y", "z"] {
+                        events.beginRecord()
+                        events.setValue(.string(text), at: 0)
+                        events.endRecord()
+                    }
+                    let links = MergeRequest.InitialLinks(
+                        try #require(layout.relationship("person")), targets: [person, nil, person])
+                    let merged = try await transaction.merge(MergeRequest(events), linking: [links])
+                    #expect(merged.rows.map { $0?.change } == [.inserted, .inserted, .inserted])
+                }
+            }
+            let found = try await schemas.run(
+                #"SELECT p.id, e.text, e.person_position FROM "Event" e LEFT JOIN "Person" p ON p._id = e.person "#
+                    + "ORDER BY p.id, e.person_position, e._id",
+                in: options)
+            #expect(
+                found == [
+                    ["a", "x", "0"], ["a", "z", "1"], ["b", "x", "0"], ["b", "z", "1"], [nil, "y", nil],
+                    [nil, "y", nil],
+                ])
+        }
+    }
+
     @Test func valuesOfAUniqueIndexThatAreTakenAreTold() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let options = schemas.emptyStore()
@@ -152,20 +191,41 @@ struct PostgresFillingTests {
             let store = try await PostgresStore(exactly: model, at: schemas.url, options: options)
             try await schemas.run(addition, in: options)
             let schema = SQLSchema(model, dialect: .postgres(schema: options.schema))
-            let index = schema.identityIndex(of: 0)
-            #expect(index == "Person_identity")
+            #expect(schema.identityIndex(of: 0) == "Person_identity")
             let answers = try await store.writer.connected { connection in
                 let filling = PostgresFilling(schema, rowMinimum: 2, existing: [])
                 try connection.execute("BEGIN")
                 let answers = [
-                    try filling.fills("Person", count: 1, index: index, connection),
-                    try filling.fills("Person", count: 2, index: nil, connection),
-                    try filling.fills("Person", count: 2, index: index, connection),
+                    try filling.fills("Person", count: 1, of: 0, connection),
+                    try filling.fills("Person", count: 2, of: 0, connection),
                 ]
                 connection.rollback()
                 return answers
             }
-            #expect(answers == [false, false, isFilled])
+            #expect(answers == [false, isFilled])
+        }
+    }
+
+    @Test(
+        arguments: [
+            (#"INSERT INTO "Event" (text) VALUES ('x')"#, true),
+            (#"CREATE RULE kept AS ON INSERT TO "Event" DO INSTEAD NOTHING"#, false),
+            (#"ALTER TABLE "Event" ENABLE ROW LEVEL SECURITY"#, false),
+        ])
+    func aTableOfRowsWithoutAnIdentityNeedNotBeEmpty(addition: String, isFilled: Bool) async throws {
+        try await SharedPostgres.withSchemas { schemas in
+            let options = schemas.emptyStore()
+            let model = try model()
+            let store = try await PostgresStore(exactly: model, at: schemas.url, options: options)
+            try await schemas.run(addition, in: options)
+            let schema = SQLSchema(model, dialect: .postgres(schema: options.schema))
+            let answer = try await store.writer.connected { connection in
+                let filling = PostgresFilling(schema, rowMinimum: 2, existing: [])
+                try connection.execute("BEGIN")
+                defer { connection.rollback() }
+                return try filling.fills("Event", count: 2, of: 1, connection)
+            }
+            #expect(answer == isFilled)
         }
     }
 

@@ -145,15 +145,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [997, 998, 2000])
+    @Test(arguments: [996, 997, 2000])
     func asManyAttributesAsSQLiteHasColumnsForOrAnError(count: Int) async throws {
         let model = try DataModel([
             SyncEntity(
                 "Wide", identity: ["a0"], attributes: (0..<count).map { SyncAttribute("a\($0)", .int64) },
                 relationships: [])
         ])
-        guard count <= 997 else {
-            await #expect(throws: SQLSchemaError.tooManyColumns(table: "Wide", count: count, limit: 997)) {
+        guard count <= 996 else {
+            await #expect(throws: SQLSchemaError.tooManyColumns(table: "Wide", count: count, limit: 996)) {
                 try await SQLiteStore(exactly: model, at: .memory)
             }
             return

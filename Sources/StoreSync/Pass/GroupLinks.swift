@@ -83,10 +83,12 @@ struct MergedElements {
     var unknown: (batch: RecordBatch?, rows: [Int: Int]) = (nil, [:])
     /// The ordinals whose identifier names an object of the list's entities.
     var identified: Set<Int> = []
-    /// Whether inserted objects were linked to the objects that contain them.
+    /// Whether some inserted objects were linked to the objects that contain them.
     var linksNew = false
-    /// The objects without an identity that each source had before.
-    var former: [ObjectID: [ObjectID]] = [:]
+    /// Whether several merges inserted the objects, so that their order may be wrong.
+    var isDivided = false
+    /// The stored objects that elements without an identity match.
+    var reuse = ReusedObjects()
     /// Whether an element was rejected.
     var hasRejected = false
     /// The index in the payload of each ordinal's element.

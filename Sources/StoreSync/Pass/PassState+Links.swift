@@ -177,15 +177,17 @@ extension PassState {
     /// Notes what is stated about links, before they are made.
     mutating func note(_ merged: MergedElements, _ links: GroupLinks, _ share: Share) {
         let relationship = links.relationship
-        let deletes = !merged.former.isEmpty && rules.deletesDetached(of: relationship, in: model)
+        let deletes = !merged.reuse.candidates.isEmpty && rules.deletesDetached(of: relationship, in: model)
         for source in merged.sources {
             if merged.repeatsTarget(source), relationship.isToMany { report(.duplicate, links, source.row) }
             guard let object = links.object(of: source) else { continue }
             if let kind = share.differs[object] { report(kind, links, source.row) }
             deferred.forget(object, relationship)
-            if deletes, !source.isIncomplete, let former = merged.former[object] {
-                let targets = Set(merged.objects(of: source))
-                orphaned.lose(former.filter { !targets.contains($0) }, of: object, by: relationship)
+            if deletes, !source.isIncomplete, let former = merged.reuse.candidates[object] {
+                let targets = merged.objects(of: source)
+                guard former != targets else { continue }
+                let kept = Set(targets)
+                orphaned.lose(former.filter { !kept.contains($0) }, of: object, by: relationship)
             }
         }
         statements.insert(

@@ -27,6 +27,8 @@ extension StorePass {
             let parents = index == layout.identityScope ? merge.parents : nil
             guard merge.early.count < Self.earlyLimit, parents != nil || families.isDisjoint(with: later),
                 MergeRequest.InitialLinks.isPossible(relationship, in: model),
+                // An object comes at the end of an ordered list, which only linking knows.
+                model.inverse(of: relationship)?.isOrdered == false,
                 relationship.id != origin.owners?.relationship.id, relationship.id != origin.inverse?.id,
                 !state.waitsForList(relationship, of: layout, origin), nested.isIdentified
             else {
@@ -100,7 +102,7 @@ extension StorePass {
         }
         let owners = { (ordinal: Int) in parents[ordinal] }
         origin.parents = owners
-        let stored = try await reused([group], owners, by: inverse).reused
+        let stored = try await reused([group], owners, by: inverse).objects
         for ordinal in group.elementIndices where parents[ordinal] != nil || !origin.isNested {
             origin.reused[ordinal] = stored[ordinal]
         }

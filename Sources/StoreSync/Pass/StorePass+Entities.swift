@@ -170,6 +170,7 @@ extension StorePass {
             var batch = LinkBatch(relationship, mode: .replace)
             batch.append(source, to: targets.compactMap { current($0, relationship.destination) })
             _ = try await transaction.link(batch)
+            noteLinking(by: relationship)
         }
     }
 }

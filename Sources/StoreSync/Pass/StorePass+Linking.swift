@@ -5,9 +5,12 @@ import SyncStore
 extension StorePass {
     /// Links the objects of a group to the merged elements of a relationship.
     ///
-    /// - Parameter isLinked: Whether a source has its link already.
+    /// - Parameters:
+    ///   - isLinked: Whether a source has its link already.
+    ///   - isUnlinked: Whether the source of a row is new, and has no link yet.
     func link(
-        _ merged: MergedElements, _ links: GroupLinks, isLinked: (NestedElements.Source) -> Bool
+        _ merged: MergedElements, _ links: GroupLinks, isLinked: (NestedElements.Source) -> Bool,
+        isUnlinked: (Int) -> Bool = { _ in false }
     ) async throws {
         let relationship = links.relationship
         let restated = state.restated(merged.sources, links)
@@ -20,33 +23,57 @@ extension StorePass {
             share = state.share(merged, links, contested: contested, current)
         }
         state.note(merged, links, share)
+        // Known only as long as nothing else has linked the objects.
+        let linked = merged.reuse.linkCount == linkCounts[relationship] ?? 0 ? merged.reuse.linked : [:]
         let wanted = merged.sources.filter { !isLinked($0) }.compactMap { source in
             links.object(of: source).map { LinkStatement(source, $0, targets: merged.targets, share) }
-        }.filter { !share.settled.contains($0.object) }
-        let changed = try await link(wanted, merged.newTargets, by: relationship, of: links.layout)
+        }.filter { statement in
+            guard !share.settled.contains(statement.object) else { return false }
+            guard let targets = linked[statement.object] else { return true }
+            guard statement.targets != targets else { return false }
+            let mode = statement.isIncomplete ? .add : rules.mode(of: relationship)
+            return mode.targets(stated: statement.targets, after: targets, by: relationship) != targets
+        }
+        let areNew =
+            !merged.linksNew && share.kept.isEmpty && links.inverse?.id != relationship.id
+            && merged.sources.allSatisfy { source in
+                isUnlinked(source.row) && source.ordinals.allSatisfy { merged.targets[$0] == nil || merged.isNew[$0] }
+            }
+        let changed = try await link(
+            wanted, merged.newTargets, by: relationship, of: links.layout, areNew: areNew)
         for object in restated.isEmpty ? [] : changed where share.differs[object] == nil {
             if let (kind, row) = restated[object] { state.report(kind, links, row) }
         }
-        linkCounts[relationship, default: 0] += 1
-        if let inverse = links.inverse, inverse != relationship { linkCounts[inverse, default: 0] += 1 }
+        noteLinking(by: relationship)
         state.defer(merged, links, share)
+    }
+
+    /// Notes that objects are linked by a relationship.
+    func noteLinking(by relationship: EntityLayout.Relationship) {
+        linkCounts[relationship, default: 0] += 1
+        if let inverse = model.inverse(of: relationship), inverse != relationship {
+            linkCounts[inverse, default: 0] += 1
+        }
     }
 
     /// Links objects as a payload states.
     ///
+    /// - Parameter areNew: Whether all objects and targets are new, and not linked yet.
     /// - Returns: The objects whose links changed.
     func link(
         _ statements: [LinkStatement], _ newTargets: ObjectSet, by relationship: EntityLayout.Relationship,
-        of layout: EntityLayout
+        of layout: EntityLayout, areNew: Bool = false
     ) async throws -> [ObjectID] {
         let mode = rules.mode(of: relationship)
         let deletes = rules.deletesDetached(of: relationship, in: model)
-        var owning = LinkBatch(relationship, mode: mode)
-        owning.newTargets = newTargets
-        var naming = owning
+        func makeBatch(_ mode: LinkBatch.Mode) -> LinkBatch {
+            var batch = LinkBatch(relationship, mode: mode)
+            (batch.newTargets, batch.isOfNewObjects) = (newTargets, areNew)
+            return batch
+        }
+        var (owning, naming) = (makeBatch(mode), makeBatch(mode))
         // A list that could not be read completely proves no absence.
-        var adding = LinkBatch(relationship, mode: .add)
-        adding.newTargets = newTargets
+        var adding = makeBatch(.add)
         for statement in statements {
             if statement.isIncomplete {
                 guard mode != .retain, !statement.targets.isEmpty else { continue }

@@ -30,14 +30,15 @@ extension StorePass {
         let merged = try await merge(
             rest, of: links, mayInsert: hasBeaten ? { [mayInsert] in $0 >= 0 && mayInsert[$0] } : nil)
         let counting = hasBeaten ? merged.restricted(isCounting) : merged
-        let linksNew =
-            merged.linksNew && !hasBeaten && linkCounts[links.relationship, default: 0] == links.linkCount
+        let linksNew = merged.linksNew && !merged.isDivided && !hasBeaten
+        let isUnlinked = isUnlinked(links)
         if !counting.sources.isEmpty {
-            try await link(counting, links) { source in
-                // New objects whose targets were all inserted with their links need no linking.
-                linksNew && links.result.rows[source.row]?.change == .inserted
-                    && source.ordinals.allSatisfy { merged.isNew[$0] }
-            }
+            try await link(
+                counting, links,
+                isLinked: { source in
+                    // New objects whose targets were all inserted with their links need no linking.
+                    linksNew && isUnlinked(source.row) && source.ordinals.allSatisfy { merged.isNew[$0] }
+                }, isUnlinked: isUnlinked)
         }
         guard hasBeaten else { return }
         let beaten = merged.restricted(isBeaten)
@@ -60,25 +61,17 @@ extension StorePass {
         _ elements: NestedElements, of links: GroupLinks, mayInsert: ((Int) -> Bool)? = nil
     ) async throws -> MergedElements {
         try await merge(
-            elements, of: links.group, by: links.relationship, links.origin,
-            owners: { links.result.rows[$0]?.object },
-            // New objects have no links.
-            linkedNext: elements.sources.contains { links.result.rows[$0.row]?.change != .inserted }
-                ? MergeRequest.LinkSources(links.relationship, objects: links.objects(of: elements.sources)) : nil,
-            mayInsert: mayInsert)
+            elements, of: links.group, by: links.relationship, links.origin, containedBy: links, mayInsert: mayInsert)
     }
 
     /// Merges the elements of a relationship.
     ///
     /// - Parameters:
-    ///   - owners: Returns the object of a row of the group; nil if the elements are merged before
-    ///     those objects.
-    ///   - linkedNext: The objects that are linked to the elements afterwards; nil for none.
+    ///   - links: The objects that contain the elements; nil if the elements are merged first.
     ///   - mayInsert: Returns whether the elements of a row may be inserted; nil if all may.
     func merge(
         _ elements: NestedElements, of group: MappedBatch.Group, by relationship: EntityLayout.Relationship,
-        _ outer: Origin, owners: ((Int) -> ObjectID?)? = nil,
-        linkedNext: MergeRequest.LinkSources? = nil, mayInsert: ((Int) -> Bool)? = nil
+        _ outer: Origin, containedBy links: GroupLinks? = nil, mayInsert: ((Int) -> Bool)? = nil
     ) async throws -> MergedElements {
         var elements = elements
         let rows = elements.owners
@@ -86,33 +79,42 @@ extension StorePass {
         (origin.relationship, origin.inverse) = (relationship, model.inverse(of: relationship))
         let elementIndices = rows.map { $0 < 0 ? 0 : outer.elementIndex(group.elementIndices[$0]) }
         origin.elementIndices = elementIndices
-        origin.linkedNext = linkedNext
         if let mayInsert { origin.mayInsert = { mayInsert(rows[$0]) } }
-        if owners != nil, rules.isHookedWhereNested, let batch = elements.objects {
+        if links != nil, rules.isHookedWhereNested, let batch = elements.objects {
             let hooked = try await hook(batch, elements.json)
             if !hooked.isEmpty {
                 try elements.replace(hooked, by: relationship, mapper: mapper, options: rules.readerOptions)
             }
         }
         var merged = MergedElements(elements, elementIndices: elementIndices)
-        var unlinked = ObjectSet()
-        if let owners {
-            let objects = rows.map { $0 < 0 ? nil : owners($0) }
+        if let links {
+            let objects = rows.map { $0 < 0 ? nil : links.result.rows[$0]?.object }
+            let isUnlinked = isUnlinked(links)
+            if !elements.sources.allSatisfy({ isUnlinked($0.row) }) {
+                origin.linkedNext = MergeRequest.LinkSources(
+                    relationship, objects: links.objects(of: elements.sources))
+            }
             if let inverse = origin.inverse, MergeRequest.InitialLinks.isPossible(inverse, in: model) {
-                origin.owners = (inverse, objects)
+                // In an ordered list, only linking knows the place of an object behind others.
+                let owners =
+                    relationship.isOrdered
+                    ? rows.indices.map { isUnlinked(rows[$0]) ? objects[$0] : nil } : objects
+                if owners.contains(where: { $0 != nil }) { origin.owners = (inverse, owners) }
             }
             if model.isScope(of: relationship) { origin.parents = { objects[$0] } }
             if !rules.isImport {
-                (origin.reused, unlinked, merged.former) = try await reused(
-                    elements.objects?.groups ?? [], { objects[$0] }, by: relationship,
-                    emptied: elements.emptied.compactMap(owners))
+                merged.reuse = try await reused(
+                    elements.objects?.groups ?? [], { isUnlinked(rows[$0]) ? nil : objects[$0] }, by: relationship,
+                    emptied: elements.emptied.filter { !isUnlinked($0) }.compactMap { links.result.rows[$0]?.object })
+                origin.reused = merged.reuse.objects
             }
         }
         var mergeCount = 0
         let rejectedCount = state.counts.rejectedCount
         func collect(_ ordinal: Int, _ row: MergeRequest.Result.Row, isOwned: Bool) {
             merged.targets[ordinal] = row.object
-            let isReused = origin.reused[ordinal] == row.object && !unlinked.contains(row.object)
+            let isReused =
+                merged.reuse.objects[ordinal] == row.object && !merged.reuse.unlinked.contains(row.object)
             merged.isOwned[ordinal] = isOwned || isReused
             guard row.change == .inserted else { return }
             merged.isNew[ordinal] = true
@@ -140,8 +142,18 @@ extension StorePass {
         }
         noteRefused(of: &merged, origin)
         merged.hasRejected = state.counts.rejectedCount > rejectedCount
-        merged.linksNew = origin.owners != nil && mergeCount == 1
+        merged.linksNew = origin.owners != nil
+        merged.isDivided = mergeCount != 1
         return merged
+    }
+
+    /// Whether the object of each row is new, and has no links of the relationship yet.
+    private func isUnlinked(_ links: GroupLinks) -> (Int) -> Bool {
+        let (relationship, owners) = (links.relationship, links.origin.owners?.relationship)
+        guard linkCounts[relationship] ?? 0 == links.linkCount, owners?.id != relationship.id else {
+            return { _ in false }
+        }
+        return { $0 >= 0 && links.result.rows[$0]?.change == .inserted }
     }
 
     /// Calls the hook for the objects that the store does not have.

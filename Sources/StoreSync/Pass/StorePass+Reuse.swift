@@ -15,12 +15,11 @@ extension StorePass {
     /// - Parameters:
     ///   - owners: Returns the object that contains the element of an ordinal.
     ///   - emptied: Objects that contain no element.
-    /// - Returns: The matching object of each ordinal; which candidates the relationship no longer
-    ///   leads to; and all candidates of each owner, empty if the entity has an identity.
     func reused(
         _ groups: [MappedBatch.Group], _ owners: (Int) -> ObjectID?, by relationship: EntityLayout.Relationship,
         emptied: [ObjectID] = []
-    ) async throws -> (reused: [Int: ObjectID], unlinked: ObjectSet, former: [ObjectID: [ObjectID]]) {
+    ) async throws -> ReusedObjects {
+        var reuse = ReusedObjects()
         let isScope = model.isScope(of: relationship)
         var ordinals: [Int] = []
         var scoped: [(ordinal: Int, identity: [AttributeValue])] = []
@@ -38,23 +37,31 @@ extension StorePass {
             }
         }
         let isPrivate = !model.layouts[relationship.destination].hasIdentity
-        guard !ordinals.isEmpty || !scoped.isEmpty || isPrivate && !emptied.isEmpty
-        else { return ([:], ObjectSet(), [:]) }
+        guard !ordinals.isEmpty || !scoped.isEmpty || isPrivate && !emptied.isEmpty else { return reuse }
         let parents = Set((ordinals + scoped.map(\.ordinal)).compactMap(owners) + emptied)
         var children = try await targets(of: parents.sorted(), by: relationship)
-        var unlinked = ObjectSet()
+        if isPrivate {
+            reuse.linkCount = linkCounts[relationship] ?? 0
+            for parent in parents { reuse.linked[parent] = children[parent] ?? [] }
+        }
         for parent in parents {
             for lost in state.orphaned.former(of: parent, by: relationship)
             where children[parent]?.contains(lost) != true {
                 children[parent, default: []].append(lost)
-                unlinked.insert(lost)
+                reuse.unlinked.insert(lost)
             }
         }
-        guard !children.isEmpty else { return ([:], unlinked, [:]) }
+        guard !children.isEmpty else { return reuse }
+        if isPrivate { reuse.candidates = children }
+        let destination = model.layouts[relationship.destination]
+        guard isScope || destination.family.contains(where: { model.layouts[$0].hasIdentity }) else {
+            reuse.match(ordinals, owners, children.mapValues { $0[...] })
+            return reuse
+        }
         var nameless = ObjectSet()
         var identities: [ObjectID: [AttributeValue]] = [:]
         let query = StoreQuery(
-            model.layouts[relationship.destination].name, objects: .only(Array(Set(children.values.joined())).sorted()))
+            destination.name, objects: .only(Array(Set(children.values.joined())).sorted()))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
             for stored in records where stored.record.key == nil {
                 let slots = isScope ? stored.record.layout.scopedIdentitySlots : []
@@ -78,20 +85,42 @@ extension StorePass {
                 }
             }
         }
-        var reused: [Int: ObjectID] = [:]
         for (ordinal, identity) in scoped {
-            if let owner = owners(ordinal) { reused[ordinal] = known[ScopedIdentity(parent: owner, values: identity)] }
+            guard let owner = owners(ordinal) else { continue }
+            reuse.objects[ordinal] = known[ScopedIdentity(parent: owner, values: identity)]
         }
-        for ordinal in ordinals.sorted() {
-            if let owner = owners(ordinal) { reused[ordinal] = left[owner]?.popFirst() }
-        }
-        return (reused, unlinked, isPrivate ? children : [:])
+        reuse.match(ordinals, owners, left)
+        return reuse
     }
 
     /// A scoped identity and the parent it belongs to.
     private struct ScopedIdentity: Hashable {
         let parent: ObjectID
         let values: [AttributeValue]
+    }
+}
+
+/// The stored objects that elements without an identity match.
+struct ReusedObjects {
+    /// The matching object of each ordinal.
+    var objects: [Int: ObjectID] = [:]
+    /// The candidates that the relationship no longer leads to.
+    var unlinked = ObjectSet()
+    /// All candidates of each owner; empty if the entity has an identity.
+    var candidates: [ObjectID: [ObjectID]] = [:]
+    /// The targets of each owner; empty if the entity has an identity.
+    var linked: [ObjectID: [ObjectID]] = [:]
+    /// How often the relationship had been linked when the targets were read.
+    var linkCount = 0
+
+    /// Matches the elements without any identity with candidates, in order.
+    fileprivate mutating func match(
+        _ ordinals: [Int], _ owners: (Int) -> ObjectID?, _ candidates: [ObjectID: ArraySlice<ObjectID>]
+    ) {
+        var left = candidates
+        for ordinal in ordinals.sorted() {
+            if let owner = owners(ordinal) { objects[ordinal] = left[owner]?.popFirst() }
+        }
     }
 }
 

@@ -147,8 +147,9 @@ final class StorePass {
             let present = merge.rows.expanded(merge.present)
             for (row, merged) in present.rows.enumerated() {
                 guard let merged else { continue }
-                let isOwned = merge.origin.owners != nil && present.isLinked(row: row, by: 0)
-                collect(group.elementIndices[row], merged, isOwned)
+                let ordinal = group.elementIndices[row]
+                let isOwned = merge.origin.owners?.objects[ordinal] != nil && present.isLinked(row: row, by: 0)
+                collect(ordinal, merged, isOwned)
             }
         }
         guard rules.relates else { return }

@@ -28,6 +28,9 @@ public struct LinkBatch: Sendable {
     /// The result of linking reports their links as changes, although they exist already. Contains
     /// only targets inserted since the relationship was last linked.
     public var newTargets = ObjectSet()
+    /// Whether the transaction has inserted all sources and targets, and none of them has a link of
+    /// the relationship or of its inverse; false by default. A store need not look for any then.
+    public var isOfNewObjects = false
 
     /// Creates a batch without sources.
     public init(_ relationship: EntityLayout.Relationship, mode: Mode) {

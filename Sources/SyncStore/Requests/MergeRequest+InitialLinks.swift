@@ -5,7 +5,8 @@ extension MergeRequest {
     public struct InitialLinks: Sendable {
         /// A to-one relationship of the merged entity or of an entity that it inherits from.
         ///
-        /// Its inverse is to-many and unordered.
+        /// Its inverse is to-many. If the inverse is ordered, the targets have no objects yet, and
+        /// new objects are in the order of their rows.
         public let relationship: EntityLayout.Relationship
         /// The target of each row of the batch; nil for none. Targets must exist.
         public let targets: [ObjectID?]
@@ -22,8 +23,17 @@ extension MergeRequest {
 
         /// Whether objects can be inserted with links of a relationship.
         public static func isPossible(_ relationship: EntityLayout.Relationship, in model: DataModel) -> Bool {
-            guard !relationship.isToMany, let inverse = model.inverse(of: relationship) else { return false }
-            return inverse.isToMany && !inverse.isOrdered
+            !relationship.isToMany && model.inverse(of: relationship)?.isToMany == true
+        }
+
+        /// The position of each row among the rows with the same target; nil without a target.
+        package var positions: [Int64?] {
+            var counts: [ObjectID: Int64] = [:]
+            return targets.map { target in
+                guard let target else { return nil }
+                defer { counts[target, default: 0] += 1 }
+                return counts[target, default: 0]
+            }
         }
     }
 }

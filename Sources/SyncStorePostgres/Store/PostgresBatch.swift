@@ -42,6 +42,8 @@ struct PostgresBatch {
     static let object = "object"
     /// The column of a new object's target.
     static let target = "target"
+    /// The column of a new object's position among the objects of its target.
+    static let position = "position"
 
     static func cell(_ slot: Int) -> String {
         "c\(slot)"
@@ -58,7 +60,8 @@ struct PostgresBatch {
 
     /// Creates the table if it does not exist, and empties it.
     var preparation: String {
-        var columns = ["\(Self.place) integer", "\(Self.object) bigint", "\(Self.target) bigint"]
+        var columns = ["\(Self.place) integer"]
+        columns += [Self.object, Self.target, Self.position].map { "\($0) bigint" }
         columns += (0..<markCount).map { "m\($0) bigint" }
         columns += layout.attributes.enumerated().map { slot, attribute in
             "\(Self.cell(slot)) \(PostgresDialect.valueType(attribute.type))"
@@ -78,6 +81,9 @@ struct PostgresBatch {
         var objects: [ObjectID?]?
         /// The targets, one element per row of the batch; nil if there are none.
         var targets: [ObjectID?]?
+        /// The positions among the objects of the targets, one element per row of the batch; nil if
+        /// there are none.
+        var positions: [Int64?]?
         /// Whether marks distinguish absent cells from null.
         var hasMarks = false
     }
@@ -87,6 +93,7 @@ struct PostgresBatch {
         var names = [Self.place]
         if extras.objects != nil { names.append(Self.object) }
         if extras.targets != nil { names.append(Self.target) }
+        if extras.positions != nil { names.append(Self.position) }
         if extras.hasMarks { names += (0..<markCount).map { "m\($0)" } }
         names += layout.attributes.indices.map(Self.cell)
         return "\(name) (\(names.joined(separator: ", ")))"
@@ -122,7 +129,8 @@ struct PostgresBatch {
     ) throws {
         let slotCount = layout.attributes.count
         let extraCount =
-            1 + (extras.objects == nil ? 0 : 1) + (extras.targets == nil ? 0 : 1) + (extras.hasMarks ? markCount : 0)
+            1 + [extras.objects, extras.targets, extras.positions].count { $0 != nil }
+            + (extras.hasMarks ? markCount : 0)
         let types = layout.attributes.map(\.type)
         for (place, row) in rows.enumerated() {
             cells.beginRow(columnCount: extraCount + slotCount)
@@ -133,6 +141,7 @@ struct PostgresBatch {
             }
             if let objects = extras.objects { cells.add(objects[row]) }
             if let targets = extras.targets { cells.add(targets[row]) }
+            if let positions = extras.positions { cells.add(positions[row]) }
             if extras.hasMarks { addMarks(reader, row, to: cells) }
             for slot in 0..<slotCount {
                 let isWritten =

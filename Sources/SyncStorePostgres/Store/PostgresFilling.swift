@@ -4,7 +4,8 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// The empty tables that a transaction fills.
+/// The tables that a transaction fills: those that were empty, and those of entities without an
+/// identity.
 ///
 /// New rows are copied directly into such a table, because nothing has to be found there and each
 /// row is written once. If a later batch repeats an identity, the unique index rejects it, and
@@ -32,27 +33,31 @@ final class PostgresFilling {
     ///
     /// - Parameters:
     ///   - count: The number of rows to write.
-    ///   - index: The unique index of the identities; nil if there is none.
-    func fills(
-        _ table: String, count: Int, index: @autoclosure () -> String?, _ connection: PostgresConnection
-    ) throws -> Bool {
+    ///   - entity: The index of the entity whose rows they are.
+    func fills(_ table: String, count: Int, of entity: Int, _ connection: PostgresConnection) throws -> Bool {
         if filled.contains(table) { return true }
-        guard count >= rowMinimum, !existing.contains(table), !others.contains(table), let index = index() else {
-            return false
+        guard count >= rowMinimum, !existing.contains(table), !others.contains(table) else { return false }
+        let name = schema.relation(table)
+        var findsNothing = "TRUE"
+        if schema.model.layouts[entity].hasIdentity {
+            guard let index = schema.identityIndex(of: entity).map(schema.relation) else { return false }
+            // In a large table that begins with deleted rows, the search for the first existing row
+            // could take long.
+            findsNothing = """
+                CASE WHEN pg_catalog.pg_relation_size(c.oid::regclass) < \(Self.searchedByteCount) \
+                THEN NOT EXISTS (SELECT 1 FROM ONLY \(name)) ELSE FALSE END \
+                AND EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid \
+                AND i.indexrelid = to_regclass(\(SQLText.literal(index))::text) AND i.indisunique AND i.indisvalid)
+                """
         }
-        let (name, indexName) = (schema.relation(table), schema.relation(index))
         // The lock keeps other sessions from creating triggers in the meantime. `COPY` ignores
-        // rules and fails on tables with policies. In a large table that begins with deleted rows,
-        // the search for the first existing row could take long.
+        // rules and fails on tables with policies.
         let found = try connection.execute(
             """
             LOCK TABLE ONLY \(name) IN ROW EXCLUSIVE MODE; \
-            SELECT CASE WHEN pg_catalog.pg_relation_size(c.oid::regclass) < \(Self.searchedByteCount) \
-            THEN NOT EXISTS (SELECT 1 FROM ONLY \(name)) ELSE FALSE END AND c.relkind::text = 'r'::text \
+            SELECT \(findsNothing) AND c.relkind::text = 'r'::text \
             AND NOT c.relhasrules AND NOT c.relrowsecurity AND NOT c.relhassubclass \
             AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal) \
-            AND EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid \
-            AND i.indexrelid = to_regclass(\(SQLText.literal(indexName))::text) AND i.indisunique AND i.indisvalid) \
             FROM pg_catalog.pg_class c WHERE c.oid = to_regclass(\(SQLText.literal(name))::text)
             """)
         guard found.boolean(0, 0) == true else {
@@ -81,12 +86,12 @@ extension PostgresMerge {
     /// - Returns: The numbers of the rows, in the order of the rows; nil if they must be merged.
     func fill(
         _ reader: RecordBatch.Reader, _ round: PostgresMergeRounds.Round, _ links: MergeRequest.InitialLinks?,
-        _ filling: PostgresFilling, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
+        _ positions: [Int64?]?, _ filling: PostgresFilling, _ connection: PostgresConnection,
+        _ buffer: PostgresCopyBuffer
     ) throws -> [ObjectID]? {
         let table = schema.table(of: layout.index)
         guard !round.isByObject, !round.isLong, let copying = statements.copying(linked: links?.relationship),
-            try filling.fills(
-                table, count: round.rows.count, index: schema.identityIndex(of: layout.index), connection)
+            try filling.fills(table, count: round.rows.count, of: layout.index, connection)
         else { return nil }
         let numbers = try connection.query(statements.numbers, [.integer(Int64(round.rows.count))]).integers(0, 0)
         // The merge reports the error of a table that does not number its rows.
@@ -95,7 +100,8 @@ extension PostgresMerge {
             try connection.copyIn("SAVEPOINT sync_fill; \(copying); RELEASE SAVEPOINT sync_fill") { writer in
                 try buffer.send(to: writer) { endRow in
                     try batch.write(
-                        reader, round.rows.sorted(), PostgresBatch.Extras(numbers: numbers, targets: links?.targets),
+                        reader, round.rows.sorted(),
+                        PostgresBatch.Extras(numbers: numbers, targets: links?.targets, positions: positions),
                         to: buffer, endRow: endRow)
                 }
             }

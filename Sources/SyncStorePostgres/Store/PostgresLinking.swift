@@ -28,8 +28,10 @@ struct PostgresLinking: SQLLinkWriter {
         let origins = SQLLinkPlan.origins(of: batch, schema: schema)
         let known = known.flatMap { $0.covers(origins, of: batch.relationship) ? $0 : nil }
         let links =
-            try known?.links(of: origins)
-            ?? connection.links(batch.relationship, of: origins, queries, isReading: false)
+            try origins.isEmpty
+            ? []
+            : known?.links(of: origins)
+                ?? connection.links(batch.relationship, of: origins, queries, isReading: false)
         plan = try SQLLinkPlan(
             batch, schema: schema, links: kept.visible(links, of: batch.relationship, schema)
         ) { entity, objects in

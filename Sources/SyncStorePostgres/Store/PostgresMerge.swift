@@ -53,6 +53,7 @@ struct PostgresMerge {
     ) throws -> MergeRequest.Result {
         // A batch table has one target per row.
         let links = links.first
+        let positions = links.flatMap { statements.link($0.relationship)?.position == nil ? nil : $0.positions }
         let (records, policy) = (request.records, request.policy)
         var result = MergeRequest.Result(Array(repeating: nil, count: records.count))
         if links != nil { result.isLinked = [Array(repeating: false, count: records.count)] }
@@ -66,7 +67,7 @@ struct PostgresMerge {
             for (place, round) in order.rounds.enumerated() {
                 known = nil
                 if place == 0, inserts, let filling,
-                    let numbers = try fill(reader, round, links, filling, connection, buffer)
+                    let numbers = try fill(reader, round, links, positions, filling, connection, buffer)
                 {
                     for (row, number) in zip(round.rows.sorted(), numbers) {
                         result.rows[row] = MergeRequest.Result.Row(number, .inserted)
@@ -78,6 +79,7 @@ struct PostgresMerge {
                 let extras = PostgresBatch.Extras(
                     objects: round.isByObject ? order.objects : nil,
                     targets: inserts && !round.isByObject ? links?.targets : nil,
+                    positions: inserts && !round.isByObject ? positions : nil,
                     hasMarks: presence.contains(.sometimes))
                 var task = PostgresMergeStatements.Task(
                     isByObject: round.isByObject, isLong: round.isLong, inserts: inserts && !round.isByObject,

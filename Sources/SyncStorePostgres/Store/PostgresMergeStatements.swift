@@ -84,19 +84,23 @@ struct PostgresMergeStatements {
         "SELECT pg_catalog.array_agg(\(nextRow)) FROM pg_catalog.generate_series(1::bigint, $1::bigint)"
     }
 
+    /// The columns of a relationship; nil if the entity's table has none.
+    func link(_ relationship: EntityLayout.Relationship) -> SQLSchema.ColumnLink? {
+        guard case .column(let link) = schema.relationships[relationship.source][relationship.index] else { return nil }
+        return link
+    }
+
     /// The statement that copies new rows into the table. Nil if the unique index of the identities
     /// does not cover everything that a merge finds, or if the rows get values that are
     /// expressions.
     ///
     /// - Parameter linked: The relationship whose targets the rows have; nil for none.
     func copying(linked: EntityLayout.Relationship?) -> String? {
-        guard layout.hasIdentity, !namesEntity, schema.suppliedTerms(of: schema.table(of: layout.index)).isEmpty else {
-            return nil
-        }
+        guard !namesEntity, schema.suppliedTerms(of: schema.table(of: layout.index)).isEmpty else { return nil }
         var names = [schema.rowColumn]
         if let linked {
-            guard case .column(let link) = schema.relationships[linked.source][linked.index] else { return nil }
-            names.append(SQLText.name(link.column))
+            guard let link = link(linked) else { return nil }
+            names += [link.column, link.position].compactMap(\.self).map(SQLText.name)
         }
         names += layout.attributes.indices.map(column)
         return "COPY \(table) (\(names.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
@@ -200,9 +204,7 @@ struct PostgresMergeStatements {
 
     /// The column of the link that is compared with the targets of the rows; nil for none.
     private func linkedColumn(_ task: Task) -> String? {
-        guard task.updates, layout.hasIdentity, let linked = task.linked,
-            case .column(let link) = schema.relationships[linked.source][linked.index]
-        else { return nil }
+        guard task.updates, layout.hasIdentity, let link = task.linked.flatMap(link) else { return nil }
         return SQLText.name(link.column)
     }
 
@@ -239,9 +241,13 @@ struct PostgresMergeStatements {
             names.append(column(slot))
             terms.append(task.emptied[slot].map { empty($0, slot, object: "b.new") } ?? written(slot))
         }
-        if let linked = task.linked, case .column(let link) = schema.relationships[linked.source][linked.index] {
+        if let link = task.linked.flatMap(link) {
             names.append(SQLText.name(link.column))
             terms.append("b.\(PostgresBatch.target)")
+            if let position = link.position {
+                names.append(SQLText.name(position))
+                terms.append("b.\(PostgresBatch.position)")
+            }
         }
         for (column, expression) in schema.suppliedTerms(of: schema.table(of: layout.index)) {
             names.append(SQLText.name(column))

@@ -56,13 +56,14 @@ package struct SQLLinkPlan: Sendable {
     ///   - schema: The tables.
     ///   - links: The stored links of ``origins(of:schema:)``, grouped by object and in order.
     ///   - existing: Returns which objects of an entity exist. It is asked only about objects
-    ///     without stored links.
+    ///     without stored links, and not about new ones.
     package init<Failure: Error>(
         _ batch: LinkBatch, schema: SQLSchema, links: [LinkBatch.Link],
         existing: (_ entity: Int, _ objects: [ObjectID]) throws(Failure) -> Set<ObjectID>
     ) throws(Failure) {
         self.batch = batch
         func present(_ objects: [ObjectID], of entity: Int, linked: Set<ObjectID>) throws(Failure) -> Set<ObjectID> {
+            guard !batch.isOfNewObjects else { return Set(objects) }
             let others = objects.filter { !linked.contains($0) }
             return others.isEmpty ? linked : try existing(entity, others).union(linked)
         }
@@ -187,15 +188,16 @@ package struct SQLLinkPlan: Sendable {
         }
         switch shape {
         case .targetColumn, .mirroredColumn, .join: break
-        case .column: writes.released.append(target)
+        case .column: if !batch.isOfNewObjects { writes.released.append(target) }
         }
     }
 
     // MARK: Relationships that are their own inverse
 
-    /// The objects whose stored links a plan needs: the sources and, for a symmetric relationship,
-    /// the targets.
+    /// The objects whose stored links a plan needs: none if they are new; otherwise the sources
+    /// and, for a symmetric relationship, the targets.
     package static func origins(of batch: LinkBatch, schema: SQLSchema) -> [ObjectID] {
+        guard !batch.isOfNewObjects else { return [] }
         guard Shape(batch.relationship, schema: schema).isSymmetric else { return batch.sources }
         return Set(batch.sources + batch.targets).sorted()
     }

@@ -215,6 +215,7 @@ package struct SQLSchema: Sendable {
             {
                 guard case .column(let link) = relationships[layout.index][relationship.index] else { continue }
                 filled.insert(link.column)
+                if let position = link.position { filled.insert(position) }
             }
         }
         return filled

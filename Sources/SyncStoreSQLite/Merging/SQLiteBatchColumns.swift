@@ -10,6 +10,8 @@ enum SQLiteBatchColumns {
     static func target(_ index: Int) -> String {
         "target\(index)"
     }
+    /// The position of a new object among the objects of its first target; null for none.
+    static let position = "position"
 
     /// The cell of a slot, or of a column if the batch has no entity.
     static func cell(_ slot: Int) -> String {

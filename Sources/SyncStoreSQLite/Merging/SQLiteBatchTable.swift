@@ -22,6 +22,8 @@ final class SQLiteBatchTable {
         var targets: [ObjectID?] = []
         /// The number of targets per row.
         var targetCount = 0
+        /// The position of each row of the batch; empty if no row has one.
+        var positions: [Int64?] = []
         /// A row with the values of absent cells; nil for null.
         var defaults: RecordBatch.Reader?
         /// Whether to write each cell, slot by slot for each of `rows`; empty to write all.
@@ -29,7 +31,7 @@ final class SQLiteBatchTable {
     }
 
     /// The maximum number of cells. SQLite allows 2,000 columns, and a cell takes two.
-    static let columnLimit = (2000 - 2 - SQLiteBatchColumns.targetLimit) / 2
+    static let columnLimit = (2000 - 3 - SQLiteBatchColumns.targetLimit) / 2
     /// The number of cells per row.
     let columnCount: Int
     /// SQLite's callbacks read it while a statement runs. It is written only between two
@@ -60,11 +62,14 @@ final class SQLiteBatchTable {
         let result: Swift.Result<Result, SQLiteError> = content.rows.withUnsafeBufferPointer { rows in
             content.objects.withUnsafeBufferPointer { objects in
                 content.targets.withUnsafeBufferPointer { targets in
-                    content.isWritten.withUnsafeBufferPointer { isWritten in
-                        shown.pointee.content = BatchTableState.Content(
-                            reader: content.reader, defaults: content.defaults, rows: rows, objects: objects,
-                            targets: targets, targetCount: content.targetCount, isWritten: isWritten)
-                        do throws(SQLiteError) { return .success(try body()) } catch { return .failure(error) }
+                    content.positions.withUnsafeBufferPointer { positions in
+                        content.isWritten.withUnsafeBufferPointer { isWritten in
+                            shown.pointee.content = BatchTableState.Content(
+                                reader: content.reader, defaults: content.defaults, rows: rows, objects: objects,
+                                targets: targets, targetCount: content.targetCount, positions: positions,
+                                isWritten: isWritten)
+                            do throws(SQLiteError) { return .success(try body()) } catch { return .failure(error) }
+                        }
                     }
                 }
             }
@@ -87,7 +92,8 @@ final class SQLiteBatchTable {
     fileprivate var declaration: String {
         let cells = (0..<columnCount).flatMap { [SQLiteBatchColumns.cell($0), SQLiteBatchColumns.isWritten($0)] }
         let targets = (0..<SQLiteBatchColumns.targetLimit).map { SQLiteBatchColumns.target($0) }
-        let names = [SQLiteBatchColumns.place, SQLiteBatchColumns.object] + targets + cells
+        let names =
+            [SQLiteBatchColumns.place, SQLiteBatchColumns.object, SQLiteBatchColumns.position] + targets + cells
         return "CREATE TABLE batch (\(names.joined(separator: ", ")))"
     }
 }
@@ -103,6 +109,7 @@ private struct BatchTableState {
         let objects: UnsafeBufferPointer<ObjectID?>
         let targets: UnsafeBufferPointer<ObjectID?>
         let targetCount: Int
+        let positions: UnsafeBufferPointer<Int64?>
         let isWritten: UnsafeBufferPointer<Bool>
     }
 
@@ -112,7 +119,8 @@ private struct BatchTableState {
     /// Space for the text of one date or UUID per slot, valid until the cursor advances.
     let scratch: UnsafeMutablePointer<UInt8>
     private static let scratchWidth = 40
-    private static let firstCellColumn = 2 + SQLiteBatchColumns.targetLimit
+    private static let firstTargetColumn = 3
+    private static let firstCellColumn = firstTargetColumn + SQLiteBatchColumns.targetLimit
 
     init(columnCount: Int, dates: SQLiteDateCount?) {
         self.columnCount = columnCount
@@ -128,8 +136,9 @@ private struct BatchTableState {
         switch column {
         case 0: sqlite3_result_int64(call, Int64(row))
         case 1: answer(call, content.objects.isEmpty ? nil : content.objects[row])
-        case 2..<Self.firstCellColumn:
-            let index = column - 2
+        case 2: answer(call, content.positions.isEmpty ? nil : content.positions[row])
+        case Self.firstTargetColumn..<Self.firstCellColumn:
+            let index = column - Self.firstTargetColumn
             answer(call, index < content.targetCount ? content.targets[row * content.targetCount + index] : nil)
         default:
             let (slot, part) = (column - Self.firstCellColumn).quotientAndRemainder(dividingBy: 2)

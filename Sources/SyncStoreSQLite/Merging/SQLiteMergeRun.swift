@@ -51,7 +51,10 @@ struct SQLiteMergeRun {
         setsRefusedAside = request.setsRefusedAside
         self.waiting = waiting
         self.links = Array(
-            links.prefix(SQLiteBatchColumns.targetLimit).prefix { merge.statements.column(of: $0.relationship) != nil })
+            links.prefix(SQLiteBatchColumns.targetLimit).enumerated().prefix { index, links in
+                merge.statements.column(of: links.relationship) != nil
+                    && (index == 0 || merge.statements.position(of: links.relationship) == nil)
+            }.map(\.element))
         policy = request.policy
         self.connection = connection
         self.table = table
@@ -71,6 +74,11 @@ struct SQLiteMergeRun {
     private var targets: [ObjectID?] {
         if links.count == 1 { return links[0].targets }
         return links.isEmpty ? [] : (0..<reader.count).flatMap { row in links.map { $0.targets[row] } }
+    }
+
+    /// Whether the inverse of the first link is ordered. Those of others are not.
+    private var isOrdered: Bool {
+        links.first.map { merge.statements.position(of: $0.relationship) != nil } ?? false
     }
 
     mutating func run() throws {
@@ -261,7 +269,7 @@ struct SQLiteMergeRun {
     func write(_ new: [Int], emptied: [Int: SQLUniqueColumns.Content] = [:]) throws {
         let content = SQLiteBatchTable.Content(
             reader: reader, rows: new, objects: result.objects, targets: targets, targetCount: links.count,
-            defaults: defaults)
+            positions: isOrdered ? links[0].positions : [], defaults: defaults)
         let statement = try connection.cached(
             merge.statements.insertion(relatedBy: links.map(\.relationship), emptied: emptied))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }

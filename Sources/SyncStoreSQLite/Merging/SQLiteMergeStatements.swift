@@ -44,6 +44,12 @@ struct SQLiteMergeStatements: Sendable {
         return SQLText.name(link.column)
     }
 
+    /// The column for the position among the objects of the target; nil if they are not ordered.
+    func position(of relationship: EntityLayout.Relationship) -> String? {
+        guard case .column(let link) = schema.relationships[relationship.source][relationship.index] else { return nil }
+        return link.position.map(SQLText.name)
+    }
+
     // MARK: Finding
 
     /// The column of the first slot in the rows of ``match(byRow:readsCells:)``.
@@ -135,6 +141,9 @@ struct SQLiteMergeStatements: Sendable {
             guard let column = column(of: relationship) else { continue }
             names.append(column)
             terms.append(SQLiteBatchColumns.target(index))
+            guard let position = position(of: relationship) else { continue }
+            names.append(position)
+            terms.append(SQLiteBatchColumns.position)
         }
         for (column, expression) in schema.suppliedTerms(of: tableName) {
             names.append(SQLText.name(column))

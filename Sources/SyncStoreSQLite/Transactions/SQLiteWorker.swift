@@ -348,10 +348,10 @@ actor SQLiteWorker: SQLWorker {
                     try connection.links(batch.relationship, of: sources, queries, isReading: false),
                     of: batch.relationship, schema)
             }
-            var links = try stored(of: batch.sources)
-            guard !batch.isFulfilled(by: links) else { return LinkBatch.Result() }
             let origins = SQLLinkPlan.origins(of: batch, schema: schema)
-            if origins != batch.sources { links = try stored(of: origins) }
+            var links = batch.isOfNewObjects ? [] : try stored(of: batch.sources)
+            guard !batch.isFulfilled(by: links) else { return LinkBatch.Result() }
+            if origins.count > batch.sources.count { links = try stored(of: origins) }
             return try connection.watchingDeletions(
                 others, of: schema.model.layouts[batch.relationship.source], schema, gain: { _ in 0 },
                 {

@@ -59,6 +59,11 @@ enum ConformanceModel {
             SyncEntity("Book", identity: "id") {
                 SyncAttribute("id", .int64)
                 SyncRelationship("place", toOne: "Shelf", deleteRule: .deny)
+                SyncRelationship("pages", toOrdered: "Page", inverse: "book", deleteRule: .cascade)
+            }
+            SyncEntity("Page") {
+                SyncAttribute("text", .string)
+                SyncRelationship("book", toOne: "Book", inverse: "pages")
             }
             SyncEntity("Shape", abstract: true, identity: "id") {
                 SyncAttribute("id", .int64)

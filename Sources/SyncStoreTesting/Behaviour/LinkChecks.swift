@@ -8,6 +8,8 @@ enum LinkChecks {
         ("a child moves from one parent to another", moves),
         ("an object is inserted with its parent, and only then given it", initial),
         ("objects are inserted with links of two relationships, and existing links are compared", several),
+        ("objects are inserted in the order of their parent's list", initialOrder),
+        ("new objects are linked that have no link yet", new),
         ("an ordered relationship keeps its order", ordered),
         ("links are added and retained", modes),
         ("a one-to-one relationship has one object at either end", oneToOne),
@@ -117,6 +119,59 @@ enum LinkChecks {
         }
     }
 
+    private static func initialOrder(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let books = try await transaction.put("Book", ["id": 1], ["id": 2]).ids
+            let links = MergeRequest.InitialLinks(
+                try transaction.relationship("Page", "book"),
+                targets: [books[1], books[0], nil, books[1], books[0], books[1]])
+            let texts: [AttributeValue] = ["a", "b", "c", "d", "e", "f"]
+            let batch = try ConformanceModel.batch("Page", texts.map { ["text": $0] }, of: transaction.model)
+            let pages = try await transaction.merge(MergeRequest(batch), linking: [links]).ids
+            try expect(try await transaction.targets("Book", books[0], "pages"), [pages[1], pages[4]], "two pages")
+            try expect(
+                try await transaction.targets("Book", books[1], "pages"), [pages[0], pages[3], pages[5]], "three pages")
+            try expect(try await transaction.targets("Page", pages[2], "book"), [], "a page without a book")
+            let order = [pages[5], pages[2], pages[0]]
+            try expect(
+                try await transaction.tie("Book", books[1], "pages", order).changed, [books[1]], "another order")
+            try expect(try await transaction.targets("Book", books[1], "pages"), order, "the order then")
+            try await transaction.tie("Book", books[0], "pages", [pages[3]], .add)
+            try expect(
+                try await transaction.targets("Book", books[0], "pages"), [pages[1], pages[4], pages[3]],
+                "a page at the end")
+        }
+    }
+
+    private static func new(_ store: any Store) async throws {
+        for (index, name) in ["notes", "tags", "badge", "company", "favourite"].enumerated() {
+            let number = Int64(index)
+            let place = "the new objects of \(name)"
+            try await store.transaction { transaction in
+                let people = try await transaction.put(
+                    "Person", key(of: "Person", number * 2), key(of: "Person", number * 2 + 1)
+                ).ids
+                let relationship = try transaction.relationship("Person", name)
+                let destination = transaction.model.layouts[relationship.destination].name
+                let targets = try await transaction.put(
+                    destination, key(of: destination, 21 + number), key(of: destination, 31 + number)
+                ).ids
+                var batch = LinkBatch(relationship, mode: .replace)
+                batch.isOfNewObjects = true
+                batch.append(people[0], to: relationship.isToMany ? targets.reversed() : [targets[1]])
+                batch.append(people[1], to: [])
+                try expect(try await transaction.link(batch).changed, [people[0]], "\(place) that changed")
+                let wanted =
+                    relationship.isOrdered
+                    ? targets.reversed() : relationship.isToMany ? targets.sorted() : [targets[1]]
+                try expect(try await transaction.targets("Person", people[0], name), wanted, place)
+                try expect(try await transaction.targets("Person", people[1], name), [], "\(place) without a link")
+                batch.isOfNewObjects = false
+                try expect(try await transaction.link(batch).changed, [], "\(place) the second time")
+            }
+        }
+    }
+
     private static func ordered(_ store: any Store) async throws {
         try await store.transaction { transaction in
             let person = try await transaction.put("Person", ["id": 1]).ids[0]
@@ -214,7 +269,11 @@ enum LinkChecks {
     }
 
     private static func key(of entity: String, _ number: Int64) -> [String: AttributeValue] {
-        entity == "Tag" ? ["name": .string("\(number)")] : ["id": .int(number)]
+        switch entity {
+        case "Tag": ["name": .string("\(number)")]
+        case "Badge": ["suit": "a", "value": .int(number)]
+        default: ["id": .int(number)]
+        }
     }
 
     private static func unknown(_ store: any Store) async throws {

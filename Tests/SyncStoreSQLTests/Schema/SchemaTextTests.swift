@@ -112,7 +112,7 @@ import Testing
             }
         }
         let schema = SQLSchema(model, dialect: .sqlite)
-        #expect(schema.filledColumns(family: 0) == ["_id", "_entity", "id", "room", "team"])
+        #expect(schema.filledColumns(family: 0) == ["_id", "_entity", "id", "room", "team", "row", "row_position"])
         #expect(schema.filledColumns(family: 1) == ["_id", "id"])
     }
 
