@@ -143,8 +143,10 @@ struct DeferredLinks {
 
     /// Removes the deferred statement about a relationship of a source.
     mutating func forget(_ source: ObjectID, _ relationship: EntityLayout.Relationship) {
+        // Called for each statement, and nearly always for nothing.
+        guard !indices.isEmpty || !namedObjects.isEmpty || !stored.sources.isEmpty else { return }
         let place = RelationshipSource(relationship.id, of: source)
-        if !namedObjects.isEmpty { namedObjects[place] = nil }
+        namedObjects[place] = nil
         if stored.sources[relationship.id]?.remove(source) == true {
             stored.replaced[relationship.id, default: ObjectSet()].insert(source)
         }

@@ -92,7 +92,7 @@ extension StorePass {
             let isUnlinked = isUnlinked(links)
             if !elements.sources.allSatisfy({ isUnlinked($0.row) }) {
                 origin.linkedNext = MergeRequest.LinkSources(
-                    relationship, objects: links.objects(of: elements.sources))
+                    relationship, objects: elements.sources.compactMap(links.object))
             }
             if let inverse = origin.inverse, MergeRequest.InitialLinks.isPossible(inverse, in: model) {
                 // In an ordered list, only linking knows the place of an object behind others.
