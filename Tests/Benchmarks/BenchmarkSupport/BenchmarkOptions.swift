@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a benchmark was asked to do on its command line.
 public struct BenchmarkOptions: Sendable {
     /// Whether the sizes are those of a full run (`--full`); false is a quick one, under a minute.
@@ -7,13 +9,16 @@ public struct BenchmarkOptions: Sendable {
     /// Only cases whose name contains this text run (`--only TEXT`); nil runs all.
     public var only: String?
 
-    /// Reads the arguments that follow the program's name.
-    ///
-    /// - Parameter arguments: the arguments without the program's path; the process's own by
-    ///   default.
-    /// - Throws: ``BenchmarkUsageError`` for an argument it does not know.
-    public init(arguments: [String] = Array(CommandLine.arguments.dropFirst())) throws {
-        var rest = arguments[...]
+    /// The options of this process. An unknown argument ends it with exit code 64 and the usage.
+    public static func ofProcess() -> BenchmarkOptions {
+        do { return try BenchmarkOptions(CommandLine.arguments.dropFirst()) } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(64)
+        }
+    }
+
+    private init(_ arguments: ArraySlice<String>) throws(BenchmarkUsageError) {
+        var rest = arguments
         while let argument = rest.popFirst() {
             switch argument {
             case "--full": isFull = true
@@ -33,10 +38,8 @@ public struct BenchmarkOptions: Sendable {
 }
 
 /// An argument that no benchmark knows, or that lacks its value.
-public struct BenchmarkUsageError: Error, CustomStringConvertible {
-    /// The argument as it was given.
-    public let argument: String
+private struct BenchmarkUsageError: Error, CustomStringConvertible {
+    let argument: String
 
-    /// The argument, and what is understood.
-    public var description: String { "\(argument): expected --full, --json or --only TEXT" }
+    var description: String { "\(argument): expected --full, --json or --only TEXT" }
 }

@@ -41,7 +41,7 @@ memoryCases[timeoutName] = {
 let probe = MemoryProbe(memoryCases)
 if try await probe.runIfChild() { exit(0) }
 
-let options = try BenchmarkOptions()
+let options = BenchmarkOptions.ofProcess()
 var report = BenchmarkReport(options: options)
 
 for workload in Workload.allCases {

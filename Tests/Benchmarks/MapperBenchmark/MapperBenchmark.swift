@@ -28,7 +28,7 @@ enum MapperBenchmark {
                 }))
         if try await memory.runIfChild() { return }
 
-        let options = try BenchmarkOptions()
+        let options = BenchmarkOptions.ofProcess()
         var report = BenchmarkReport(options: options)
         if options.includes("read") {
             try await ReaderCases.run(options: options, memory: memory, report: &report)

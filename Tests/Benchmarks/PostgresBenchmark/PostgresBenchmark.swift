@@ -16,7 +16,7 @@ enum PostgresBenchmark {
         ])
         if try await memory.runIfChild() { return }
 
-        let options = try BenchmarkOptions()
+        let options = BenchmarkOptions.ofProcess()
         var report = BenchmarkReport(options: options)
         let server = try await PostgresServer(PostgresServer.Settings(fsync: true))
         for isLinked in [false, true] {

@@ -13,7 +13,7 @@ enum ReadBenchmark {
             "stream-1000000": { try await stream(count: 1_000_000) },
         ])
         if try await memory.runIfChild() { return }
-        let options = try BenchmarkOptions()
+        let options = BenchmarkOptions.ofProcess()
         var report = BenchmarkReport(options: options)
         try await run(options, &report)
         if options.includes("memory") {

@@ -36,7 +36,7 @@ enum SourceBenchmark {
         ])
         if try await memory.runIfChild() { return }
 
-        let options = try BenchmarkOptions()
+        let options = BenchmarkOptions.ofProcess()
         var report = BenchmarkReport(options: options)
         let count = options.isFull ? 1_000_000 : 200_000
         if options.includes("pages") { try await compare(count: count, &report) }

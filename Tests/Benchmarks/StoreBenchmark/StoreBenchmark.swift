@@ -23,7 +23,7 @@ enum StoreBenchmark {
         ])
         if try await memory.runIfChild() { return }
 
-        let options = try BenchmarkOptions()
+        let options = BenchmarkOptions.ofProcess()
         var report = BenchmarkReport(options: options)
         let flat = try StoreCases(count: options.isFull ? 1_000_000 : 100_000, runs: 3)
         let nested = try StoreCases(count: options.isFull ? 200_000 : 20_000, runs: 3)

@@ -20,7 +20,7 @@ enum WorkQueueBenchmark {
         if arguments.count == 5, arguments[1] == workerRole, let milliseconds = Int(arguments[4]) {
             return try await work(url: arguments[2], queue: arguments[3], milliseconds)
         }
-        let options = try BenchmarkOptions()
+        let options = BenchmarkOptions.ofProcess()
         var report = BenchmarkReport(options: options)
         let server = try await PostgresServer(PostgresServer.Settings(fsync: true))
         for (name, milliseconds) in [("workers", 20), ("short-workers", 2)] {

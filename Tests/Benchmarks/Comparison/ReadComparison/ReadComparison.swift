@@ -9,7 +9,7 @@ import SyncStoreSQLite
 @main
 enum ReadComparison {
     static func main() async throws {
-        let options = try BenchmarkOptions()
+        let options = BenchmarkOptions.ofProcess()
         var report = BenchmarkReport(options: options)
         try await run(options, &report)
     }

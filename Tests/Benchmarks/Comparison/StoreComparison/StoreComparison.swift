@@ -14,7 +14,7 @@ enum StoreComparison {
         let memory = MemoryProbe(cases)
         if try await memory.runIfChild() { return }
 
-        let options = try BenchmarkOptions()
+        let options = BenchmarkOptions.ofProcess()
         var report = BenchmarkReport(options: options)
         let count = counts[options.isFull ? 1 : 0]
         if options.includes("first") {
