@@ -77,8 +77,14 @@ struct PostgresSettings: Sendable {
             grants.map {
                 "pg_catalog.pg_advisory_xact_lock_shared(\(PostgresLeaseStatements.lockSpace), \($0.number))"
             } + ["pg_catalog.pg_advisory_xact_lock(\(lockNumber))"]
-        return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(lockLimit); SELECT \(locks.joined(separator: ", "))"
+        return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(lockLimit); \(Self.plansBatches); "
+            + "SELECT \(locks.joined(separator: ", "))"
     }
+
+    /// Makes the planner look up the rows of a batch. The default cost, which is meant for disks,
+    /// would make it read a whole table of some 100,000 rows for a batch of a few thousand. Source:
+    /// https://www.postgresql.org/docs/current/runtime-config-query.html#GUC-RANDOM-PAGE-COST
+    private static let plansBatches = "SET LOCAL random_page_cost TO 1.1"
 
     /// Sets the limit of waits for locks in a transaction. Overrides a limit of the role or the
     /// database.
