@@ -278,11 +278,4 @@ extension PostgresConnection {
         return SQLUniqueColumns(Array(indexes.values), of: layout, in: schema, mandatory: mandatory)
     }
 }
-
-extension PostgresResult {
-    /// The texts of a column, without null.
-    fileprivate func texts(_ column: Int) -> [String] {
-        (0..<rowCount).compactMap { text($0, column) }
-    }
-}
 #endif

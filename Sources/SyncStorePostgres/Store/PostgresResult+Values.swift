@@ -27,6 +27,11 @@ extension PostgresResult {
         } ?? .null
     }
 
+    /// The texts of a column, without null.
+    func texts(_ column: Int) -> [String] {
+        (0..<rowCount).compactMap { text($0, column) }
+    }
+
     /// The pairs that the statement of `SQLQueries.links` selects.
     var links: [LinkBatch.Link] {
         (0..<rowCount).compactMap { row in

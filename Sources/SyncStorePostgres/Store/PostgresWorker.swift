@@ -33,6 +33,8 @@ actor PostgresWorker: SQLWorker {
     private var knownLinks: PostgresKnownLinks?
     /// The links that the transaction has removed, in columns that do not accept null.
     private var keptLinks = SQLKeptLinks()
+    /// The rows that the transaction has inserted.
+    private var growth = PostgresGrowth()
     /// Sends signs of life to the server while a transaction is open.
     private var signs: Task<Void, any Error>?
     private let writes: Bool
@@ -165,11 +167,13 @@ actor PostgresWorker: SQLWorker {
     ///   unknown.
     func commit(changing roots: Set<Int>) async throws {
         var number = transactionNumber
+        let growth = growth
         endTransaction()
         let connection = try current()
         try checkDeletions(connection)
         // If nothing was changed, nobody needs to know of the commit, nor what became of it.
         guard !roots.isEmpty else { return connection.endWithoutChanges() }
+        try growth.gatherStatistics(schema, connection)
         let payload = PostgresCommitWatch.payload(roots.sorted().map { schema.model.layouts[$0].name })
         let notification = "pg_catalog.pg_notify('\(settings.commitChannel)', \(SQLText.literal(payload)))"
         do {
@@ -214,6 +218,7 @@ actor PostgresWorker: SQLWorker {
         waiting = SQLWaitingValues()
         knownLinks = nil
         keptLinks = SQLKeptLinks()
+        growth = PostgresGrowth()
         signs?.cancel()
         signs = nil
     }
@@ -294,6 +299,7 @@ actor PostgresWorker: SQLWorker {
             knownLinks = nil
             var result = try merge.run(request, links, filling: filling, &values, &knownLinks, connection, buffer)
             waiting = values ?? SQLWaitingValues()
+            growth.add(result.rows.count { $0?.change == .inserted }, to: schema.table(of: merge.layout.index))
             // A removed link may still be in its column.
             if !keptLinks.isEmpty { result.noteLinked(result.isLinked.count) }
             return result
@@ -345,7 +351,11 @@ actor PostgresWorker: SQLWorker {
             if let plan = first?.plan, plan.isEmpty { return plan.result }
             return try connection.retrying(plansLookups: true) {
                 var linking = try first.take() ?? planned()
-                return try linking.run(keeping: &keptLinks)
+                let result = try linking.run(keeping: &keptLinks)
+                if case .join(let link) = schema.relationships[batch.relationship.source][batch.relationship.index] {
+                    growth.add(linking.plan.added.count, to: link.table)
+                }
+                return result
             }
         }
     }
