@@ -189,7 +189,8 @@ extension StorePass {
         let moved = state.moved
         state.moved = MovedTargets()
         for (relationship, statements) in moved.settled(in: model) {
-            _ = try await link(statements, ObjectSet(), by: relationship, of: model.layouts[relationship.source])
+            _ = try await link(
+                statements, like: LinkBatch(relationship, mode: .replace), of: model.layouts[relationship.source])
         }
     }
 }

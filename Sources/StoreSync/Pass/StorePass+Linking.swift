@@ -34,13 +34,15 @@ extension StorePass {
             let mode = statement.isIncomplete ? .add : rules.mode(of: relationship)
             return mode.targets(stated: statement.targets, after: targets, by: relationship) != targets
         }
-        let areNew =
+        var news = LinkBatch(relationship, mode: .replace)
+        news.newTargets = merged.newTargets
+        news.hasNewSources =
             !merged.linksNew && share.kept.isEmpty && links.inverse?.id != relationship.id
-            && merged.sources.allSatisfy { source in
-                isUnlinked(source.row) && source.ordinals.allSatisfy { merged.targets[$0] == nil || merged.isNew[$0] }
-            }
-        let changed = try await link(
-            wanted, merged.newTargets, by: relationship, of: links.layout, areNew: areNew)
+            && merged.sources.allSatisfy { isUnlinked($0.row) }
+        news.hasNewTargets =
+            news.hasNewSources
+            && merged.sources.allSatisfy { $0.ordinals.allSatisfy { merged.targets[$0] == nil || merged.isNew[$0] } }
+        let changed = try await link(wanted, like: news, of: links.layout)
         for object in restated.isEmpty ? [] : changed where share.differs[object] == nil {
             if let (kind, row) = restated[object] { state.report(kind, links, row) }
         }
@@ -58,17 +60,17 @@ extension StorePass {
 
     /// Links objects as a payload states.
     ///
-    /// - Parameter areNew: Whether all objects and targets are new, and not linked yet.
+    /// - Parameter empty: A batch without sources, with what is known about new objects.
     /// - Returns: The objects whose links changed.
     func link(
-        _ statements: [LinkStatement], _ newTargets: ObjectSet, by relationship: EntityLayout.Relationship,
-        of layout: EntityLayout, areNew: Bool = false
+        _ statements: [LinkStatement], like empty: LinkBatch, of layout: EntityLayout
     ) async throws -> [ObjectID] {
+        let relationship = empty.relationship
         let mode = rules.mode(of: relationship)
         let deletes = rules.deletesDetached(of: relationship, in: model)
         func makeBatch(_ mode: LinkBatch.Mode) -> LinkBatch {
-            var batch = LinkBatch(relationship, mode: mode)
-            (batch.newTargets, batch.isOfNewObjects) = (newTargets, areNew)
+            var batch = empty
+            batch.mode = mode
             return batch
         }
         var (owning, naming) = (makeBatch(mode), makeBatch(mode))

@@ -15,7 +15,7 @@ public struct LinkBatch: Sendable {
     /// The relationship, from the layout of the sources' entity or of one that it inherits from.
     public let relationship: EntityLayout.Relationship
     /// The effect on the existing links of each source.
-    public let mode: Mode
+    public var mode: Mode
     /// The objects to start from, each once.
     public private(set) var sources: [ObjectID] = []
     /// The targets of the first source in order, then those of the second source, and so on.
@@ -28,9 +28,12 @@ public struct LinkBatch: Sendable {
     /// The result of linking reports their links as changes, although they exist already. Contains
     /// only targets inserted since the relationship was last linked.
     public var newTargets = ObjectSet()
-    /// Whether the transaction has inserted all sources and targets, and none of them has a link of
-    /// the relationship or of its inverse; false by default. A store need not look for any then.
-    public var isOfNewObjects = false
+    /// Whether the transaction has inserted all sources, and none of them has a link of the
+    /// relationship yet; false by default. A store need not look for any then.
+    public var hasNewSources = false
+    /// Whether the transaction has inserted all targets, and no object leads to them by the
+    /// relationship yet; false by default. A store need not free them then.
+    public var hasNewTargets = false
 
     /// Creates a batch without sources.
     public init(_ relationship: EntityLayout.Relationship, mode: Mode) {

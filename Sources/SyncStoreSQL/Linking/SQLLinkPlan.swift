@@ -62,13 +62,19 @@ package struct SQLLinkPlan: Sendable {
         existing: (_ entity: Int, _ objects: [ObjectID]) throws(Failure) -> Set<ObjectID>
     ) throws(Failure) {
         self.batch = batch
-        func present(_ objects: [ObjectID], of entity: Int, linked: Set<ObjectID>) throws(Failure) -> Set<ObjectID> {
-            guard !batch.isOfNewObjects else { return Set(objects) }
+        func present(
+            _ objects: [ObjectID], of entity: Int, areNew: Bool, linked: Set<ObjectID>
+        ) throws(Failure) -> Set<ObjectID> {
+            guard !areNew else { return Set(objects) }
             let others = objects.filter { !linked.contains($0) }
             return others.isEmpty ? linked : try existing(entity, others).union(linked)
         }
-        sources = try present(batch.sources, of: batch.relationship.source, linked: Set(links.map(\.source)))
-        targets = try present(batch.targets, of: batch.relationship.destination, linked: Set(links.map(\.target)))
+        sources = try present(
+            batch.sources, of: batch.relationship.source, areNew: batch.hasNewSources,
+            linked: Set(links.map(\.source)))
+        targets = try present(
+            batch.targets, of: batch.relationship.destination, areNew: batch.hasNewTargets,
+            linked: Set(links.map(\.target)))
         shape = Shape(batch.relationship, schema: schema)
         var found: [ObjectID: [ObjectID]] = [:]
         for link in links { found[link.source, default: []].append(link.target) }
@@ -188,7 +194,7 @@ package struct SQLLinkPlan: Sendable {
         }
         switch shape {
         case .targetColumn, .mirroredColumn, .join: break
-        case .column: if !batch.isOfNewObjects { writes.released.append(target) }
+        case .column: if !batch.hasNewTargets { writes.released.append(target) }
         }
     }
 
@@ -197,7 +203,7 @@ package struct SQLLinkPlan: Sendable {
     /// The objects whose stored links a plan needs: none if they are new; otherwise the sources
     /// and, for a symmetric relationship, the targets.
     package static func origins(of batch: LinkBatch, schema: SQLSchema) -> [ObjectID] {
-        guard !batch.isOfNewObjects else { return [] }
+        guard !batch.hasNewSources else { return [] }
         guard Shape(batch.relationship, schema: schema).isSymmetric else { return batch.sources }
         return Set(batch.sources + batch.targets).sorted()
     }

@@ -349,7 +349,7 @@ actor SQLiteWorker: SQLWorker {
                     of: batch.relationship, schema)
             }
             let origins = SQLLinkPlan.origins(of: batch, schema: schema)
-            var links = batch.isOfNewObjects ? [] : try stored(of: batch.sources)
+            var links = batch.hasNewSources ? [] : try stored(of: batch.sources)
             guard !batch.isFulfilled(by: links) else { return LinkBatch.Result() }
             if origins.count > batch.sources.count { links = try stored(of: origins) }
             return try connection.watchingDeletions(

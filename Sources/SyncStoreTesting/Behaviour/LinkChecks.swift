@@ -144,9 +144,10 @@ enum LinkChecks {
     }
 
     private static func new(_ store: any Store) async throws {
-        for (index, name) in ["notes", "tags", "badge", "company", "favourite"].enumerated() {
+        let names = ["notes", "tags", "badge", "company", "favourite"]
+        for (index, (name, areTargetsNew)) in names.flatMap({ [($0, true), ($0, false)] }).enumerated() {
             let number = Int64(index)
-            let place = "the new objects of \(name)"
+            let place = "the new objects of \(name), with \(areTargetsNew ? "new" : "other") targets"
             try await store.transaction { transaction in
                 let people = try await transaction.put(
                     "Person", key(of: "Person", number * 2), key(of: "Person", number * 2 + 1)
@@ -156,17 +157,23 @@ enum LinkChecks {
                 let targets = try await transaction.put(
                     destination, key(of: destination, 21 + number), key(of: destination, 31 + number)
                 ).ids
+                let stated = relationship.isToMany ? targets.reversed() : [targets[1]]
+                let other = try await transaction.put("Person", key(of: "Person", 900 + number)).ids[0]
+                if !areTargetsNew { try await transaction.tie("Person", other, name, stated) }
                 var batch = LinkBatch(relationship, mode: .replace)
-                batch.isOfNewObjects = true
-                batch.append(people[0], to: relationship.isToMany ? targets.reversed() : [targets[1]])
+                (batch.hasNewSources, batch.hasNewTargets) = (true, areTargetsNew)
+                batch.append(people[0], to: stated)
                 batch.append(people[1], to: [])
                 try expect(try await transaction.link(batch).changed, [people[0]], "\(place) that changed")
-                let wanted =
-                    relationship.isOrdered
-                    ? targets.reversed() : relationship.isToMany ? targets.sorted() : [targets[1]]
+                let wanted = relationship.isOrdered ? stated : stated.sorted()
+                let isShared = transaction.model.inverse(of: relationship)?.isToMany != false
+                try expect(
+                    try await transaction.targets("Person", other, name), isShared && !areTargetsNew ? wanted : [],
+                    "\(place): what another has then")
                 try expect(try await transaction.targets("Person", people[0], name), wanted, place)
                 try expect(try await transaction.targets("Person", people[1], name), [], "\(place) without a link")
-                batch.isOfNewObjects = false
+                batch.hasNewSources = false
+                batch.hasNewTargets = false
                 try expect(try await transaction.link(batch).changed, [], "\(place) the second time")
             }
         }
