@@ -34,15 +34,15 @@ extension StorePass {
             let mode = statement.isIncomplete ? .add : rules.mode(of: relationship)
             return mode.targets(stated: statement.targets, after: targets, by: relationship) != targets
         }
-        var news = LinkBatch(relationship, mode: .replace)
-        news.newTargets = merged.newTargets
-        news.hasNewSources =
+        var template = LinkBatch(relationship, mode: .replace)
+        template.newTargets = merged.newTargets
+        template.hasNewSources =
             !merged.linksNew && share.kept.isEmpty && links.inverse?.id != relationship.id
             && merged.sources.allSatisfy { isUnlinked($0.row) }
-        news.hasNewTargets =
-            news.hasNewSources
+        template.hasNewTargets =
+            template.hasNewSources
             && merged.sources.allSatisfy { $0.ordinals.allSatisfy { merged.targets[$0] == nil || merged.isNew[$0] } }
-        let changed = try await link(wanted, like: news, of: links.layout)
+        let changed = try await link(wanted, like: template, of: links.layout)
         for object in restated.isEmpty ? [] : changed where share.differs[object] == nil {
             if let (kind, row) = restated[object] { state.report(kind, links, row) }
         }
@@ -60,16 +60,16 @@ extension StorePass {
 
     /// Links objects as a payload states.
     ///
-    /// - Parameter empty: A batch without sources, with what is known about new objects.
+    /// - Parameter template: A batch without sources, with what is known about new objects.
     /// - Returns: The objects whose links changed.
     func link(
-        _ statements: [LinkStatement], like empty: LinkBatch, of layout: EntityLayout
+        _ statements: [LinkStatement], like template: LinkBatch, of layout: EntityLayout
     ) async throws -> [ObjectID] {
-        let relationship = empty.relationship
+        let relationship = template.relationship
         let mode = rules.mode(of: relationship)
         let deletes = rules.deletesDetached(of: relationship, in: model)
         func makeBatch(_ mode: LinkBatch.Mode) -> LinkBatch {
-            var batch = empty
+            var batch = template
             batch.mode = mode
             return batch
         }
