@@ -62,6 +62,17 @@ struct PostgresPlanTests {
         }
     }
 
+    @Test func statisticsOfATableWithDescendantsAreLeftToOthers() async throws {
+        try await SharedPostgres.withSchemas { schemas in
+            let options = schemas.emptyStore()
+            let store = try await PostgresStore(exactly: try model(), at: schemas.url, options: options)
+            try await schemas.run(#"CREATE TABLE part () INHERITS ("Person")"#, in: options)
+            try await fill(store, count: 10_000)
+            let known = try await schemas.run(Self.known, in: options)
+            #expect(known == [["Person", "-1"], ["Person_tags", "10000"], ["Tag", "-1"]])
+        }
+    }
+
     /// An index of somebody else whose function fails when statistics are gathered.
     @Test func aSyncGoesOnWithoutStatistics() async throws {
         try await SharedPostgres.withSchemas { schemas in

@@ -23,6 +23,7 @@ struct PostgresGrowth {
 
     /// Gathers statistics of the tables that are more than ten times as large as at the last time.
     ///
+    /// Tables with partitions or descendants are left out, because all of these would be read.
     /// Nothing waits for a table that another session vacuums. If the server refuses to gather
     /// statistics, the transaction goes on without them.
     func gatherStatistics(_ schema: SQLSchema, _ connection: PostgresConnection) throws {
@@ -36,7 +37,7 @@ struct PostgresGrowth {
                 SAVEPOINT sync_statistics; SET LOCAL default_statistics_target TO \(Self.target); \
                 SELECT g.name FROM (VALUES \(grown.joined(separator: ", "))) AS g(name, count) \
                 JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(g.name::text) \
-                WHERE c.reltuples < g.count / 10
+                WHERE c.reltuples < g.count / 10 AND c.relkind::text = 'r'::text AND NOT c.relhassubclass
                 """
             ).texts(0)
             if !tables.isEmpty { try connection.execute("ANALYZE (SKIP_LOCKED) \(tables.joined(separator: ", "))") }
