@@ -183,27 +183,28 @@ struct PostgresFillingTests {
         #"DROP INDEX "Person_identity""#,
     ]
 
-    @Test(arguments: additions)
-    func onlyAnEmptyTableWithoutAdditionsOfOthersIsFilled(addition: String, isFilled: Bool) async throws {
+    /// Whether a transaction fills the table of an entity, for numbers of rows.
+    private func fills(_ entity: Int, counts: [Int], after addition: String) async throws -> [Bool] {
         try await SharedPostgres.withSchemas { schemas in
             let options = schemas.emptyStore()
             let model = try model()
             let store = try await PostgresStore(exactly: model, at: schemas.url, options: options)
             try await schemas.run(addition, in: options)
             let schema = SQLSchema(model, dialect: .postgres(schema: options.schema))
-            #expect(schema.identityIndex(of: 0) == "Person_identity")
-            let answers = try await store.writer.connected { connection in
+            return try await store.writer.connected { connection in
                 let filling = PostgresFilling(schema, rowMinimum: 2, existing: [])
                 try connection.execute("BEGIN")
-                let answers = [
-                    try filling.fills("Person", count: 1, of: 0, connection),
-                    try filling.fills("Person", count: 2, of: 0, connection),
-                ]
-                connection.rollback()
-                return answers
+                defer { connection.rollback() }
+                return try counts.map {
+                    try filling.fills(schema.table(of: entity), count: $0, of: entity, connection)
+                }
             }
-            #expect(answers == [false, isFilled])
         }
+    }
+
+    @Test(arguments: additions)
+    func onlyAnEmptyTableWithoutAdditionsOfOthersIsFilled(addition: String, isFilled: Bool) async throws {
+        #expect(try await fills(0, counts: [1, 2], after: addition) == [false, isFilled])
     }
 
     @Test(
@@ -213,20 +214,7 @@ struct PostgresFillingTests {
             (#"ALTER TABLE "Event" ENABLE ROW LEVEL SECURITY"#, false),
         ])
     func aTableOfRowsWithoutAnIdentityNeedNotBeEmpty(addition: String, isFilled: Bool) async throws {
-        try await SharedPostgres.withSchemas { schemas in
-            let options = schemas.emptyStore()
-            let model = try model()
-            let store = try await PostgresStore(exactly: model, at: schemas.url, options: options)
-            try await schemas.run(addition, in: options)
-            let schema = SQLSchema(model, dialect: .postgres(schema: options.schema))
-            let answer = try await store.writer.connected { connection in
-                let filling = PostgresFilling(schema, rowMinimum: 2, existing: [])
-                try connection.execute("BEGIN")
-                defer { connection.rollback() }
-                return try filling.fills("Event", count: 2, of: 1, connection)
-            }
-            #expect(answer == isFilled)
-        }
+        #expect(try await fills(1, counts: [2], after: addition) == [isFilled])
     }
 
     /// Somebody removed what numbers new rows.

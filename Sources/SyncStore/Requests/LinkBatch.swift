@@ -30,6 +30,9 @@ public struct LinkBatch: Sendable {
     public var newTargets = ObjectSet()
     /// Whether the transaction has inserted all sources, and none of them has a link of the
     /// relationship yet; false by default. A store need not look for any then.
+    ///
+    /// It must be false for a relationship that is its own inverse, because the links of the
+    /// targets matter too.
     public var hasNewSources = false
     /// Whether the transaction has inserted all targets, and no object leads to them by the
     /// relationship yet; false by default. A store need not free them then.
