@@ -10,8 +10,8 @@ import Testing
 
 /// How the bytes of a document arrive makes no difference to what is read from it.
 ///
-/// Every document is read by the model that is inferred from it, and by one that knows no
-/// identities and matches objects by their content.
+/// Every document is read by the model that is inferred from it, by one that knows no identities
+/// and matches objects by their content, and by one that lacks some of the keys.
 @Suite(.endsInTime) struct ArrivalTests {
     /// A document with its name, for a failure.
     struct Document: Sendable, CustomTestStringConvertible {
@@ -103,6 +103,22 @@ import Testing
         }
     }
 
+    /// The same model without some keys, which are then unknown.
+    private static func lackingKeys(_ model: DataModel) throws -> DataModel {
+        try DataModel(
+            model.entities.map { entity in
+                var copy = entity
+                let rest = entity.attributes.filter { attribute in
+                    !attribute.userInfo.isEmpty || entity.identity.contains(attribute.name)
+                }
+                let others = entity.attributes.filter { attribute in
+                    !rest.contains { $0.name == attribute.name }
+                }
+                copy.attributes = rest + others.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
+                return copy
+            })
+    }
+
     // MARK: Reading
 
     /// What is read from a document, independent of the ends of batches.
@@ -123,6 +139,7 @@ import Testing
             rejected += batch.rejected
             toleratedCount += batch.toleratedCount
             drift.add(batch.drift)
+            drift.add(batch.nestedDrift, concernsSameElements: true)
             // Differences alone, as of null in place of an object, make no batch of their own.
             let count = batch.recordCount + batch.rejected.count
             if count > 0 { batches.append(count) }
@@ -234,13 +251,20 @@ import Testing
         let model = try inferred(bytes)
         // Without its identity, an entity may have an attribute that names one but cannot be one.
         let plain = (try? withoutIdentities(model)).flatMap { (try? RecordMapper($0)) == nil ? nil : $0 } ?? model
-        for (name, model) in [("inferred", model), ("without identities", plain)] {
+        let lacking = (try? lackingKeys(model)).flatMap { (try? RecordMapper($0)) == nil ? nil : $0 } ?? model
+        for (name, model) in [("inferred", model), ("without identities", plain), ("lacking keys", lacking)] {
             for contract in [ValueContract(), ValueContract(unknownKey: .reject, wrongType: .reject)] {
                 let mapper = try RecordMapper(model, JSONMapping(contract: contract))
                 var whole: [Int: Reading] = [:]
                 for rowCount in [1, 3] {
                     whole[rowCount] = try read(
                         JSONReader(bytes: bytes, layout: layout), by: mapper, rowCount: rowCount)
+                }
+                if whole[1]?.error == "", let one = whole[1]?.drift.entries, let other = whole[3]?.drift.entries,
+                    Set(one) != Set(other)
+                {
+                    Issue.record("\(document.name), \(name), batches of 1: \(one), of 3: \(other)")
+                    return
                 }
                 for arrival in arrivals {
                     let rowCount: Int

@@ -1,3 +1,4 @@
+import JSONMapper
 import OneWayStoreTestSupport
 import OneWayTestLimits
 import OneWayTestSupport
@@ -32,7 +33,8 @@ import Testing
 
         private mutating func named(_ id: Int, _ key: String, _ more: [String] = []) -> String {
             let name = chance(60) ? ["\"\(key)\":\"\(number(3))\""] : []
-            return "{\((["\"id\":\(id)"] + name + more).joined(separator: ","))}"
+            let unknown = chance(15) ? ["\"unknown\":\(number(3))"] : []
+            return "{\((["\"id\":\(id)"] + name + unknown + more).joined(separator: ","))}"
         }
 
         private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
@@ -47,8 +49,8 @@ import Testing
         let single = try SyncWorld { HookedStore($0, SingleRows()) }
         for _ in 0..<3 {
             let json = payload.list()
-            try await whole.sync(json)
-            try await single.sync(json)
+            let drift = try await whole.sync(json).drift.unknownKeys
+            #expect(try await single.sync(json).drift.unknownKeys == drift, "\(json)")
             let state = try await state(of: whole)
             #expect(try await self.state(of: single) == state, "\(json)")
             // What was written is what the payload says.
@@ -63,5 +65,12 @@ import Testing
     /// Everything but links to be made later, which name objects by their numbers in a store.
     private func state(of world: SyncWorld) async throws -> [String] {
         try await world.state().filter { !$0.hasPrefix("SyncPendingLink") }
+    }
+}
+
+extension DriftReport {
+    /// The keys that the model does not have, with their counts and first places.
+    fileprivate var unknownKeys: Set<Entry> {
+        Set(entries.filter { $0.kind == .unknownKey })
     }
 }

@@ -60,15 +60,23 @@ public struct DriftReport: Hashable, Sendable {
         /// The number of occurrences.
         public internal(set) var count: Int
         /// The index of the first affected element in the list of the payload.
-        public let firstIndex: Int
+        public internal(set) var firstIndex: Int
         /// The kind of JSON value at the first occurrence, such as `string`; nil if unknown.
-        public let found: String?
+        public internal(set) var found: String?
     }
 
     private struct Place: Hashable {
         let kind: Kind
         let entity: String
         let keyPath: String
+
+        init(_ entry: Entry) {
+            (kind, entity, keyPath) = (entry.kind, entry.entity, entry.keyPath)
+        }
+
+        init(kind: Kind, entity: String, keyPath: String) {
+            (self.kind, self.entity, self.keyPath) = (kind, entity, keyPath)
+        }
     }
 
     /// The maximum number of entries in a report.
@@ -113,9 +121,21 @@ public struct DriftReport: Hashable, Sendable {
 
     /// Adds the occurrences of another report.
     ///
-    /// - Parameter move: Converts an element index of the other report into one of this report.
-    package mutating func add(_ other: DriftReport, _ move: (Int) -> Int = { $0 }) {
-        for entry in other.entries { add(entry, at: move(entry.firstIndex)) }
+    /// - Parameters:
+    ///   - concernsSameElements: Whether the other report may have the first occurrence of a
+    ///     difference; false by default, for a report of later elements.
+    ///   - move: Converts an element index of the other report into one of this report.
+    package mutating func add(
+        _ other: DriftReport, concernsSameElements: Bool = false, _ move: (Int) -> Int = { $0 }
+    ) {
+        for entry in other.entries {
+            let index = move(entry.firstIndex)
+            if concernsSameElements, let known = indices[Place(entry)], index < entries[known].firstIndex {
+                entries[known].firstIndex = index
+                entries[known].found = entry.found
+            }
+            add(entry, at: index)
+        }
         omittedCount += other.omittedCount
     }
 
@@ -124,7 +144,7 @@ public struct DriftReport: Hashable, Sendable {
     /// The first index of a remaining entry does not change.
     package mutating func remove(_ other: DriftReport) {
         for entry in other.entries {
-            if let known = indices[Place(kind: entry.kind, entity: entry.entity, keyPath: entry.keyPath)] {
+            if let known = indices[Place(entry)] {
                 entries[known].count -= entry.count
             } else {
                 omittedCount -= entry.count
@@ -134,7 +154,7 @@ public struct DriftReport: Hashable, Sendable {
         entries.removeAll { $0.count <= 0 }
         indices = [:]
         for (index, entry) in entries.enumerated() {
-            indices[Place(kind: entry.kind, entity: entry.entity, keyPath: entry.keyPath)] = index
+            indices[Place(entry)] = index
         }
     }
 

@@ -46,7 +46,7 @@ struct ElementDrift {
 
     /// Counts a key if it is already registered as unknown.
     ///
-    /// - Returns: Whether the key is registered. If false, nothing was counted.
+    /// - Returns: Whether the key was counted. If not, it must be registered.
     mutating func countUnknown(_ hash: UInt64, index: Int) -> Bool {
         begin()
         return unknownKeys.count(hash, element: index)
@@ -54,7 +54,9 @@ struct ElementDrift {
 
     /// Registers and counts an unknown key.
     mutating func addUnknown(_ hash: UInt64, path: [String], found: JSONKind?, index: Int) {
-        unknownKeys.add(hash, path: path, found: found, index: index, entity: entity, evictingInto: &report)
+        if !unknownKeys.add(hash, path: path, found: found, index: index) {
+            note(.unknownKey, path: path, found: found, isTolerated: false, index: index)
+        }
     }
 
     /// Commits all differences so far.

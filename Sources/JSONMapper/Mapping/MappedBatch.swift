@@ -49,10 +49,43 @@ package struct MappedBatch: Sendable {
     package var groups: [Group]
     /// The objects that were rejected, in order.
     package var rejected: [MappingError.Problem]
-    /// The number of values that were cleared or ignored because they did not fit.
+    /// The number of values that were cleared or ignored because they did not fit, including those
+    /// of nested objects.
     package var toleratedCount: Int
     /// The differences between the objects and the model.
     package var drift = DriftReport()
+    /// The differences between the nested objects of all levels and the model, with the indices of
+    /// the elements that contain them. Nested batches have none of their own.
+    package var nestedDrift = DriftReport()
+
+    /// Takes the differences and counts of the nested objects of a group, which was just mapped.
+    mutating func takeNestedDrift(of group: inout Group) {
+        for index in group.nested.indices {
+            guard var elements = group.nested[index] else { continue }
+            group.nested[index] = nil
+            for nested in [\NestedElements.objects, \.identifiers] {
+                guard let batch = elements[keyPath: nested] else { continue }
+                toleratedCount += batch.toleratedCount
+                for drift in [batch.drift, batch.nestedDrift] {
+                    nestedDrift.add(drift, concernsSameElements: true) { group.elementIndices[elements.owners[$0]] }
+                }
+                elements[keyPath: nested]?.forgetDrift()
+            }
+            group.nested[index] = elements
+        }
+    }
+
+    /// Replaces the differences and their counts by those of another batch; nil for none.
+    mutating func takeDrift(of other: MappedBatch?) {
+        toleratedCount = other?.toleratedCount ?? 0
+        (drift, nestedDrift) = (other?.drift ?? DriftReport(), other?.nestedDrift ?? DriftReport())
+    }
+
+    /// Removes the differences and their counts.
+    mutating func forgetDrift() {
+        toleratedCount = 0
+        (drift, nestedDrift) = (DriftReport(), DriftReport())
+    }
 
     /// The number of records in all groups.
     package var recordCount: Int {

@@ -219,19 +219,20 @@ package struct RecordCollector {
     /// - Throws: The errors of ``add(_:index:)`` for a relationship's value that another value
     ///   supersedes.
     package mutating func takeBatch() throws -> MappedBatch? {
-        var groups: [MappedBatch.Group] = []
-        var toleratedCount = 0
-        var drift = DriftReport()
+        var batch = MappedBatch(groups: [], rejected: rejected, toleratedCount: 0)
         for index in elements.indices {
             elements[index].discard()
             let found = elements[index].takeDrift()
-            drift.add(found.drift)
-            toleratedCount += found.toleratedCount
-            if !elements[index].group.records.isEmpty { groups.append(try elements[index].takeGroup()) }
+            batch.drift.add(found.drift)
+            batch.toleratedCount += found.toleratedCount
+            guard !elements[index].group.records.isEmpty else { continue }
+            var group = try elements[index].takeGroup()
+            batch.takeNestedDrift(of: &group)
+            batch.groups.append(group)
         }
-        guard !groups.isEmpty || !rejected.isEmpty else { return nil }
-        defer { rejected = [] }
-        return MappedBatch(groups: groups, rejected: rejected, toleratedCount: toleratedCount, drift: drift)
+        guard !batch.groups.isEmpty || !rejected.isEmpty else { return nil }
+        rejected = []
+        return batch
     }
 
     // MARK: Elements

@@ -21,13 +21,14 @@ struct UnknownKeys {
     /// The keys counted since the last commit, by their indexes, with the element of each.
     private var open: [(key: UInt8, element: Int)] = []
 
-    /// Counts a key if it is already registered.
+    /// Counts a key if it is already registered and counted.
     ///
-    /// - Returns: Whether the key is registered. If false, nothing was counted.
+    /// - Returns: Whether the key was counted. If not, it must be registered, because its first
+    ///   element is another one than before.
     @inline(__always)
     mutating func count(_ hash: UInt64, element: Int) -> Bool {
         let index = Int(truncatingIfNeeded: hash) & (Self.size - 1)
-        guard !hashes.isEmpty, hashes[index] == hash, hash != 0 else { return false }
+        guard !hashes.isEmpty, hashes[index] == hash, hash != 0, keys[index]?.count ?? 0 > 0 else { return false }
         keys[index]?.count += 1
         open.append((UInt8(truncatingIfNeeded: index), element))
         return true
@@ -35,25 +36,18 @@ struct UnknownKeys {
 
     /// Registers and counts a new key.
     ///
-    /// - Parameter report: Receives the counts of the key that is evicted to make room.
-    mutating func add(
-        _ hash: UInt64, path: [String], found: JSONKind?, index elementIndex: Int, entity: String,
-        evictingInto report: inout DriftReport
-    ) {
+    /// - Returns: False if the place of the key is taken. The key was not counted then.
+    mutating func add(_ hash: UInt64, path: [String], found: JSONKind?, index elementIndex: Int) -> Bool {
         let index = Int(truncatingIfNeeded: hash) & (Self.size - 1)
         if hashes.isEmpty {
             hashes = Array(repeating: 0, count: Self.size)
             keys = Array(repeating: nil, count: Self.size)
         }
-        if let evicted = keys[index] {
-            report.add(
-                .unknownKey, entity: entity, keyPath: evicted.path.joined(separator: "."), count: evicted.count,
-                index: evicted.firstIndex, found: evicted.found.map { "\($0)" })
-            open.removeAll { Int($0.key) == index }
-        }
+        guard keys[index]?.count ?? 0 == 0 else { return false }
         hashes[index] = hash
         keys[index] = Key(path: path, found: found, firstIndex: elementIndex, count: 1)
         open.append((UInt8(truncatingIfNeeded: index), elementIndex))
+        return true
     }
 
     /// Commits all counts.
@@ -70,7 +64,7 @@ struct UnknownKeys {
         }
     }
 
-    /// Moves the counts into a report. The keys remain registered.
+    /// Moves the counts into a report.
     mutating func flush(entity: String, into report: inout DriftReport) {
         for index in keys.indices {
             guard let key = keys[index], key.count > 0 else { continue }

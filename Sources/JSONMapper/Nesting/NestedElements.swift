@@ -93,18 +93,25 @@ package struct NestedElements: Sendable {
     ///   - replacements: The JSON of some ordinals.
     ///   - relationship: The relationship that leads to the objects.
     ///   - options: The options that the elements were mapped with.
+    /// - Returns: What was mapped from the JSON that was replaced; nil for nothing.
     package mutating func replace(
         _ replacements: [Int: [UInt8]], by relationship: EntityLayout.Relationship, mapper: RecordMapper,
         options: RecordMapper.Reader.Options
-    ) throws {
-        for (ordinal, bytes) in replacements { json[ordinal] = bytes }
-        var collector = try RecordCollector(
-            mapper, entity: mapper.model.layouts[relationship.destination].name,
-            options: options.nested(by: relationship))
-        for ordinal in json.indices where !json[ordinal].isEmpty {
-            try collector.add(json[ordinal], index: ordinal)
+    ) throws -> MappedBatch? {
+        func map(_ ordinals: [Int]) throws -> MappedBatch? {
+            var collector = try RecordCollector(
+                mapper, entity: mapper.model.layouts[relationship.destination].name,
+                options: options.nested(by: relationship))
+            for ordinal in ordinals { try collector.add(json[ordinal], index: ordinal) }
+            return try collector.takeBatch()
         }
-        objects = try collector.takeBatch()
+        let ordinals = replacements.keys.sorted()
+        let former = try map(ordinals)
+        for (ordinal, bytes) in replacements { json[ordinal] = bytes }
+        objects = try map(json.indices.filter { !json[$0].isEmpty })
+        // The differences of the other objects are known already.
+        objects?.takeDrift(of: try map(ordinals))
+        return former
     }
 }
 
@@ -131,8 +138,7 @@ extension MappedBatch {
         return zip([Int.min] + begins, begins + [Int.max]).compactMap { first, end in
             let part = rest.restricted { $0 >= first && $0 < end }
             // Counts of the whole batch belong to one part only.
-            rest.drift = DriftReport()
-            rest.toleratedCount = 0
+            rest.forgetDrift()
             return part
         }
     }

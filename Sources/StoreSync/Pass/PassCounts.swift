@@ -63,6 +63,20 @@ struct PassCounts {
         return rows.abandoned.isEmpty ? seen : ObjectSet(seen.objects.filter { !rows.abandoned.contains($0) })
     }
 
+    /// Adds the differences between a batch and the model.
+    mutating func addDrift(of batch: MappedBatch, _ origin: Origin) {
+        toleratedCount += batch.toleratedCount
+        var drift = batch.drift
+        drift.add(batch.nestedDrift, concernsSameElements: true)
+        if !drift.isEmpty { self.drift.add(drift) { origin.elementIndex($0) } }
+    }
+
+    /// Removes the differences of a batch whose objects were mapped again.
+    mutating func removeDrift(of batch: MappedBatch) {
+        toleratedCount -= batch.toleratedCount
+        for drift in [batch.drift, batch.nestedDrift] where !drift.isEmpty { self.drift.remove(drift) }
+    }
+
     /// Begins a new reading of all pages. Objects that it does not contain are absent.
     mutating func beginAnew() {
         for root in rows.keys {

@@ -83,7 +83,9 @@ extension StorePass {
         if links != nil, rules.isHookedWhereNested, let batch = elements.objects {
             let hooked = try await hook(batch, elements.json)
             if !hooked.isEmpty {
-                try elements.replace(hooked, by: relationship, mapper: mapper, options: rules.readerOptions)
+                let former = try elements.replace(
+                    hooked, by: relationship, mapper: mapper, options: rules.readerOptions)
+                if let former { state.counts.removeDrift(of: former) }
             }
         }
         var merged = MergedElements(elements, elementIndices: elementIndices)

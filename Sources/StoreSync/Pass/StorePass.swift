@@ -75,11 +75,8 @@ final class StorePass {
     ///
     /// - Parameter collect: Receives each merged object.
     func merge(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
-        state.counts.toleratedCount += batch.toleratedCount
-        if !batch.drift.isEmpty {
-            state.counts.drift.add(batch.drift) { origin.elementIndex($0) }
-            if !origin.isNested, batch.hasUnfitIdentity { state.counts.mayLackObjects = true }
-        }
+        state.counts.addDrift(of: batch, origin)
+        if !origin.isNested, batch.hasUnfitIdentity { state.counts.mayLackObjects = true }
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
             state.counts.reject(problem.moved(to: origin.elementIndex(problem.index)), mayBeListed: true)
@@ -128,11 +125,7 @@ final class StorePass {
             try former.add(json, index: group.elementIndices[row])
             remapped.insert(group.elementIndices[row])
         }
-        // The drift that the second mapping finds replaces that of the first.
-        if let former = try former.takeBatch() {
-            state.counts.toleratedCount -= former.toleratedCount
-            state.counts.drift.remove(former.drift)
-        }
+        if let former = try former.takeBatch() { state.counts.removeDrift(of: former) }
         return try collectors.keys.sorted().compactMap { try collectors[$0]?.takeBatch() }
     }
 

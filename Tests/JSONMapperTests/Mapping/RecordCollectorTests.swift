@@ -62,12 +62,12 @@ import Testing
         #expect(notes.owners == [0])
         #expect(notes.objects?.rejected == [])
         #expect(notes.objects?.groups.first?.makeRecords().map { $0["id"] } == [3])
-        #expect(notes.objects?.drift.entries.map(\.count) == [1])
-        #expect(notes.objects?.toleratedCount == 0)
+        #expect(batch.nestedDrift.entries.map(\.count) == [1])
+        #expect(batch.toleratedCount == 0)
     }
 
     @Test func whatIsNestedInARejectedNestedObjectGoesWithIt() throws {
-        let (_, notes) = try notes(
+        let (batch, notes) = try notes(
             #"[{"id":1,"notes":[{"user":{"id":5,"z":0},"id":[]},{"id":2,"user":{"id":6,"z":0}}]}]"#,
             try mapper(ValueContract(wrongType: .reject)))
         #expect(notes.objects?.rejected.map(\.index) == [0])
@@ -75,7 +75,30 @@ import Testing
         let users = try #require(group.nested[0])
         #expect(users.sources.map(\.row) == [0])
         #expect(users.objects?.groups.first?.makeRecords().map { $0["id"] } == [6])
-        #expect(users.objects?.drift.entries.map(\.count) == [1])
+        #expect(batch.nestedDrift.entries.map(\.count) == [1])
+    }
+
+    /// The index is that of the element of the list, whatever came in the batches before.
+    @Test(arguments: [1, 2, 5])
+    func whatNestedObjectsLackIsCountedAtTheirElement(rowCount: Int) throws {
+        let json = """
+            [{"id":1,"notes":[{"id":1},{"id":2},{"id":3,"z":0,"user":{"id":5,"y":0}}]},{"id":2},
+             {"id":3,"notes":[{"id":4,"z":[]}]},{"id":4,"z":0,"notes":[{"id":5,"text":[],"z":0}]}]
+            """
+        let reader = try mapper().reader(
+            of: "User", bytes: Array(json.utf8), options: .init(batchRowCount: rowCount, keepsRelationships: true))
+        var found = DriftReport()
+        var toleratedCount = 0
+        while let batch = try reader.next() {
+            toleratedCount += batch.toleratedCount
+            found.add(batch.drift)
+            found.add(batch.nestedDrift)
+        }
+        #expect(
+            Set(found.entries.map { "\($0.kind) \($0.entity).\($0.keyPath) \($0.count) \($0.firstIndex)" }) == [
+                "unknownKey Note.z 3 0", "unknownKey User.y 1 0", "unknownKey User.z 1 3", "unfitValue Note.text 1 3",
+            ])
+        #expect(toleratedCount == 1)
     }
 
     @Test func ofSeveralValuesOfARelationshipOneCounts() throws {
