@@ -20,7 +20,9 @@ extension Usage {
                                  Without it, the model of the database is used, or one
                                  inferred from the JSON
           --key-path A.B         The keys that lead to the array (default: the only list
-                                 of objects, if the JSON is one object without a key)
+                                 of objects, if the JSON is one object without a key).
+                                 'A{id}' reads the members of an object, with their
+                                 keys as id
           --key KEYS             The keys that identify an object together, such as
                                  title,year; for an inferred model or that of --model
           --sample N             Infer the model from the first N objects (default all)

@@ -138,8 +138,9 @@ extension HTTPAPI {
     }()
 
     /// Firebase Realtime Database: an object whose keys are the identifiers. It has no null values.
-    public static let firebase = HTTPAPI(pages: .single, format: .keyed(by: "id"), check: .failing(ifText: "error"))
-        .omittingEmptyValues().named("firebase")
+    public static let firebase = HTTPAPI(
+        pages: .single, keyPath: "{id:value}", check: .failing(ifText: "error")
+    ).omittingEmptyValues().named("firebase")
 
     /// GitHub: the `Link` field leads to the next page.
     ///

@@ -8,13 +8,6 @@ extension HTTPAPI {
         /// There are no values outside the lines, so a source with a key path of a page fails. A
         /// check examines each line.
         case lines
-        /// The values of an object, whose keys become a field of each, as in Firebase.
-        ///
-        /// With `.keyed(by: "id")`, the object `{"a": {"name": "x"}}` is read as the list
-        /// `[{"id": "a", "name": "x"}]`. An object's own `id`, if it differs from its key, becomes
-        /// `own_id`. A value that is not an object becomes the field `value`. The keys of an array
-        /// are the indices of its elements; null elements are skipped. Null is an empty list.
-        case keyed(by: String)
         /// The resources of JSON:API. Their attributes and relationships become fields of each.
         ///
         /// A related resource that the page includes is nested in the resources that refer to it.
@@ -32,7 +25,7 @@ extension HTTPAPI {
         var isOpenEnded: Bool {
             switch self {
             case .lines, .events: true
-            case .array, .keyed, .jsonAPI: false
+            case .array, .jsonAPI: false
             }
         }
 
@@ -40,7 +33,7 @@ extension HTTPAPI {
         var fingerprint: String {
             switch self {
             case .events(let types): "events \(types.sorted())"
-            case .array, .lines, .keyed, .jsonAPI: "\(self)"
+            case .array, .lines, .jsonAPI: "\(self)"
             }
         }
     }

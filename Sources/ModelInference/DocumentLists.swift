@@ -9,10 +9,15 @@ package struct DocumentLists: Hashable, Sendable {
     /// Whether the object has a key of its own, so that it may be meant itself.
     package private(set) var isIdentified = false
 
+    /// The key path for the members of the document, such as `{id}`; nil unless they are objects of
+    /// one shape under keys that are data.
+    package private(set) var members: String?
+
     /// The key path of the list that the document stands for; nil unless it has exactly one list,
-    /// which does not report errors, and the object has no key of its own.
+    /// which does not report errors, and the object has no key of its own and no members.
     package var only: String? {
-        guard !isIdentified, keyPaths.count == 1, let key = keyPaths[0].split(separator: ".").last else { return nil }
+        guard !isIdentified, members == nil, keyPaths.count == 1, let key = keyPaths[0].split(separator: ".").last
+        else { return nil }
         return Self.errorKeys.contains(key.lowercased()) ? nil : keyPaths[0]
     }
 
@@ -44,6 +49,7 @@ package struct DocumentLists: Hashable, Sendable {
             let rank = KeyNames.rank(of: property.name, entity: entity, isFirst: false)
             return keys.isEmpty && rank.map { $0 <= Self.highestOwnRank } == true
         }
+        members = Self.members(of: root)
         var waiting: [(node: ShapeNode, path: [String])] = [(root, [])]
         var next = 0
         while next < waiting.count {
@@ -58,5 +64,12 @@ package struct DocumentLists: Hashable, Sendable {
                 }
             }
         }
+    }
+
+    private static func members(of root: ShapeNode) -> String? {
+        let members = root.all
+        guard members.count > 1, root.isRootMap, members.allSatisfy({ $0.kinds == .object }) else { return nil }
+        let hasID = members.contains { member in member.object?.resolved.all.contains { $0.name == "id" } == true }
+        return hasID ? "{key}" : "{id}"
     }
 }

@@ -16,6 +16,9 @@ public struct StoreSyncOptions: Sendable {
     public var scope: RecordPredicate
     /// The keys that lead to the array of objects, separated by dots. Empty, the default, if the
     /// document is the array.
+    ///
+    /// `edges[].node` reads the object in each element, and `users{id}` the members of an object,
+    /// with their keys as a field; see `JSONReader.Layout`.
     public var keyPath: String
     /// The limit for the deletion of absent objects in the scope; nil, the default, for no limit.
     /// Objects that are deleted by a delete rule or with a relationship do not count.

@@ -280,6 +280,27 @@ import Testing
         #expect(run.lines.contains("the JSON is one object; --key-path items syncs the objects of the list in it"))
     }
 
+    @Test func theMembersOfAnObjectAreSynced() async throws {
+        let json = #"{"1.0": {"n": 1}, "1.1": {"n": 2, "parts": [{"x": 1}]}, "2.0": {"n": 3}}"#
+        let file = try folder.write(json, to: "members.json")
+        let hint = "the JSON is one object of objects; --key-path '{id}' syncs each of them, with its key"
+        #expect(await CommandRun(["sync", file, "--entity", "Code"]).lines.contains(hint))
+        let store = ["--store", "sqlite:\(folder.url.path)/members.db"]
+        let arguments = ["sync", file, "--entity", "Code", "--key-path", "{id}"] + store
+        for counts in [[3, 0, 0, 0], [0, 0, 3, 0]] {
+            let run = await CommandRun(arguments)
+            #expect(run.code == 0 && run.counts(of: "Code") == counts, "\(run.output) \(run.errors)")
+        }
+        let query = await CommandRun(["query", "--entity", "Code", "--where", "id == '1.1'", "--json"] + store)
+        #expect(query.output.contains(#""n":2"#), "\(query.output) \(query.errors)")
+        // A report in place of the members names no object.
+        let report = try folder.write(#"{"message": "API rate limit exceeded"}"#, to: "members.json")
+        let refused = await CommandRun(["sync", report, "--entity", "Code", "--key-path", "{id}"] + store)
+        #expect(refused.code == 1 && refused.errors.hasPrefix("failed: "), "\(refused.output) \(refused.errors)")
+        let left = await CommandRun(["export", "--entity", "Code"] + store)
+        #expect(try JSONValue(parsing: left.output)[2] != nil)
+    }
+
     @Test func anObjectWhoseKeysAreDataComesBackAsItWas() async throws {
         let json = #"{"A00.0": {"n": 1}, "A00.1": {"n": 2}, "B10.2": {"n": 3}, "C1": {"n": 4, "x": []}}"#
         let file = try folder.write(json, to: "codes.json")

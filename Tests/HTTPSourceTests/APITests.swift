@@ -205,7 +205,7 @@ import Testing
 
     @Test(arguments: [
         ("[1", "cut short"), ("[nul]", "neither true, false nor null"), ("[null,]", ""), ("[,]", ""),
-        ("nul", "no list"),
+        ("nul", "cut short"),
         (#""none""#, "no list"), ("nothing", ""), (#"{"error":"Permission denied"}"#, "Permission denied"),
     ])
     func whatIsNoCollectionIsAnError(body: String, said: String) async throws {

@@ -80,7 +80,7 @@ import Testing
             switch format {
             case "lines": source.api.format = .lines
             case "events": source.api.format = .events(types: [])
-            default: source.api.format = .keyed(by: "id")
+            default: source.api.keyPath = "{id}"
             }
             try await world.sync(source)
             #expect(try await world.users() == Self.expected, "\(arrival)")

@@ -108,6 +108,20 @@ import Testing
         #expect(lists.only == only)
     }
 
+    /// A list within one of the members is not what the document stands for.
+    @Test(arguments: [
+        (#"{"1":{"a":1},"2":{"a":2,"list":[{"x":1}]}}"#, "{id}"), (#"{"DE":{"id":1},"FR":{"id":2}}"#, "{key}"),
+        (#"{"a":{"x":1},"b":{"x":2},"c":{"x":3},"d":{"x":4}}"#, "{id}"), (#"{"1":{"a":[{"x":1}]}}"#, nil),
+        (#"{"user":{"name":"a"},"page":{"number":1},"list":{"items":[{"x":1}]}}"#, nil), (#"{"1":1,"2":2}"#, nil),
+        (#"{"1":[{"x":1}],"2":[{"x":1}]}"#, nil), (#"[{"1":{"a":1},"2":{"a":2}}]"#, "{id}"),
+    ])
+    func theMembersOfADocumentAreFound(json: String, members: String?) throws {
+        let reader = JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))
+        let lists = try DocumentLists(in: reader, entity: "Country")
+        #expect(lists.members == members)
+        #expect(members == nil || lists.only == nil)
+    }
+
     @Test func aWordAfterTheEntityKeepsItsKey() throws {
         let layout = try DataModel.inferred(from: #"{"type": "a", "user_type": "b"}"#, entity: "User").layout(
             of: "User")

@@ -54,7 +54,7 @@ struct PageOpener: Sendable {
     private func request(_ token: String?, known: SyncBookmark.Page?) throws -> HTTPRequest {
         var request = HTTPRequest(source.url, headers: ["Accept": "application/json"])
         switch source.api.format {
-        case .array, .keyed, .jsonAPI: break
+        case .array, .jsonAPI: break
         case .lines: request.headers["Accept"] = "application/x-ndjson, application/json"
         case .events: request.headers["Accept"] = "text/event-stream, application/json"
         }

@@ -52,7 +52,7 @@ struct PageScanner: BodyInspector {
         reader = JSONReader(layout: list.capturing(captures))
         // No key of a list equals this one, so every value is outside the list.
         frame =
-            plan.keyPath.isEmpty && !captures.isEmpty && !plan.format.isOpenEnded
+            JSONKeyPath.list(at: plan.keyPath).list.isEmpty && !captures.isEmpty && !plan.format.isOpenEnded
             ? JSONReader(layout: .array(at: ["\u{0}"]).capturing(captures)) : nil
         var fields: [String] = []
         func slot(_ keyPath: String?) -> Int? {

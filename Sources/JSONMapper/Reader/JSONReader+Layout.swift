@@ -11,6 +11,8 @@ extension JSONReader {
         /// The keys that lead from an element to its object, as UTF-8; empty if the elements are
         /// the objects.
         private(set) var objectPath: [[UInt8]] = []
+        /// What the members of an object in place of the array become; nil for an array.
+        private(set) var members: JSONKeyPath.Members?
         /// The values to capture from the rest of the document.
         var probe = JSONProbe([])
 
@@ -41,15 +43,25 @@ extension JSONReader {
         /// element without the key is an error, and null in its place counts as an element that is
         /// null.
         ///
+        /// If an object has the objects under keys of their own, a name in braces ends the key
+        /// path: `users{id}` reads `{"users": {"a": {"name": "x"}}}` as the list
+        /// `[{"id": "a", "name": "x"}]`, and `{code:name}` reads `{"DE": "Germany"}` as
+        /// `[{"code": "DE", "name": "Germany"}]`. Without a second name, values other than objects
+        /// stay as they are. An object that has a member of the first name keeps its value if it
+        /// equals the key; if not, the member becomes `own_id`. The keys of an array in place of
+        /// the object are the indices of its elements, and elements that are null are skipped. A
+        /// document that is null counts as empty.
+        ///
         /// - Parameters:
         ///   - keyPath: The keys that lead to the array, separated by dots. Empty, the default, if
         ///     the document is the array.
         ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of
         ///     one element; false by default.
         public static func array(at keyPath: String = "", acceptsSingleObject: Bool = false) -> JSONReader.Layout {
-            let keys = JSONKeyPath.list(at: keyPath)
-            var layout = array(at: keys.list, acceptsSingleObject: acceptsSingleObject)
-            layout.objectPath = keys.object.map { Array($0.utf8) }
+            let place = JSONKeyPath.list(at: keyPath)
+            var layout = array(at: place.list, acceptsSingleObject: acceptsSingleObject)
+            layout.objectPath = place.object.map { Array($0.utf8) }
+            layout.members = place.members
             return layout
         }
 
@@ -77,10 +89,10 @@ extension JSONReader {
         ///
         /// There is no value outside the lines, so a key path to an array finds nothing.
         package static func lines(at keyPath: String) -> JSONReader.Layout {
-            let keys = JSONKeyPath.list(at: keyPath)
-            guard keys.list.isEmpty else { return array(at: keyPath) }
+            let place = JSONKeyPath.list(at: keyPath)
+            guard place.list.isEmpty, place.members == nil else { return array(at: keyPath) }
             var layout = lines
-            layout.objectPath = keys.object.map { Array($0.utf8) }
+            layout.objectPath = place.object.map { Array($0.utf8) }
             return layout
         }
 

@@ -32,14 +32,15 @@ extension JSONReader {
             if byte == ASCII.closeBracket {
                 window.start += 1
                 leaveTarget()
-            } else if isFirst {
-                phase = .element
             } else {
-                guard byte == ASCII.comma else { throw fail(.unexpectedByte) }
-                window.start += 1
+                if !isFirst {
+                    guard byte == ASCII.comma else { throw fail(.unexpectedByte) }
+                    window.start += 1
+                }
                 // The read of the element rejects a closing bracket after the comma.
-                phase = .element
+                phase = layout.members == nil ? .element : .indexed
             }
+        case .member, .memberColon, .indexed, .null: return try stepMember(byte)
         case .trailing: throw fail(.trailingContent)
         case .start, .betweenLines, .element, .single, .finished, .failed: return true
         }
@@ -55,7 +56,9 @@ extension JSONReader {
             return phase = .key(level: level, .first)
         }
         hasFoundTarget = true
-        if byte == ASCII.openBracket {
+        if let entered = memberPhase(byte) {
+            phase = entered
+        } else if byte == ASCII.openBracket {
             window.start += 1
             phase = .separator(isFirst: true)
         } else if byte == ASCII.openBrace, layout.kind == .arrayOrSingle {

@@ -28,6 +28,13 @@ public final class JSONReader {
         case skipped(level: Int, probe: JSONProbe.Node?)
         case target(level: Int)
         case separator(isFirst: Bool)
+        /// Inside an object whose members are the elements.
+        case member(KeyPlace)
+        case memberColon
+        /// Before an element whose key is its index, unless it is null.
+        case indexed
+        /// Before a document that is null.
+        case null
         case element, single
         case betweenLines(isFirst: Bool, hasNewline: Bool)
         case trailing, finished
@@ -52,11 +59,18 @@ public final class JSONReader {
     public var byteCount: Int { window.totalByteCount }
 
     let layout: JSONReader.Layout
+    /// Whether the elements are the members of an object.
+    private let hasMembers: Bool
     /// The values to capture from the object at each level of the path; nil for none.
     let probes: [JSONProbe.Node?]
     private let source: Source?
     var phase = Phase.start
     var hasFoundTarget = false
+    /// The key of the current element with its quotes, if the layout has members.
+    var memberKey: [UInt8] = []
+    /// The index of the current element of an array in place of an object with members; nil
+    /// elsewhere.
+    var memberIndex: Int?
     private var framer = JSONFramer()
     private var isReading = false
     /// Whether a cursor of the current element ran out of bytes; the cursors write it.
@@ -91,6 +105,7 @@ public final class JSONReader {
         self.options = options
         self.source = source
         probes = layout.probes
+        hasMembers = layout.members != nil
         window = JSONWindow(capacity: windowByteCount)
     }
 
@@ -105,6 +120,7 @@ public final class JSONReader {
         self.options = options
         source = nil
         probes = layout.probes
+        hasMembers = layout.members != nil
         window = JSONWindow(capacity: 4096)
     }
 
@@ -147,7 +163,7 @@ public final class JSONReader {
             switch phase {
             case .element:
                 guard let result = try readObject(isWhole: isWhole, body) else { return nil }
-                phase = .separator(isFirst: false)
+                phase = hasMembers && memberIndex == nil ? .member(.afterValue) : .separator(isFirst: false)
                 elementCount += 1
                 return result
             case .single:
@@ -276,6 +292,7 @@ public final class JSONReader {
     private func readObject<Result>(
         isWhole: Bool, _ body: (inout JSONCursor) throws -> Result
     ) throws -> Result? {
+        if hasMembers, case .element = phase, let members = layout.members { return try readMember(members, body) }
         guard !layout.objectPath.isEmpty else { return try readElement(isWhole: isWhole, body) }
         return try readElement(isWhole: isWhole) { try Self.enter(layout.objectPath[...], &$0, body) }
     }
@@ -346,8 +363,10 @@ public final class JSONReader {
     private func keyPath(to byteOffset: Int) -> String {
         let outer: String
         switch phase {
+        case .element where hasMembers:
+            outer = layout.pathText + "." + String(decoding: memberKey.dropFirst().dropLast(), as: UTF8.self)
         case .element: outer = layout.pathText + "[\(elementCount)]"
-        case .separator: outer = layout.pathText
+        case .separator, .member, .memberColon, .indexed, .null: outer = layout.pathText
         case .single: outer = layout.kind == .lines ? "[\(elementCount)]" : layout.pathText
         case .key(let level, _), .colon(let level, _, _), .skipped(let level, _), .target(let level):
             outer = layout.path.prefix(level).map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".")

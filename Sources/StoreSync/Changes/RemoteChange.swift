@@ -118,10 +118,11 @@ public struct RemoteChange: Sendable {
         }
     }
 
-    /// The elements of the list, or the single one; nil if there is none at the key path, or if the
-    /// JSON is not in memory.
+    /// The elements of the list, or the single one; nil if there is none at the key path, if they
+    /// are the members of an object, or if the JSON is not in memory.
     func elements() throws -> [JSONValue]? {
-        guard let value = try document()?.value(at: JSONKeyPath.list(at: keyPath).list) else { return nil }
+        let place = JSONKeyPath.list(at: keyPath)
+        guard place.members == nil, let value = try document()?.value(at: place.list) else { return nil }
         if case .array(let elements) = value { return elements }
         return [value]
     }
