@@ -139,7 +139,7 @@ import Testing
             rejected += batch.rejected
             toleratedCount += batch.toleratedCount
             drift.add(batch.drift)
-            drift.add(batch.nestedDrift, concernsSameElements: true)
+            drift.add(batch.nestedDrift)
             // Differences alone, as of null in place of an object, make no batch of their own.
             let count = batch.recordCount + batch.rejected.count
             if count > 0 { batches.append(count) }

@@ -102,6 +102,8 @@ public struct DriftReport: Hashable, Sendable {
     }
 
     /// Adds occurrences of a difference. A count of 0 adds nothing.
+    ///
+    /// - Parameter index: The index of the first affected element.
     package mutating func add(
         _ kind: Kind, entity: String, keyPath: String, count: Int = 1, index: Int, found: String? = nil
     ) {
@@ -109,6 +111,8 @@ public struct DriftReport: Hashable, Sendable {
         let place = Place(kind: kind, entity: entity, keyPath: keyPath)
         if let known = indices[place] {
             entries[known].count += count
+            guard index < entries[known].firstIndex else { return }
+            (entries[known].firstIndex, entries[known].found) = (index, found)
         } else if entries.count < Self.maximumEntryCount {
             indices[place] = entries.count
             entries.append(
@@ -119,24 +123,21 @@ public struct DriftReport: Hashable, Sendable {
         }
     }
 
-    /// Adds the occurrences of another report.
+    /// Adds the occurrences of another report of the same payload, or page.
     ///
-    /// - Parameters:
-    ///   - concernsSameElements: Whether the other report may have the first occurrence of a
-    ///     difference; false by default, for a report of later elements.
-    ///   - move: Converts an element index of the other report into one of this report.
-    package mutating func add(
-        _ other: DriftReport, concernsSameElements: Bool = false, _ move: (Int) -> Int = { $0 }
-    ) {
-        for entry in other.entries {
-            let index = move(entry.firstIndex)
-            if concernsSameElements, let known = indices[Place(entry)], index < entries[known].firstIndex {
-                entries[known].firstIndex = index
-                entries[known].found = entry.found
-            }
-            add(entry, at: index)
-        }
+    /// - Parameter move: Converts an element index of the other report into one of this report.
+    package mutating func add(_ other: DriftReport, _ move: (Int) -> Int = { $0 }) {
+        for entry in other.entries { add(entry, at: move(entry.firstIndex)) }
         omittedCount += other.omittedCount
+    }
+
+    /// Adds the occurrences of a report of a later payload, or page, whose element indices begin
+    /// again.
+    package mutating func append(_ later: DriftReport) {
+        for entry in later.entries {
+            add(entry, at: indices[Place(entry)].map { entries[$0].firstIndex } ?? entry.firstIndex)
+        }
+        omittedCount += later.omittedCount
     }
 
     /// Removes the occurrences of another report that was added before.

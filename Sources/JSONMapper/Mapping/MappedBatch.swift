@@ -67,7 +67,7 @@ package struct MappedBatch: Sendable {
                 guard let batch = elements[keyPath: nested] else { continue }
                 toleratedCount += batch.toleratedCount
                 for drift in [batch.drift, batch.nestedDrift] {
-                    nestedDrift.add(drift, concernsSameElements: true) { group.elementIndices[elements.owners[$0]] }
+                    nestedDrift.add(drift) { group.elementIndices[elements.owners[$0]] }
                 }
                 elements[keyPath: nested]?.forgetDrift()
             }

@@ -163,7 +163,7 @@ extension StoreSyncResult {
         rejected = Array((rejected + later.rejected).prefix(PassCounts.reportedProblemCount))
         rejectedCount += later.rejectedCount
         toleratedCount += later.toleratedCount
-        drift.add(later.drift)
+        drift.append(later.drift)
         if !ofOtherEntity, let others = later.keys {
             keys?.inserted += others.inserted
             keys?.updated += others.updated

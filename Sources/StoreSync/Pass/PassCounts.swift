@@ -43,7 +43,10 @@ struct PassCounts {
     var mayLackObjects = false
     /// The number of values that were cleared or ignored because they did not fit.
     var toleratedCount = 0
+    /// The differences in the current page, or in a payload without pages.
     var drift = DriftReport()
+    /// The differences in earlier pages.
+    private var earlierDrift = DriftReport()
     /// Whether the payload has pages, which may break off and be read again.
     private var hasPages = false
     /// Whether an object was inserted since this was set to false.
@@ -66,9 +69,9 @@ struct PassCounts {
     /// Adds the differences between a batch and the model.
     mutating func addDrift(of batch: MappedBatch, _ origin: Origin) {
         toleratedCount += batch.toleratedCount
-        var drift = batch.drift
-        drift.add(batch.nestedDrift, concernsSameElements: true)
-        if !drift.isEmpty { self.drift.add(drift) { origin.elementIndex($0) } }
+        for drift in [batch.drift, batch.nestedDrift] where !drift.isEmpty {
+            self.drift.add(drift) { origin.elementIndex($0) }
+        }
     }
 
     /// Removes the differences of a batch whose objects were mapped again.
@@ -89,6 +92,8 @@ struct PassCounts {
     mutating func beginPage() {
         hasPages = true
         lastRejectedIndex = nil
+        earlierDrift.append(drift)
+        drift = DriftReport()
         for root in rows.keys {
             rows[root]?.fresh = []
             rows[root]?.page = ObjectSet()
@@ -222,14 +227,14 @@ struct PassCounts {
         let unidentifiedCount: Int
         fileprivate let toleratedCount: Int
         fileprivate let drift: DriftReport
+        fileprivate let earlierDrift: DriftReport
         fileprivate let mayLackObjects: Bool
     }
 
     var problems: Problems {
         Problems(
             rejectedCount: rejectedCount, unidentifiedCount: unidentifiedCount, toleratedCount: toleratedCount,
-            drift: drift,
-            mayLackObjects: mayLackObjects)
+            drift: drift, earlierDrift: earlierDrift, mayLackObjects: mayLackObjects)
     }
 
     /// Restores the numbers of problems from before objects that are read again.
@@ -240,7 +245,7 @@ struct PassCounts {
         rejectedCount = problems.rejectedCount
         unidentifiedCount = problems.unidentifiedCount
         toleratedCount = problems.toleratedCount
-        drift = problems.drift
+        (drift, earlierDrift) = (problems.drift, problems.earlierDrift)
         mayLackObjects = problems.mayLackObjects || areDoubtful && mayLackObjects
     }
 
@@ -254,7 +259,8 @@ struct PassCounts {
         result.rejected = rejected
         result.rejectedCount = rejectedCount
         result.toleratedCount = toleratedCount
-        result.drift = drift
+        result.drift = earlierDrift
+        result.drift.append(drift)
         return result
     }
 }
