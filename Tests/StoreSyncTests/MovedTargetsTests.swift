@@ -70,6 +70,20 @@ import Testing
         }
     }
 
+    /// Another element keeps what it has taken in the meantime.
+    @Test(arguments: [1, 2, 1000]) func aSourceThatIsStatedAgainGivesUpOnlyItsOwn(rowCount: Int) async throws {
+        let world = try SyncWorld { HookedStore($0, SmallBatches(rowCount)) }
+        try await world.sync(#"[{"id":7,"users":[{"id":1}]},{"id":8,"users":[{"id":2}]},{"id":9}]"#, into: "Company")
+        let payload = """
+            [{"id":8,"users":[{"id":1},{"id":2}]},{"id":9,"users":[{"id":1}]},{"id":7,"name":"a"},{"id":8,"users":[]}]
+            """
+        for _ in 0..<2 {
+            try await world.sync(payload, into: "Company")
+            #expect(try await world.column("id", where: "company.id = 9") == [1])
+            #expect(try await world.column("id", where: "company.id = 8") == [])
+        }
+    }
+
     /// Memory is bounded: more objects than the limit do not wait for the end of the list.
     @Test func objectsAboveTheLimitMoveAtOnce() throws {
         let inverse = try #require(try SyncWorld.model.get().layout(of: "User").relationship("company"))
