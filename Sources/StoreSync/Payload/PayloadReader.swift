@@ -54,8 +54,9 @@ actor PayloadReader {
         }
     }
 
-    /// The minimum number of bytes to read at a time from a document in pieces.
-    private static let pieceByteCount = 256 << 10
+    /// The minimum number of bytes to read at a time from a document in pieces: more for a store
+    /// that asks for large batches.
+    private var pieceByteCount: Int { min(max(256 << 10, batchRowCount << 7), 1 << 20) }
 
     /// The JSON, and its objects as records; nil if the objects are no JSON.
     private let json: (elements: JSONReader, records: RecordMapper.Reader)?
@@ -169,7 +170,7 @@ actor PayloadReader {
         chunks = nil
         // A batch ends where the available bytes end, and small batches cost more.
         var byteCount = 0
-        while byteCount < Self.pieceByteCount {
+        while byteCount < pieceByteCount {
             guard let chunk = try await rest.next() else {
                 json.finish()
                 return true
