@@ -47,7 +47,7 @@ struct ListPlace {
             let list = lists.keyPaths.count == 1 ? "its only list of objects" : "the list of earlier syncs"
             notes = ["the JSON is one object; \(list), at --key-path \(found), was taken"]
         } else if let members = lists.members {
-            notes = ["the JSON is one object of objects; --key-path '\(members)' syncs each of them, with its key"]
+            notes = ["the JSON is one object; --key-path '\(members)' syncs each of its members, with the key"]
         } else if let first = lists.keyPaths.first {
             notes = ["the JSON is one object; --key-path \(first) syncs the objects of the list in it"]
         }

@@ -9,8 +9,8 @@ package struct DocumentLists: Hashable, Sendable {
     /// Whether the object has a key of its own, so that it may be meant itself.
     package private(set) var isIdentified = false
 
-    /// The key path for the members of the document, such as `{id}`; nil unless they are objects of
-    /// one shape under keys that are data.
+    /// The key path for the members of the document, such as `{id}` or `{key:value}`; nil unless
+    /// they are objects of one shape, or texts or numbers, under keys that are data.
     package private(set) var members: String?
 
     /// The key path of the list that the document stands for; nil unless it has exactly one list,
@@ -68,7 +68,11 @@ package struct DocumentLists: Hashable, Sendable {
 
     private static func members(of root: ShapeNode) -> String? {
         let members = root.all
-        guard members.count > 1, root.isRootMap, members.allSatisfy({ $0.kinds == .object }) else { return nil }
+        guard members.count > 1, root.isRootMap else { return nil }
+        let kinds = members.reduce(into: ShapeKinds()) { $0.formUnion($1.kinds) }
+        guard kinds == .object else {
+            return kinds.isDisjoint(with: .anyObjects.union(.arrays).union(.unexamined)) ? "{key:value}" : nil
+        }
         let hasID = members.contains { member in member.object?.resolved.all.contains { $0.name == "id" } == true }
         return hasID ? "{key}" : "{id}"
     }

@@ -283,7 +283,7 @@ import Testing
     @Test func theMembersOfAnObjectAreSynced() async throws {
         let json = #"{"1.0": {"n": 1}, "1.1": {"n": 2, "parts": [{"x": 1}]}, "2.0": {"n": 3}}"#
         let file = try folder.write(json, to: "members.json")
-        let hint = "the JSON is one object of objects; --key-path '{id}' syncs each of them, with its key"
+        let hint = "the JSON is one object; --key-path '{id}' syncs each of its members, with the key"
         #expect(await CommandRun(["sync", file, "--entity", "Code"]).lines.contains(hint))
         let store = ["--store", "sqlite:\(folder.url.path)/members.db"]
         let arguments = ["sync", file, "--entity", "Code", "--key-path", "{id}"] + store

@@ -112,7 +112,8 @@ import Testing
     @Test(arguments: [
         (#"{"1":{"a":1},"2":{"a":2,"list":[{"x":1}]}}"#, "{id}"), (#"{"DE":{"id":1},"FR":{"id":2}}"#, "{key}"),
         (#"{"a":{"x":1},"b":{"x":2},"c":{"x":3},"d":{"x":4}}"#, "{id}"), (#"{"1":{"a":[{"x":1}]}}"#, nil),
-        (#"{"user":{"name":"a"},"page":{"number":1},"list":{"items":[{"x":1}]}}"#, nil), (#"{"1":1,"2":2}"#, nil),
+        (#"{"user":{"name":"a"},"page":{"number":1},"list":{"items":[{"x":1}]}}"#, nil), (#"{"1":1,"2":2}"#, "{key:value}"),
+        (#"{"DE":"Germany","FR":"France","IT":null}"#, "{key:value}"), (#"{"1":[1],"2":[2]}"#, nil),
         (#"{"1":[{"x":1}],"2":[{"x":1}]}"#, nil), (#"[{"1":{"a":1},"2":{"a":2}}]"#, "{id}"),
     ])
     func theMembersOfADocumentAreFound(json: String, members: String?) throws {
