@@ -94,7 +94,9 @@ import Testing
         let key = PropertyPath(Self.attributes[slot].name)
         switch Int.random(in: 0..<(depth == 0 ? 4 : 7), using: &random) {
         case 0: return .isNull(key)
-        case 1: return .isIn(key, (0..<3).map { _ in operand(slot, &random) }.filter { !$0.isNull })
+        case 1:
+            let count = Int.random(in: 0...3, using: &random)
+            return .isIn(key, (0..<count).map { _ in operand(slot, &random) }.filter { !$0.isNull })
         case 2:
             let texts = ["a", "é", "", "b%", "\u{0}", "\u{1}", "\u{2}", "\u{1}\u{2}", "\\", "U"]
             let matches = PropertyPath.TextMatch.allCases
