@@ -96,6 +96,77 @@ struct PostgresFillingTests {
         }
     }
 
+    /// Families of entities share a table. A merge finds objects of sub-entities, which the index of
+    /// identities distinguishes.
+    @Test(arguments: [1, 3, 1000])
+    func objectsOfSubentitiesAreThoseOfAMerge(fillMinimum: Int) async throws {
+        let model = try DataModel {
+            SyncEntity("Vehicle", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("owner", toOne: "Owner", inverse: "vehicles")
+            }
+            SyncEntity("Car", parent: "Vehicle") { SyncAttribute("doors", .int16) }
+            SyncEntity("Truck", parent: "Vehicle") { SyncAttribute("load", .double) }
+            SyncEntity("Owner") { SyncRelationship("vehicles", toMany: "Vehicle", inverse: "owner") }
+            SyncEntity("Note") { SyncAttribute("text", .string) }
+            SyncEntity("Remark", parent: "Note") {}
+        }
+        func batch(_ entity: String, _ ids: [Int64?]) throws -> RecordBatch {
+            let layout = try model.layout(of: entity)
+            var batch = RecordBatch(of: layout)
+            for id in ids {
+                batch.beginRecord()
+                let value: AttributeValue = id.map { layout.hasIdentity ? .int($0) : .string("\($0)") } ?? .null
+                batch.setValue(value, at: 0)
+                batch.endRecord()
+            }
+            return batch
+        }
+        let batches = [
+            try batch("Car", [1, 2, 3, nil]), try batch("Truck", [3, 4, 5]), try batch("Vehicle", [2, 4, 6, 7]),
+            try batch("Car", [8, 9, 10]), try batch("Car", [9, 11, 6]), try batch("Truck", [12, 13, 1, nil]),
+            try batch("Remark", [1, 2, 3]), try batch("Note", [1, 4, 5]), try batch("Remark", [1, 6, 7]),
+        ]
+        try await SharedPostgres.withSchemas { schemas in
+            var options = schemas.emptyStore()
+            options.fillMinimum = fillMinimum
+            let store = try await PostgresStore(exactly: model, at: schemas.url, options: options)
+            let memory = MemoryStore(exactly: model)
+            for _ in 0..<2 {
+                #expect(try await merge(batches, into: store) == merge(batches, into: memory))
+                #expect(try await familyRows(store) == familyRows(memory))
+            }
+        }
+    }
+
+    /// All vehicles and notes, with their entities.
+    private func familyRows(_ store: some Store) async throws -> [String] {
+        var rows: [String] = []
+        for entity in ["Vehicle", "Note"] {
+            rows += try await store.records(StoreQuery(entity)).map { stored in
+                "\(stored.record.entityName) \(stored.record.values)"
+            }
+        }
+        return rows.sorted()
+    }
+
+    /// A leaf of a family is copied; its root could meet objects of its sub-entities.
+    @Test(arguments: [("Car", true), ("Vehicle", false), ("Bike", false)])
+    func onlyAnEntityThatTheIndexCoversIsCopied(entity: String, isCopied: Bool) throws {
+        let model = try DataModel {
+            SyncEntity("Vehicle", identity: "id") { SyncAttribute("id", .int64) }
+            SyncEntity("Car", parent: "Vehicle") {}
+            SyncEntity("Thing", abstract: true) { SyncAttribute("name", .string) }
+            SyncEntity("Bike", parent: "Thing", identity: "number") { SyncAttribute("number", .int64) }
+        }
+        let schema = SQLSchema(model, dialect: .postgres(schema: "public"))
+        let merge = PostgresMerge(try model.layout(of: entity).index, schema: schema, nextRow: "1", forms: [:])
+        let copying = merge.statements.copying(linked: nil)
+        #expect((copying != nil) == isCopied)
+        #expect(copying?.contains("\"_entity\"") != false)
+    }
+
     @Test func newRowsHaveTheirLinks() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let store = try await PostgresStore(exactly: try model(), at: schemas.url, options: schemas.emptyStore())

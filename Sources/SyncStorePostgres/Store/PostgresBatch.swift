@@ -77,6 +77,8 @@ struct PostgresBatch {
         /// The numbers of new rows, in the order in which the rows are written. Nil to copy the
         /// rows' indices in the batch instead.
         var numbers: [ObjectID]?
+        /// Whether the name of the entity follows the number.
+        var namesEntity = false
         /// The objects that rows name by number, one element per row of the batch; nil if none do.
         var objects: [ObjectID?]?
         /// The targets, one element per row of the batch; nil if there are none.
@@ -130,7 +132,7 @@ struct PostgresBatch {
         let slotCount = layout.attributes.count
         let extraCount =
             1 + [extras.objects, extras.targets, extras.positions].count { $0 != nil }
-            + (extras.hasMarks ? markCount : 0)
+            + (extras.namesEntity ? 1 : 0) + (extras.hasMarks ? markCount : 0)
         let types = layout.attributes.map(\.type)
         for (place, row) in rows.enumerated() {
             cells.beginRow(columnCount: extraCount + slotCount)
@@ -139,6 +141,7 @@ struct PostgresBatch {
             } else {
                 cells.add(Int32(truncatingIfNeeded: row))
             }
+            if extras.namesEntity { _ = cells.add(.string(layout.name), as: .string) }
             if let objects = extras.objects { cells.add(objects[row]) }
             if let targets = extras.targets { cells.add(targets[row]) }
             if let positions = extras.positions { cells.add(positions[row]) }

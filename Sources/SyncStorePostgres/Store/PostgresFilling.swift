@@ -101,7 +101,9 @@ extension PostgresMerge {
                 try buffer.send(to: writer) { endRow in
                     try batch.write(
                         reader, round.rows.sorted(),
-                        PostgresBatch.Extras(numbers: numbers, targets: links?.targets, positions: positions),
+                        PostgresBatch.Extras(
+                            numbers: numbers, namesEntity: statements.namesEntity, targets: links?.targets,
+                            positions: positions),
                         to: buffer, endRow: endRow)
                 }
             }

@@ -37,7 +37,8 @@ struct PostgresMergeStatements {
     private let layout: EntityLayout
     private let batch: PostgresBatch
     private let nextRow: String
-    private let namesEntity: Bool
+    /// Whether the table has a column of entity names.
+    let namesEntity: Bool
     /// The forms of columns, by slot.
     private let forms: [PostgresColumnForm?]
 
@@ -90,14 +91,23 @@ struct PostgresMergeStatements {
         return link
     }
 
+    /// Whether the unique index of the identities covers everything that a merge finds. The index
+    /// distinguishes the entities of a family, and a merge finds objects of sub-entities too.
+    private var indexCoversIdentities: Bool {
+        guard namesEntity, layout.hasIdentity else { return true }
+        return layout.family.count == 1 && schema.identityScope(of: layout.index) == layout.root
+    }
+
     /// The statement that copies new rows into the table. Nil if the unique index of the identities
     /// does not cover everything that a merge finds, or if the rows get values that are
     /// expressions.
     ///
     /// - Parameter linked: The relationship whose targets the rows have; nil for none.
     func copying(linked: EntityLayout.Relationship?) -> String? {
-        guard !namesEntity, schema.suppliedTerms(of: schema.table(of: layout.index)).isEmpty else { return nil }
+        guard indexCoversIdentities, schema.suppliedTerms(of: schema.table(of: layout.index)).isEmpty
+        else { return nil }
         var names = [schema.rowColumn]
+        if namesEntity { names.append(schema.entityColumn) }
         if let linked {
             guard let link = link(linked) else { return nil }
             names += [link.column, link.position].compactMap(\.self).map(SQLText.name)
