@@ -38,7 +38,7 @@ struct ListPlace {
         let lists = try DocumentLists(
             in: try open(JSONStart.layout(beginning, at: keyPath)), entity: entity, keys: keys)
         let only = lists.only.flatMap { path in
-            path.split(separator: ".").first.map { ownKeys.contains(String($0)) } == true ? nil : path
+            JSONKeyPath.keys(of: path).first.map { ownKeys.contains($0) } == true ? nil : path
         }
         let found = lists.keyPaths.first { $0 == known } ?? only
         self.init(keyPath: found ?? "")

@@ -58,7 +58,7 @@ package struct DocumentLists: Hashable, Sendable {
             for property in node.all where !property.name.isEmpty && !property.name.contains(".") {
                 let inner = path + [property.name]
                 if property.kinds == .objects {
-                    keyPaths.append(inner.joined(separator: "."))
+                    keyPaths.append(JSONKeyPath.text(of: inner))
                 } else if property.kinds == .object, let object = property.object {
                     waiting.append((object, inner))
                 }

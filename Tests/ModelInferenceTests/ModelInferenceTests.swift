@@ -100,6 +100,7 @@ import Testing
         (#"{"a":[{"x":1}],"b":[{"x":1}]}"#, ["a", "b"], nil), (#"{"id":1,"notes":[{"x":1}]}"#, ["notes"], nil),
         (#"{"code":200,"data":[{"x":1}]}"#, ["data"], "data"), (#"{"data":[1]}"#, [], nil), ("{}", [], nil),
         (#"[{"a":[{"x":1}]},{"a":[{"x":1}]}]"#, [], nil), (#"{"a.b":[{"x":1}]}"#, [], nil), ("[1]", [], nil),
+        (#"{"a{b}":[{"x":1}]}"#, [#"a\{b}"#], #"a\{b}"#),
     ])
     func theOnlyListOfADocumentIsFound(json: String, keyPaths: [String], only: String?) throws {
         let reader = JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))

@@ -1,4 +1,5 @@
 import OneWayStoreKinds
+import OneWayStoreTestSupport
 import Foundation
 import ModelInference
 import JSONMapper
@@ -37,6 +38,31 @@ import Testing
             #expect(result.drift.entries.first { $0.keyPath == "other" }?.found == "object")
             #expect(result.drift.entries.first { $0.keyPath == "day" }?.found == "string")
         }
+    }
+
+    /// What a hook returns is counted in place of what it was given.
+    @Test func aHookDecidesWhatIsCounted() async throws {
+        let world = try SyncWorld { HookedStore($0, SmallBatches(2)) }
+        try await world.sync(#"[{"id":1,"notes":[{"id":3}]}]"#)
+        var options = StoreSyncOptions()
+        options.willInsert = { object, entity in
+            var object = object
+            guard entity == "Note" else { return object }
+            object["z"] = object["id"] == .integer(1) ? nil : object["z"]
+            object["y"] = object["id"] == .integer(2) ? .integer(1) : nil
+            return object
+        }
+        let json = """
+            [{"id":1,"notes":[{"id":1,"z":0},{"id":2,"z":0},{"id":3,"z":0}]},{"id":2},
+             {"id":3,"notes":[{"id":4,"z":0,"text":[]}]},{"id":4,"z":1,"notes":[{"id":5,"text":[]}]}]
+            """
+        let result = try await world.json.sync(.bytes(Array(json.utf8)), into: "User", options: options)
+        let found = result.drift.entries.map { "\($0.kind) \($0.entity).\($0.keyPath) \($0.count) \($0.firstIndex)" }
+        #expect(
+            Set(found) == [
+                "unknownKey Note.z 3 0", "unknownKey Note.y 1 0", "unfitValue Note.text 2 2", "unknownKey User.z 1 3",
+            ])
+        #expect(result.toleratedCount == 2)
     }
 
     /// Each kind of difference alone is enough, and nothing is written then.

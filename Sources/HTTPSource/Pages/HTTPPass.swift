@@ -306,7 +306,8 @@ actor HTTPPass: RemotePass {
                 var reason = PrintableText.line("\(json)", limit: 300)
                 if json.reason == .notAnArray {
                     let place = opener.keyPath.isEmpty ? "the page" : opener.keyPath
-                    reason = "\(place) is no list; the key path must lead to the list: \(reason)"
+                    reason =
+                        "\(place) is no list; the key path must lead to the list, or end with {id} for members: \(reason)"
                 }
                 if json.reason == .keyPathNotFound { reason = "there is nothing at \(opener.keyPath): \(reason)" }
                 throw page.error(.unsuitableJSON(reason, firstLine: page.fetch.firstLine))

@@ -69,22 +69,16 @@ package struct MappedBatch: Sendable {
                 for drift in [batch.drift, batch.nestedDrift] {
                     nestedDrift.add(drift) { group.elementIndices[elements.owners[$0]] }
                 }
-                elements[keyPath: nested]?.forgetDrift()
+                elements[keyPath: nested]?.replaceDrift(by: nil)
             }
             group.nested[index] = elements
         }
     }
 
     /// Replaces the differences and their counts by those of another batch; nil for none.
-    mutating func takeDrift(of other: MappedBatch?) {
+    mutating func replaceDrift(by other: MappedBatch?) {
         toleratedCount = other?.toleratedCount ?? 0
         (drift, nestedDrift) = (other?.drift ?? DriftReport(), other?.nestedDrift ?? DriftReport())
-    }
-
-    /// Removes the differences and their counts.
-    mutating func forgetDrift() {
-        toleratedCount = 0
-        (drift, nestedDrift) = (DriftReport(), DriftReport())
     }
 
     /// The number of records in all groups.

@@ -110,7 +110,7 @@ package struct NestedElements: Sendable {
         for (ordinal, bytes) in replacements { json[ordinal] = bytes }
         objects = try map(json.indices.filter { !json[$0].isEmpty })
         // The differences of the other objects are known already.
-        objects?.takeDrift(of: try map(ordinals))
+        objects?.replaceDrift(by: try map(ordinals))
         return former
     }
 }
@@ -138,7 +138,7 @@ extension MappedBatch {
         return zip([Int.min] + begins, begins + [Int.max]).compactMap { first, end in
             let part = rest.restricted { $0 >= first && $0 < end }
             // Counts of the whole batch belong to one part only.
-            rest.forgetDrift()
+            rest.replaceDrift(by: nil)
             return part
         }
     }
