@@ -96,8 +96,8 @@ struct PostgresFillingTests {
         }
     }
 
-    /// Families of entities share a table. A merge finds objects of sub-entities, which the index of
-    /// identities distinguishes.
+    /// Families of entities share a table. A merge finds objects of sub-entities, which the index
+    /// of identities distinguishes.
     @Test(arguments: [1, 3, 1000])
     func objectsOfSubentitiesAreThoseOfAMerge(fillMinimum: Int) async throws {
         let model = try DataModel {
