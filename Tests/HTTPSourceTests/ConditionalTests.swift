@@ -12,11 +12,11 @@ import Testing
 
 @Suite(.endsInTime) struct ConditionalTests {
     /// Answers 304 to a request that knows the tag of its page.
-    private static func answer(_ request: HTTPRequest, _ tag: String, _ json: String, next: String? = nil)
-        -> HTTPResponse
-    {
+    private static func answer(
+        _ request: HTTPRequest, _ tag: String, _ json: String, next: String? = nil, previous: String? = nil
+    ) -> HTTPResponse {
         var headers: HTTPHeaders = ["ETag": tag]
-        headers["Link"] = next.map { "<\($0)>; rel=next" }
+        headers["Link"] = next.map { "<\($0)>; rel=next" } ?? previous.map { "<\($0)>; rel=prev" }
         if request.headers["If-None-Match"] == tag { return HTTPResponse(status: 304, headers: headers) }
         return .json(json, headers: headers)
     }
@@ -81,6 +81,24 @@ import Testing
         #expect(result.coverage == .everything)
         #expect(try await world.users().keys.sorted() == [1, 2, 3, 5, 6])
         #expect(try await world.sync(.users(server, pages: .link)).coverage == .unchanged)
+    }
+
+    /// The pages are unchanged, but no longer the same ones.
+    @Test func aPageThatWasTakenOutIsNoticed() async throws {
+        let isOut = Watched(false)
+        let server = ScriptedServer { request, _ in
+            switch request.query("p") {
+            case nil: Self.answer(request, "1", usersJSON([1, 2]), next: isOut.value ? "?p=3" : "?p=2")
+            case "2": Self.answer(request, "2", usersJSON([3, 4]), next: "?p=3")
+            default: Self.answer(request, "3", usersJSON([6]), previous: "?p=2")
+            }
+        }
+        let world = try await SourceWorld()
+        try await world.sync(.users(server, pages: .link))
+        #expect(try await world.sync(.users(server, pages: .link)).coverage == .unchanged)
+        isOut.update { $0 = true }
+        #expect(try await world.sync(.users(server, pages: .link)).coverage == .everything)
+        #expect(try await world.users().keys.sorted() == [1, 2, 6])
     }
 
     @Test func aPageThatWasAddedBehindTheLastIsFound() async throws {

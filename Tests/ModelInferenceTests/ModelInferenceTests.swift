@@ -15,7 +15,9 @@ import Testing
         ("1", AttributeType.int64), ("1|-9223372036854775808", .int64), ("1|null", .int64), ("null", .string),
         ("1|2.5", .double), ("1e3", .double), ("18446744073709551615", .decimal), ("1|18446744073709551615", .decimal),
         ("1.5|123456789012345678901234567890", .decimal), ("18446744073709551615|0.5", .decimal),
-        ("1.5|9007199254740993", .decimal), ("1e300|9007199254740993", .json), ("1e300|0.5", .double),
+        ("1.5|9007199254740993", .decimal), ("1.5|9007199254740992", .double),
+        ("1.5|1|9007199254740993", .decimal), ("1.5|-9007199254740993|1", .decimal), ("1e300|9007199254740993", .json),
+        ("1e300|0.5", .double),
         ("3.141592653589793238462643", .decimal), ("0.30000000000000004", .double), ("1e400", .json),
         ("true|false", .bool), ("true|1", .json), (#"true|"yes""#, .json),
         (#""a""#, .string), (#""a"|1"#, .json), (#""1""#, .string), (#""1441888808""#, .string),
@@ -321,6 +323,30 @@ import Testing
             "{" + object.split(separator: " ").map { #""\#($0)":1"# }.joined(separator: ",") + "}"
         }
         #expect(try type(values.joined(separator: "|")) == (isMap ? .json : nil))
+    }
+
+    /// Objects under names, from four names on; nine of ten resemble the widest.
+    @Test(arguments: [
+        (3, 0, "aa", false), (4, 0, "aa", true), (9, 1, "1", true), (8, 2, "1", false), (18, 2, "1", true),
+        (17, 3, "1", false),
+    ])
+    func objectsUnderNamesAreThoseOfAMap(count: Int, otherCount: Int, prefix: String, isMap: Bool) throws {
+        let members =
+            (0..<count).map { #""\#(prefix)\#($0)x":{"a":1,"b":1,"c":1}"# }
+            + (0..<otherCount).map { #""\#(prefix)\#($0)y":{"z":1}"# }
+        #expect(try type("{\(members.joined(separator: ","))}") == (isMap ? .json : nil))
+    }
+
+    /// Whole numbers among others are written as they came, unless one had a fraction of zero.
+    @Test(arguments: [("1|1.5", true), ("1.5|2.5", false), ("1.0|1.5", false), ("1|2.0|1.5", false)])
+    func wholeNumbersAreWrittenWithoutAFraction(values: String, isWhole: Bool) throws {
+        let elements = values.split(separator: "|").enumerated().map { #"{"id": \#($0), "x": \#($1)}"# }
+        let layout = try DataModel.inferred(from: "[\(elements.joined(separator: ","))]", entity: "Thing")
+            .layout(of: "Thing")
+        let attribute = try #require(layout.attributes.first { $0.name == "x" })
+        #expect((attribute.userInfo[JSONDialect.wholeNumbersAnnotation] == "YES") == isWhole)
+        // A later document may lack the key.
+        #expect(attribute.isOptional)
     }
 
     /// Forty names in one object, or in objects that have less than nine tenths of them.
