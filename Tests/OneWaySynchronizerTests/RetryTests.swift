@@ -178,6 +178,14 @@ import Testing
         }
     }
 
+    /// Waits of at least a second each; one more only beyond their sum.
+    @Test(arguments: [(0, 1), (2_999, 4), (3_000, 4), (3_001, 5)])
+    func aPolicyHasNoMoreAttemptsThanItsOutageNeeds(milliseconds: Int, attempts: Int) {
+        let policy = RetryPolicy(
+            outlasting: .milliseconds(milliseconds), baseDelay: .seconds(2), maxDelay: .seconds(2))
+        #expect(policy.maxAttempts == attempts)
+    }
+
     @Test(arguments: [Duration.zero, .seconds(1), .seconds(30), .seconds(3_600)])
     func thePolicyOfAnOutageWaitsAtLeastSoLong(outage: Duration) {
         let policy = RetryPolicy(outlasting: outage)
