@@ -18,7 +18,8 @@ public struct HTTPAPI: Sendable {
     public var delta: HTTPAPI.Delta?
     /// The key path of the objects in each page, unless the options of a sync specify one.
     ///
-    /// Empty, the default, if the page is the array, or if the key path depends on the list.
+    /// Empty, the default, if the page is the array, or if the key path depends on the list. It can
+    /// lead into the elements, or to the members of an object; see `JSONReader.Layout`.
     public var keyPath: String
     /// The form of the objects in a page; an array by default.
     public var format: Format

@@ -157,6 +157,25 @@ import Testing
         #expect(evolved.obstacles.map(\.kind) == [kind])
         #expect(evolved.obstacles.map(\.key) == [key])
         #expect(evolved.obstacles.first?.description.contains("rebuild") == true)
+        let canBecomeJSON = kind == .notObjects || kind == .otherCount
+        #expect(evolved.obstacles.first?.canBecomeJSON == canBecomeJSON)
+        #expect(evolved.obstacles.first?.description.contains("as JSON") == canBecomeJSON)
+    }
+
+    /// What belongs to the objects goes with them; what has a key of its own stays.
+    @Test(arguments: [
+        (#"[{"id":1,"parts":[{"n":1,"subs":[{"m":2}]}]}]"#, "parts", ["Thing"]),
+        (#"[{"id":1,"parts":[{"id":1,"subs":[{"id":2}]}]}]"#, "parts", ["Thing", "Part", "Sub"]),
+        (#"[{"id":1,"o":{"p":1}}]"#, "o", ["Thing"]),
+        (#"[{"id":1,"tags":[{"id":1}]},{"id":2,"tags":[{"id":1}]}]"#, "tags", ["Thing", "Tag"]),
+    ])
+    func aSubtreeThatBecomesJSONTakesItsEntitiesAlong(json: String, key: String, left: [String]) throws {
+        let model = try InferredModel(from: Self.reader(json), entity: "Thing").model
+        let evolved = try Evolution(
+            model, with: Self.reader(json), entity: "Thing", options: InferredModel.Options(jsonKeyPaths: [key]))
+        #expect(evolved.obstacles.isEmpty)
+        #expect(evolved.model.entities.map(\.name) == left)
+        #expect(evolved.model["Thing"]?.attributes.first { $0.name == key }?.type == .json)
     }
 
     // MARK: Limits
