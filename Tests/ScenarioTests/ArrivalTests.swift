@@ -228,13 +228,8 @@ import Testing
     ) throws -> Reading {
         switch arrival {
         case .window(let size, let stride):
-            var rest = bytes[...]
-            let json = JSONReader(layout: layout, windowByteCount: size) { buffer in
-                let count = min(stride, buffer.count, rest.count)
-                rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
-                rest = rest.dropFirst(count)
-                return count
-            }
+            let source = Arrival.source(of: bytes, stride: stride)
+            let json = JSONReader(layout: layout, windowByteCount: size, source: source)
             return try read(json, by: mapper, rowCount: rowCount)
         case .pieces, .cut:
             let pieces = arrival.pieces(of: bytes)

@@ -25,6 +25,19 @@ package enum Arrival: Sendable, Hashable, CustomStringConvertible {
         case .cut(let offset): [Array(bytes[..<offset]), Array(bytes[offset...])]
         }
     }
+
+    /// A function that fills a buffer with the next bytes of a document, at most so many at a time.
+    package static func source(
+        of bytes: [UInt8], stride: Int
+    ) -> (UnsafeMutableRawBufferPointer) -> Int {
+        var rest = bytes[...]
+        return { buffer in
+            let count = min(stride, buffer.count, rest.count)
+            rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+            rest = rest.dropFirst(count)
+            return count
+        }
+    }
 }
 
 /// The axes along which tests vary what must not make a difference, listed once.

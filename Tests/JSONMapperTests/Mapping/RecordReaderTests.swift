@@ -1,5 +1,6 @@
 import JSONMapper
 import OneWayTestLimits
+import OneWayTestSupport
 import SyncModel
 import Testing
 
@@ -43,13 +44,7 @@ import Testing
         let mapper = try RecordMapper(model)
         let json = Array(
             #"[{"text":"a","more":{"x":[1,null,2]}},{"text":null},{"text":"a","more":{"x":[1,null,2]}}]"#.utf8)
-        var rest = json[...]
-        let source = JSONReader(windowByteCount: 16) { buffer in
-            let count = min(stride, buffer.count, rest.count)
-            rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
-            rest = rest.dropFirst(count)
-            return count
-        }
+        let source = JSONReader(windowByteCount: 16, source: Arrival.source(of: json, stride: stride))
         let reader = try RecordMapper.Reader(mapper, entity: "Note", reader: source)
         #expect(try reader.readAll().records.map(\.values) == mapper.records(of: "Note", bytes: json).map(\.values))
     }

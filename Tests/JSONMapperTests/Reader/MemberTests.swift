@@ -64,14 +64,8 @@ import Testing
     {
         let layout = JSONReader.Layout.array(at: keyPath, acceptsSingleObject: true)
         if case .window(let size, let stride) = arrival {
-            var rest = bytes[...]
-            let reader = JSONReader(layout: layout, windowByteCount: size) { buffer in
-                let count = min(stride, buffer.count, rest.count)
-                rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
-                rest = rest.dropFirst(count)
-                return count
-            }
-            return try elements(reader)
+            let source = Arrival.source(of: bytes, stride: stride)
+            return try elements(JSONReader(layout: layout, windowByteCount: size, source: source))
         }
         let reader = JSONReader(layout: layout)
         var found: [JSONValue] = []

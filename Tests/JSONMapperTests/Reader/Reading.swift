@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayTestSupport
 
 /// What came out of reading an input: the elements before its end, or before its error.
 struct Reading: Equatable {
@@ -32,14 +33,8 @@ struct Reading: Equatable {
         _ bytes: [UInt8], stride: Int, layout: JSONReader.Layout = .document,
         options: JSONReader.Options = JSONReader.Options()
     ) {
-        var rest = bytes[...]
-        drain(
-            JSONReader(layout: layout, options: options, windowByteCount: 16) { buffer in
-                let count = min(stride, buffer.count, rest.count)
-                rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
-                rest = rest.dropFirst(count)
-                return count
-            })
+        let source = Arrival.source(of: bytes, stride: stride)
+        drain(JSONReader(layout: layout, options: options, windowByteCount: 16, source: source))
     }
 
     private mutating func drain(_ reader: JSONReader) {
