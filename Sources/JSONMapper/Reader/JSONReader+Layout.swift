@@ -50,7 +50,8 @@ extension JSONReader {
         /// stay as they are. An object that has a member of the first name keeps its value if it
         /// equals the key; if not, the member becomes `own_id`. The keys of an array in place of
         /// the object are the indices of its elements, and elements that are null are skipped. A
-        /// document that is null counts as empty.
+        /// document that is null counts as empty. An object that reports an error looks like an
+        /// object with members, so the source of such a document should be checked.
         ///
         /// - Parameters:
         ///   - keyPath: The keys that lead to the array, separated by dots. Empty, the default, if
