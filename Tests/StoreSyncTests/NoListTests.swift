@@ -58,4 +58,42 @@ import Testing
         #expect(result.rejectedCount == 1)
         #expect(try await world.names() == [1: "c"])
     }
+
+    /// Members have an identity that the reader added, which shows nothing.
+    @Test(arguments: [
+        (#"{"error":{"code":401}}"#, 1), (#"{"message":"x","error":{"code":401}}"#, 2), (#"{"data":{}}"#, 1),
+        (#"{"error":{"id":"x","code":401}}"#, 1),
+    ])
+    func membersWithoutAKeyOfTheEntityAreAnError(json: String, count: Int) async throws {
+        let model = try DataModel {
+            SyncEntity("Setting", identity: "id") {
+                SyncAttribute("id", .string)
+                SyncAttribute("name", .string)
+            }
+        }
+        for isHooked in [false, true] {
+            let world = try SyncWorld(model: model)
+            var options = StoreSyncOptions(keyPath: "{id}")
+            if isHooked { options.willInsert = { object, _ in object } }
+            func sync(_ json: String) async throws -> StoreSyncResult {
+                try await world.json.sync(.bytes(Array(json.utf8)), into: "Setting", options: options)
+            }
+            _ = try await sync(#"{"a":{"name":"x"},"b":{"name":"y"}}"#)
+            let error = StoreSyncError.unidentifiedObjects(entity: "Setting", key: "", count: count)
+            await #expect(throws: error) { try await sync(json) }
+            #expect(try await world.column("id", of: "Setting") == [.string("a"), .string("b")])
+            // One of them makes a list.
+            _ = try await sync(#"{"c":{},"b":{"name":null}}"#)
+            #expect(try await world.column("id", of: "Setting") == [.string("b"), .string("c")])
+        }
+    }
+
+    /// An entity may have nothing but its key.
+    @Test func membersOfAnEntityWithoutOtherAttributesAreAList() async throws {
+        let world = try SyncWorld(
+            model: DataModel { SyncEntity("Tag", identity: "id") { SyncAttribute("id", .string) } })
+        _ = try await world.json.sync(
+            .bytes(Array(#"{"a":{},"b":{"count":2}}"#.utf8)), into: "Tag", options: StoreSyncOptions(keyPath: "{id}"))
+        #expect(try await world.column("id", of: "Tag") == [.string("a"), .string("b")])
+    }
 }

@@ -44,12 +44,17 @@ struct ElementMapper {
     var elementIndex = 0
     private var isOpen = false
     private var isStub = false
-    /// Whether the open element has no key of an entity whose objects have no identity.
+    /// Whether the open element has no key of its entity, apart from an added one. False where the
+    /// key of the identity shows that it is an object.
     private var isForeign = false
     private let options: RecordMapper.Reader.Options
     private let walk: MappingWalk
     /// Whether the elements are the walk's own, not objects nested in them.
     private let isRoot: Bool
+    /// Whether the keys of an element show that it is an object of the entity.
+    private let needsKnownKey: Bool
+    /// The field that was added to each element; nil for none.
+    private let addedKey: [UInt8]?
     /// The values of relationships, by relationship; nil for relationships without a value so far.
     private var nests: [NestedCollector?]
 
@@ -58,6 +63,9 @@ struct ElementMapper {
         self.options = options
         self.walk = walk
         self.isRoot = isRoot
+        addedKey = options.addedKey.map { Array($0.utf8) }
+        needsKnownKey =
+            isRoot && (!mapping.identifiesByKey || addedKey != nil && !mapping.clearableSlots.isEmpty)
         drift = ElementDrift(of: mapping.layout, walk)
         nests =
             options.keepsRelationships ? Array(repeating: nil, count: mapping.layout.relationships.count) : []
@@ -169,7 +177,7 @@ struct ElementMapper {
             var copy = cursor
             contentHash = Int64(bitPattern: try copy.contentHash())
         }
-        if isRoot, !mapping.identifiesByKey {
+        if needsKnownKey {
             var copy = cursor
             isForeign = try !hasKnownKey(&copy)
         }
@@ -227,7 +235,9 @@ struct ElementMapper {
         guard !mapping.expectsOtherKeys else { return true }
         try cursor.beginObject()
         while let key = try cursor.nextKey() {
-            if mapping.trie.find(key, hash: KeyTrie.hash(key), level: 0) >= 0 || mapping.looseField(key) != nil {
+            if mapping.trie.find(key, hash: KeyTrie.hash(key), level: 0) >= 0 || mapping.looseField(key) != nil,
+                addedKey.map({ key.equals($0) }) != true
+            {
                 return true
             }
             try cursor.skipValue()

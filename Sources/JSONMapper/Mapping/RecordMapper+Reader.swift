@@ -33,6 +33,10 @@ extension RecordMapper {
             ///
             /// It is the relationship that leads back to the object around the elements.
             package var keptRelationship: Int?
+            /// The field that the reader of members adds to each element; nil, the default, if the
+            /// elements are as the source has them. It does not show that an element is an object
+            /// of the entity.
+            package var addedKey: String?
             /// Whether an element may be only the identifier of an object, a string or a number.
             ///
             /// Nil, the default, uses ``JSONDialect/acceptsIdentifiers``.
@@ -82,6 +86,8 @@ extension RecordMapper {
             usesEntityMapper: Bool
         ) throws(MappingError) {
             self.reader = reader
+            var options = options
+            options.addedKey = reader.addedKey
             collector = try RecordCollector(
                 mapper, entity: entity, options: options, jsonOptions: reader.options,
                 usesEntityMapper: usesEntityMapper)

@@ -59,6 +59,8 @@ public final class JSONReader {
     public var byteCount: Int { window.totalByteCount }
 
     let layout: JSONReader.Layout
+    /// The field that each element has in addition, with the key of its member; nil for a list.
+    package var addedKey: String? { layout.members?.key }
     /// Whether the elements are the members of an object.
     private let hasMembers: Bool
     /// The values to capture from the object at each level of the path; nil for none.

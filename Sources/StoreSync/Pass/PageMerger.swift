@@ -47,6 +47,7 @@ struct PageMerger {
         var options = request.readerOptions(for: pass.transaction)
         // An object that is gone may be named by its identifier only.
         if areGone { options.acceptsIdentifiers = true }
+        options.addedKey = elements.first?.addedKey
         var collector = try RecordCollector(request.mapper, entity: request.entity, options: options)
         for (index, element) in elements.enumerated() where element.isGone == areGone {
             try collector.add(element.bytes, index: index)

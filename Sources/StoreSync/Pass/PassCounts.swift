@@ -34,8 +34,10 @@ struct PassCounts {
     private(set) var rejected: [MappingError.Problem] = []
     private(set) var rejectedCount = 0
     /// The number of elements of the list that may be any object: without a usable identity or, if
-    /// the entity has no key, without any key of the entity.
+    /// the entity has no key or the reader added it, without any other key of the entity.
     var unidentifiedCount = 0
+    /// Whether some of them have no key of the entity.
+    var hasKeyless = false
     /// The highest index of a rejected element of the current page; nil without any.
     private(set) var lastRejectedIndex: Int?
     /// Whether an object was rejected that the store may have. Absent objects are then kept, unless

@@ -97,7 +97,8 @@ final class PassPages {
     /// - Throws: `StoreSyncError.unidentifiedObjects`.
     func checkForObjects() throws {
         guard unidentifiedCount > 0, unidentifiedCount >= progress.elementCount else { return }
-        let keys = try request.mapper.mapping(of: request.entity).identityKeyPaths
+        let keys =
+            pass.state.counts.hasKeyless ? [] : try request.mapper.mapping(of: request.entity).identityKeyPaths
         throw StoreSyncError.unidentifiedObjects(
             entity: request.entity, key: keys.joined(separator: ", "), count: progress.elementCount)
     }

@@ -83,8 +83,9 @@ final class StorePass {
             if !origin.isNested, concernsIdentity(problem) { state.counts.unidentifiedCount += 1 }
         }
         for group in batch.groups {
-            if !origin.isNested, !group.mapping.identifiesByKey {
+            if !origin.isNested, !group.keylessRows.isEmpty {
                 state.counts.unidentifiedCount += group.keylessRows.count
+                state.counts.hasKeyless = true
             }
             var rest: MappedBatch.Group? = group
             if !group.undetermined.isEmpty {

@@ -41,8 +41,11 @@ actor PayloadReader {
         var bytes: [UInt8]
         /// Whether the flag of the element marks the object as gone.
         let isGone: Bool
+        /// The field that the reader of members added; nil for none.
+        let addedKey: String?
 
-        fileprivate init(_ cursor: inout JSONCursor, flag: Flag?) throws {
+        fileprivate init(_ cursor: inout JSONCursor, flag: Flag?, addedKey: String?) throws {
+            self.addedKey = addedKey
             var isGone = false
             if let flag {
                 let start = cursor
@@ -149,11 +152,12 @@ actor PayloadReader {
     /// - Throws: Errors of the payload and of its source; `StoreSyncError.noJSON`.
     func nextElements() async throws -> (first: Int, elements: [Element])? {
         guard let json = json?.elements else { throw StoreSyncError.noJSON(entity: entity) }
+        let addedKey = json.addedKey
         while true {
             let first = json.elementCount
             var elements: [Element] = []
             while elements.count < batchRowCount,
-                let element = try json.next({ cursor in try Element(&cursor, flag: flag) })
+                let element = try json.next({ cursor in try Element(&cursor, flag: flag, addedKey: addedKey) })
             {
                 elements.append(element)
             }
