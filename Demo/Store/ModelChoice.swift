@@ -93,6 +93,9 @@ struct ModelChoice {
     }
 
     private static func text(_ obstacle: InferredModel.Evolution.Obstacle) -> String {
+        if obstacle.kind == .noKnownKey {
+            return "\(obstacle.reason): if the list is inside, give its --key-path, or use --rebuild"
+        }
         let json = obstacle.canBecomeJSON ? "keep the key as JSON from now on with --as-json, " : ""
         return "\(obstacle.reason): keep the model as it is, \(json)drop the property with --model, or use --rebuild"
     }

@@ -140,6 +140,20 @@ import Testing
         #expect(try await sync(json).counts(of: "Film") == [0, 0, 2, 0])
     }
 
+    /// The message is no key of a line, so it is not taken over, and the lines stay.
+    @Test func anErrorReportIsNotTakenOver() async throws {
+        func lines(_ json: String, _ options: String...) async throws -> CommandRun {
+            let file = try folder.write(json, to: "lines.json")
+            return await CommandRun(["sync", file, "--entity", "Line", "--store", store] + options)
+        }
+        #expect(try await lines(#"[{"text": "a"}, {"text": "a"}]"#, "--evolve").counts(of: "Line") == [2, 0, 0, 0])
+        let run = try await lines(#"{"message": "rate limit exceeded"}"#, "--evolve")
+        #expect(run.code == 1 && run.errors.contains("the only object has no key of Line"), "\(run.errors)")
+        let strict = try await lines(#"{"message": "rate limit exceeded"}"#, "--evolve", "--strict")
+        #expect(strict.code == 1 && strict.errors.contains("no object has a key of Line"), "\(strict.errors)")
+        #expect(try await lines(#"[{"text": "a"}, {"text": "a"}]"#).counts(of: "Line") == [0, 0, 2, 0])
+    }
+
     @Test func aTableBecomesJSONOnRequest() async throws {
         #expect(try await sync(#"[{"id": 1, "bin": {"path": "a"}}]"#, "--evolve").code == 0)
         let json = #"[{"id": 1, "bin": "b"}, {"id": 2, "bin": {"path": "c"}}]"#

@@ -162,6 +162,26 @@ import Testing
         #expect(evolved.obstacles.first?.description.contains("as JSON") == canBecomeJSON)
     }
 
+    /// An error report is not taken over, whatever identifies the objects.
+    @Test(arguments: [
+        (#"[{"a":1},{"a":1}]"#, "", #"{"message":"x"}"#, true), (#"[{"id":1,"a":1}]"#, "", #"[{"error":"x"}]"#, true),
+        (#"[{"id":1,"a":1}]"#, "", #"[{"id":2,"error":"x"}]"#, false),
+        (#"[{"id":1,"a":1}]"#, "", #"[{"error":"x"},{"a":2}]"#, false),
+        (#"{"x":{"a":1},"y":{"a":2}}"#, "{id}", #"{"error":{"code":1}}"#, true),
+        (#"{"x":{"a":1},"y":{"a":2}}"#, "{id}", #"{"error":{"code":1},"z":{"a":3}}"#, false),
+        (#"[{"id":1}]"#, "", #"[{"id":2,"b":1}]"#, false),
+    ])
+    func aSampleWithoutAKnownKeyChangesNothing(first: String, keyPath: String, second: String, isRefused: Bool) throws {
+        func reader(_ json: String) -> JSONReader {
+            JSONReader(bytes: Array(json.utf8), layout: .array(at: keyPath, acceptsSingleObject: true))
+        }
+        let model = try InferredModel(from: reader(first), entity: "Thing").model
+        let evolved = try Evolution(model, with: reader(second), entity: "Thing")
+        #expect((evolved.model == model) == isRefused)
+        #expect(evolved.changes.isEmpty == isRefused)
+        #expect(evolved.obstacles.contains { $0.kind == .noKnownKey } == isRefused)
+    }
+
     /// What belongs to the objects goes with them; what has a key of its own stays.
     @Test(arguments: [
         (#"[{"id":1,"parts":[{"n":1,"subs":[{"m":2}]}]}]"#, "parts", ["Thing"]),

@@ -93,7 +93,7 @@ extension EntityKeys {
     }
 
     /// Whether keys without a property are expected, and not counted as drift.
-    var expectsOtherKeys: Bool {
+    package var expectsOtherKeys: Bool {
         otherKeysSlot.map { layout.attributes[$0].userInfo[JSONDialect.otherKeysAnnotation] == "expected" } ?? false
     }
 

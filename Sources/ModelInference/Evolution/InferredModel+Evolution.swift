@@ -73,6 +73,9 @@ extension InferredModel {
                 case identity
                 /// Values of the objects' key have types that no identity has in common.
                 case keyType
+                /// No element has a key of the entity, apart from one that the reader added. The
+                /// sample is probably an error report, or another list; the model stays as it is.
+                case noKnownKey
             }
 
             /// The kind of the obstacle.
@@ -128,6 +131,11 @@ extension InferredModel {
             do {
                 let sample = try InferredModel.sampler(
                     of: reader, entity: entity, key: identity, limit: options.sampleCount)
+                guard keys.hasKnownKey(sample.shapes.root, addedKey: reader.addedKey) else {
+                    var evolution = ModelEvolution(from: earlier, to: earlier)
+                    evolution.obstacles.append(Obstacle(kind: .noKnownKey, entity: entity, key: ""))
+                    return (evolution, [])
+                }
                 let draft = try ModelDraft(sample.shapes, options: options, extending: (earlier, layout))
                 var evolution = ModelEvolution(from: earlier, to: try draft.model(), findings: draft.findings)
                 evolution.merge(entity, entity)
@@ -140,6 +148,17 @@ extension InferredModel {
                 return (ModelEvolution(from: earlier, to: earlier), [])
             }
         }
+    }
+}
+
+extension EntityKeys {
+    /// Whether elements have a key of the entity, apart from an added one. True if other keys are
+    /// expected, or if the entity has no other key.
+    fileprivate func hasKnownKey(_ elements: ShapeNode, addedKey: String?) -> Bool {
+        var known = Set(attributes.compactMap { $0.path()?.first } + relationships.compactMap { $0.path()?.first })
+        if let addedKey { known.remove(addedKey) }
+        return expectsOtherKeys || known.isEmpty || elements.hasMoreKeys
+            || elements.all.contains { known.contains($0.name) }
     }
 }
 
@@ -168,11 +187,15 @@ extension InferredModel.Evolution.Obstacle: CustomStringConvertible {
         case .keyType: "\(entity).\(key) identifies the objects, and has values of another type"
         case .identity:
             key.isEmpty ? "objects of \(entity) have no key any more" : "\(key) does not identify every \(entity)"
+        case .noKnownKey: "no object has a key of \(entity)"
         }
     }
 
     /// The obstacle and its solutions, as one sentence.
     public var description: String {
+        if kind == .noKnownKey {
+            return "\(reason); if the list is inside the JSON, give its key path, or rebuild the store from this file"
+        }
         let json = canBecomeJSON ? "keep the key as JSON, " : ""
         return "\(reason); keep the model and have it reported, \(json)drop the property, or rebuild the store from "
             + "this file"
