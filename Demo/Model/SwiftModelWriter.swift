@@ -86,8 +86,13 @@ struct SwiftModelWriter {
         ]
         if let inverse = relationship.inverse { arguments.append("inverse: \(literal(inverse))") }
         if relationship.deleteRule != .nullify { arguments.append("deleteRule: .\(relationship.deleteRule.rawValue)") }
+        var rest = relationship
+        if let owns = rest.ownsTargets {
+            arguments.append("owns: \(owns)")
+            rest.ownsTargets = nil
+        }
         if !relationship.isOptional { arguments.append("optional: false") }
-        arguments += tail(formerName: relationship.formerName, userInfo: relationship.userInfo)
+        arguments += tail(formerName: relationship.formerName, userInfo: rest.userInfo)
         return "SyncRelationship(\(arguments.joined(separator: ", ")))"
     }
 

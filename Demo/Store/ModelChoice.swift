@@ -74,6 +74,23 @@ struct ModelChoice {
         return choice
     }
 
+    /// Returns the model of a database for a list of the entity's own, whose objects stay without
+    /// the objects that contained them so far.
+    func listing(_ entity: String) throws -> ModelChoice {
+        var choice = self
+        var entities = model.entities
+        for layout in model.layouts {
+            for relationship in layout.relationships
+            where relationship.sharesTargets && relationship.declaration.destination == entity {
+                entities[layout.index].relationships[relationship.index].ownsTargets = false
+                entities[layout.index].relationships[relationship.index].deleteRule = .nullify
+                choice.changes.append("\(entity) is a list of its own now: its objects stay without \(layout.name)")
+            }
+        }
+        choice.model = try DataModel(entities)
+        return choice
+    }
+
     /// Extends the model of a database by what JSON has.
     ///
     /// - Throws: ``EvolutionError`` if the model was given by a file, and if the model cannot take
@@ -88,7 +105,7 @@ struct ModelChoice {
         if isStrict, !obstacles.isEmpty { throw EvolutionError.obstacles(obstacles) }
         return ModelChoice(
             model: evolved.model, origin: evolved.changes.isEmpty ? .kept : .evolved,
-            notes: InferredModel.notes(evolved.findings), changes: evolved.changes.map(\.description),
+            notes: InferredModel.notes(evolved.findings), changes: changes + evolved.changes.map(\.description),
             obstacles: obstacles)
     }
 

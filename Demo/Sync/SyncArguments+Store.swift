@@ -42,7 +42,7 @@ extension SyncArguments {
         } else if isRebuilding {
             return nil
         } else if let kept = try await store.keptModel() {
-            choice = ModelChoice(model: kept, origin: .kept)
+            choice = try ModelChoice(model: kept, origin: .kept).listing(entity)
         } else {
             return nil
         }

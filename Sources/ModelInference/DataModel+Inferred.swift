@@ -30,9 +30,12 @@ extension DataModel {
     ///   whose values are unique and never null, or by two keys such as `country_code` and `year`
     ///   that are unique together. Without such keys they are matched by their whole content.
     /// - **Nested objects** are identified by such a key if equal keys belong to equal objects, and
-    ///   can then belong to several objects, and stay when the last one goes. With different
-    ///   contents, the key identifies an object within the object that contains it. Objects without
-    ///   a key belong to the object that contains them, and are deleted with it.
+    ///   can then belong to several objects. If the sample contains each only once, they belong to
+    ///   the objects that contain them, and are deleted with the last one; otherwise, they stay.
+    ///   With different contents, the key identifies an object within the object that contains it.
+    ///   Objects without a key belong to the object that contains them, and are deleted with it.
+    ///   For a store that also syncs a list of such objects, set
+    ///   `SyncRelationship.ownsTargets` to false.
     /// - **Identifiers.** If some objects have a nested object, such as `company`, and others only
     ///   its identifier, `company_id`, both keys are one relationship. An export writes the object.
     /// - **Inverses** are added to all relationships. They are neither read nor exported.

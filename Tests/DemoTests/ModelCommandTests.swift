@@ -26,7 +26,7 @@ import Testing
             var notes: Related<[Note]>
 
             static let declaration = SyncDeclaration<User>(
-                .toMany(\\.notes, inverse: \\.users, ordered: true),
+                .toMany(\\.notes, inverse: \\.users, ordered: true, deleteRule: .cascade, owns: true),
                 .userInfo(["sync.inferred": "true"]))
         }
 
@@ -60,7 +60,7 @@ import Testing
             SyncEntity("User", identity: "id", userInfo: ["sync.inferred": "true"]) {
                 SyncAttribute("id", .int64)
                 SyncAttribute("createdAt", .date)
-                SyncRelationship("notes", toOrdered: "Note", inverse: "users")
+                SyncRelationship("notes", toOrdered: "Note", inverse: "users", deleteRule: .cascade, owns: true)
             }
         }
 

@@ -57,6 +57,29 @@ import Testing
         #expect(text.contains("line 1"))
     }
 
+    @Test func nestedObjectsGoWithTheirLastUserUntilTheyAreAListOfTheirOwn() async throws {
+        let store = "sqlite:\(folder.url.path)/owners.db"
+        func sync(_ json: String, into entity: String = "User", _ options: String...) async throws -> CommandRun {
+            let file = try folder.write(json, to: "list.json")
+            return await CommandRun(["sync", file, "--entity", entity, "--store", store] + options)
+        }
+        #expect(try await sync(#"[{"id":1,"notes":[{"id":7},{"id":8}]},{"id":2,"notes":[{"id":9}]}]"#).code == 0)
+        let shared = try await sync(#"[{"id":1,"notes":[{"id":7},{"id":9}]},{"id":3,"notes":[{"id":9}]}]"#)
+        #expect(shared.counts(of: "Note") == [0, 0, 2, 1] && shared.counts(of: "User") == [1, 1, 0, 1])
+        #expect(try await sync(#"[{"id":3,"notes":[{"id":9}]}]"#).counts(of: "Note") == [0, 0, 1, 1])
+        let told = "  Note is a list of its own now: its objects stay without User"
+        for isPlan in [true, false] {
+            let own =
+                try await isPlan
+                ? sync(#"[{"id":9},{"id":10}]"#, into: "Note", "--plan") : sync(#"[{"id":9},{"id":10}]"#, into: "Note")
+            #expect(own.lines.contains(told) && own.counts(of: "Note") == [1, 0, 1, 0], "\(own.output)\(own.errors)")
+        }
+        #expect(try await !sync(#"[{"id":9},{"id":10}]"#, into: "Note", "--evolve").lines.contains(told))
+        _ = try await sync("[]")
+        let left = await CommandRun(["query", "--entity", "Note", "--store", store])
+        #expect(left.lines.count == 3 && left.lines.suffix(2).map { $0.suffix(2) } == [" 9", "10"], "\(left.output)")
+    }
+
     @Test func thePlanSaysThatNothingWasChanged() async throws {
         let file = try folder.write(Self.users, to: "users.json")
         let run = await CommandRun(["sync", file, "--entity", "User", "--plan"])

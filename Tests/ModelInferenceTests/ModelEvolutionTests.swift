@@ -182,10 +182,14 @@ import Testing
         #expect(evolved.obstacles.contains { $0.kind == .noKnownKey } == isRefused)
     }
 
-    /// What belongs to the objects goes with them; what has a key of its own stays.
+    /// What belongs to the objects goes with them; what several objects contain stays.
     @Test(arguments: [
         (#"[{"id":1,"parts":[{"n":1,"subs":[{"m":2}]}]}]"#, "parts", ["Thing"]),
-        (#"[{"id":1,"parts":[{"id":1,"subs":[{"id":2}]}]}]"#, "parts", ["Thing", "Part", "Sub"]),
+        (#"[{"id":1,"parts":[{"id":1,"subs":[{"id":2}]}]}]"#, "parts", ["Thing"]),
+        (
+            #"[{"id":1,"parts":[{"id":1,"subs":[{"id":2}]}]},{"id":2,"parts":[{"id":1,"subs":[{"id":2}]}]}]"#, "parts",
+            ["Thing", "Part", "Sub"]
+        ),
         (#"[{"id":1,"o":{"p":1}}]"#, "o", ["Thing"]),
         (#"[{"id":1,"tags":[{"id":1}]},{"id":2,"tags":[{"id":1}]}]"#, "tags", ["Thing", "Tag"]),
     ])

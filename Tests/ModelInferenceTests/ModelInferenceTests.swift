@@ -162,11 +162,11 @@ import Testing
         #expect(user.attributes.map(\.name) == ["id", "tags"])
         #expect(user.relationships.map(\.name) == ["company", "address", "orderItems"])
         #expect(user.relationships.map(\.isToMany) == [false, false, true])
-        #expect(user.relationships.map(\.deleteRule) == [.cascade, .cascade, .nullify])
+        #expect(user.relationships.map(\.deleteRule) == [.cascade, .cascade, .cascade])
         let company = try model.layout(of: "Company")
         #expect(company.attributes.map(\.name) == ["id", "name", "size"])
         // The company differs from user to user, and so is each user's own, as an address without a
-        // key is. Nothing shows that an item belongs to one user only.
+        // key is. An item goes with its last user.
         #expect(company.relationship("user")?.isToMany == false)
         #expect(try model.layout(of: "Address").relationship("user")?.isToMany == false)
         #expect(try model.layout(of: "OrderItem").relationship("users")?.isToMany == true)
@@ -177,6 +177,23 @@ import Testing
         let json = #"[{"id": 1, "tags": [{"id": 7}, {"id": 8}]}, {"id": 2, "tags": [{"id": 7}]}]"#
         let model = try DataModel.inferred(from: json, entity: "Company")
         #expect(try model.layout(of: "Tag").relationship("companies")?.isToMany == true)
+    }
+
+    /// An object that is contained twice, or in two places, is nobody's own.
+    @Test(arguments: [
+        (#"[{"id": 1, "tags": [{"id": 7}]}, {"id": 2, "tags": [{"id": 8}]}]"#, true),
+        (#"[{"id": 1, "tags": [{"id": 7}]}, {"id": 2, "tags": [{"id": 7}]}]"#, false),
+        (#"[{"id": 1, "tag": {"id": 7}}, {"id": 2, "tag": {"id": 8}}]"#, true),
+        (#"[{"id": 1, "tag": {"id": 7}}, {"id": 2, "tag": {"id": 7}}]"#, false),
+        (#"[{"id": 1, "tags": [{"id": 7}], "best": {"id": 7}}]"#, false),
+    ])
+    func anObjectThatOneObjectContainsGoesWithIt(json: String, isOwned: Bool) throws {
+        let model = try DataModel.inferred(from: json, entity: "Company")
+        let relationships = try model.layout(of: "Company").relationships
+        #expect(!relationships.isEmpty)
+        for relationship in relationships {
+            #expect(relationship.isOwning == isOwned && relationship.sharesTargets == isOwned)
+        }
     }
 
     @Test func anInverseIsNeitherReadNorWritten() throws {

@@ -18,6 +18,12 @@ enum GlobalIdentities {
         }.min { $0.rank < $1.rank }?.property
     }
 
+    /// Whether no two nested objects have the same identity, so that each seems to belong to the
+    /// object that contains it.
+    static func areSingle(_ node: ShapeNode) -> Bool {
+        property(of: node)?.identity?.repeats == false
+    }
+
     /// Unites places whose objects are of one kind: they have the same keys, and objects in both
     /// places with the same identity are equal.
     static func unite(below root: ShapeNode) {

@@ -241,8 +241,8 @@ struct ModelDraft {
         for place in entities[index].relationships.indices where !entities[index].relationships[place].isInverse {
             let relationship = entities[index].relationships[place]
             let other = relationship.destination
-            let isOwned = entities[other].identity.isEmpty
-            let isToMany = !isOwned
+            let isPrivate = entities[other].identity.isEmpty
+            let isToMany = !isPrivate
             let source = entities[index].name
             let preferred =
                 switch (other == index, isToMany) {
@@ -257,10 +257,11 @@ struct ModelDraft {
                 ? EntityNaming.unused("\(preferred)Of\(EntityNaming.capitalized(relationship.name))", isUsed: isUsed)
                 : preferred
             entities[index].relationships[place].inverse = name
-            entities[index].relationships[place].isOwning = isOwned
+            let incoming = entities.flatMap(\.relationships).count { $0.destination == other && !$0.isInverse }
+            entities[index].relationships[place].isOwning =
+                isPrivate || incoming == 1 && other > 0 && GlobalIdentities.areSingle(entities[other].node)
             entities[other].relationships.append(
                 DraftRelationship(inverse: name, of: relationship, to: index, isToMany: isToMany))
-            let incoming = entities.flatMap(\.relationships).count { $0.destination == other && !$0.isInverse }
             if let scoped = entities[other].scopedIdentity, relationship.isToMany, incoming == 1 {
                 entities[other].identity = [scoped]
                 entities[other].identityScope = name

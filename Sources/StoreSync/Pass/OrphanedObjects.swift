@@ -78,7 +78,8 @@ struct OrphanedObjects {
             // An object without an identity cannot exist without its source.
             let isPrivate = !destination.hasIdentity
             // A rejected object may be the new source of one that seems to have lost its source.
-            guard isPrivate || relationship.isOwning || !counts.mayLackObjects, hasInverse || relationship.isOwning
+            let isOwned = relationship.isOwning && !relationship.sharesTargets
+            guard isPrivate || isOwned || !counts.mayLackObjects, hasInverse || relationship.isOwning
             else { return nil }
             let seen = counts.seen(destination)
             let elsewhere = elsewhere.map { $0[relationship.id] ?? ObjectSet() }

@@ -107,6 +107,10 @@ extension EntityLayout {
         /// By default, a relationship owns its targets if they have no identity, unless it leads
         /// back to their owner.
         public let isOwning: Bool
+        /// Whether an owned object can have several owners: the inverse is to-many.
+        ///
+        /// Such an object is deleted with its last owner, or when the last one lets it go.
+        public let sharesTargets: Bool
 
         /// The effect of an object's deletion on its related objects.
         ///

@@ -260,7 +260,7 @@ struct ModelResolver {
         let isOwning = isOwning(relationship, from: source, to: destination, declaredInverse, hasIdentity)
         return EntityLayout.Relationship(
             declaration: relationship, index: place, source: source, destination: destination, inverse: inverse,
-            isOwning: isOwning)
+            isOwning: isOwning, sharesTargets: isOwning && declaredInverse?.isToMany == true)
     }
 
     private func descends(_ index: Int, from ancestor: Int) -> Bool {

@@ -30,6 +30,7 @@ public struct SyncRelationship: Hashable, Sendable {
     /// The effect of an object's deletion on its related objects.
     public var deleteRule: SyncRelationship.DeleteRule
     /// Whether the related objects belong to this object and are deleted when the link is removed.
+    /// If the inverse is to-many, they are deleted when the last link is removed.
     ///
     /// Nil, the default, lets the model decide: objects of an entity without an identity belong to
     /// the object that contains them. See ``EntityLayout/Relationship/isOwning``.

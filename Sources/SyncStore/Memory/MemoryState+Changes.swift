@@ -191,6 +191,11 @@ extension MemoryState {
             for relationship in relationships(of: reference) where relationship.deleteRule == .cascade {
                 let destination = model.layouts[relationship.destination]
                 for target in targets(of: reference.object, by: relationship) {
+                    if relationship.sharesTargets, let inverse = model.inverse(of: relationship) {
+                        let owners = targets(of: target, by: inverse)
+                        let source = model.layouts[relationship.source]
+                        guard owners.allSatisfy({ doomed.contains(ObjectReference($0, of: source)) }) else { continue }
+                    }
                     let target = ObjectReference(target, of: destination)
                     if doomed.insert(target).inserted { waiting.append(target) }
                 }

@@ -5,7 +5,8 @@ import SyncModel
 ///
 /// A temporary table collects the rows to delete, with their family and the round that found them.
 /// The first round has the requested objects. Each further round has the objects that a cascade
-/// reaches from the previous round. A cascade within a family reaches them at any depth at once.
+/// reaches from the previous round. A cascade within a family reaches them at any depth at once,
+/// unless objects can have several owners: the last owner decides, in the round that found it.
 ///
 /// References whose foreign keys would delete rows are cleared first, because databases delete such
 /// rows recursively, up to a limited depth.
@@ -57,9 +58,14 @@ package struct SQLRemoval: Sendable {
                 case .cascade:
                     let round = dialect.firstNumber
                     let found = "FROM \(doomed) d JOIN \(pairs) p ON p.source = d.row "
-                    let condition = "WHERE d.family = \(family) AND d.round = \(round)"
+                    var condition = "WHERE d.family = \(family) AND d.round = \(round)"
+                    if relationship.sharesTargets {
+                        condition +=
+                            " AND NOT EXISTS (SELECT 1 FROM \(pairs) q WHERE q.target = p.target AND NOT EXISTS "
+                            + "(SELECT 1 FROM \(doomed) x WHERE x.family = \(family) AND x.row = q.source))"
+                    }
                     let selection =
-                        family != targetFamily
+                        family != targetFamily || relationship.sharesTargets
                         ? "SELECT \(targetFamily), p.target, \(round) + 1 \(found)\(condition)"
                         : "SELECT \(family), f.row, \(round) + 1 FROM (WITH RECURSIVE reached (row) AS "
                             + "(SELECT p.target \(found)\(condition) UNION SELECT p.target FROM reached d "

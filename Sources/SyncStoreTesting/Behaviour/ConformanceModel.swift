@@ -65,6 +65,16 @@ enum ConformanceModel {
                 SyncAttribute("text", .string)
                 SyncRelationship("book", toOne: "Book", inverse: "pages")
             }
+            SyncEntity("Album", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("photos", toOrdered: "Photo", inverse: "albums", owns: true)
+            }
+            SyncEntity("Photo", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("albums", toMany: "Album", inverse: "photos")
+                SyncRelationship("details", toMany: "Photo", inverse: "wholes", owns: true)
+                SyncRelationship("wholes", toMany: "Photo", inverse: "details", owns: false)
+            }
             SyncEntity("Shape", abstract: true, identity: "id") {
                 SyncAttribute("id", .int64)
             }

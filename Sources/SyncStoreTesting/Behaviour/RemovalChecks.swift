@@ -5,6 +5,7 @@ import SyncStore
 enum RemovalChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("what depends on an object goes with it, what does not is let go", rules),
+        ("what several objects own goes with the last of them", shared),
         ("a denied deletion deletes nothing", denial),
         ("what is not in a set is deleted, within a scope", absent),
         ("what was deleted is named on request", keys),
@@ -31,6 +32,30 @@ enum RemovalChecks {
             try expect(
                 try await transaction.count(StoreQuery("Person", where: PropertyPath("favourite") == nil)), 1,
                 "people without it")
+        }
+    }
+
+    private static func shared(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let albums = try await transaction.put("Album", ["id": 1], ["id": 2], ["id": 3]).ids
+            let photos = try await transaction.put(
+                "Photo", ["id": 1], ["id": 2], ["id": 3], ["id": 4], ["id": 5], ["id": 6]
+            ).ids
+            try await transaction.tie("Album", albums[0], "photos", [photos[0], photos[1]])
+            try await transaction.tie("Album", albums[1], "photos", [photos[1], photos[2]])
+            try await transaction.tie("Album", albums[2], "photos", [photos[1]])
+            // Through two owners of different depth: 3 has 4, and both have 5.
+            try await transaction.tie("Photo", photos[2], "details", [photos[3], photos[4]])
+            try await transaction.tie("Photo", photos[3], "details", [photos[4]])
+            func remove(_ album: AttributeValue, _ counts: [String: Int], _ left: [AttributeValue]) async throws {
+                let query = StoreQuery("Album", where: PropertyPath("id") == album)
+                try expect(try await transaction.remove(query).counts, counts, "what was deleted with \(album)")
+                let photos = StoreQuery("Photo", orderedBy: [Ordering("id")])
+                try expect(try await transaction.column("id", photos), left, "photos without \(album)")
+            }
+            try await remove(1, ["Album": 1, "Photo": 1], [2, 3, 4, 5, 6])
+            try await remove(2, ["Album": 1, "Photo": 3], [2, 6])
+            try await remove(3, ["Album": 1, "Photo": 1], [6])
         }
     }
 
