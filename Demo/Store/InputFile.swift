@@ -46,7 +46,7 @@ enum InputFile: Hashable, Sendable {
         do {
             return Array(try handle.readToEnd() ?? Data())
         } catch {
-            throw InputFileError(name: name, reason: error.localizedDescription)
+            throw InputFileError(name: name, reason: FailureText.reason(error))
         }
     }
 
@@ -83,7 +83,7 @@ enum InputFile: Hashable, Sendable {
         do {
             return try handle.read(upToCount: 4 << 10) ?? Data()
         } catch {
-            throw InputFileError(name: name, reason: error.localizedDescription)
+            throw InputFileError(name: name, reason: FailureText.reason(error))
         }
     }
 
@@ -93,7 +93,7 @@ enum InputFile: Hashable, Sendable {
         do {
             return try FileHandle(forReadingFrom: URL(filePath: path))
         } catch {
-            throw InputFileError(name: name, reason: error.localizedDescription)
+            throw InputFileError(name: name, reason: FailureText.reason(error))
         }
     }
 }
@@ -133,7 +133,7 @@ struct InputChunks: AsyncSequence, Sendable {
             do {
                 data = try handle.read(upToCount: Self.chunkByteCount)
             } catch {
-                throw InputFileError(name: file.name, reason: error.localizedDescription)
+                throw InputFileError(name: file.name, reason: FailureText.reason(error))
             }
             guard let data, !data.isEmpty else { return nil }
             byteCount += data.count

@@ -78,7 +78,7 @@ public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         case .malformed(let reason, let location): "malformed JSON: \(reason) at \(location)"
         case .mismatched(let reason, let location): "unexpected JSON: \(reason) at \(location)"
         case .exceeded(let reason, let location): "JSON beyond a limit: \(reason) at \(location)"
-        case .unreadableFile(let path, let code): "cannot read \(path): error \(code)"
+        case .unreadableFile(let path, let code): "cannot read \(path): \(String(cString: strerror(code)))"
         case .nonFiniteNumber: "JSON has no infinity and no NaN"
         }
     }

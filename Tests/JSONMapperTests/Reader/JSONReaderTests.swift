@@ -249,9 +249,10 @@ import Testing
     }
 
     @Test func anUnreadableFileIsAnError() throws {
-        #expect(throws: JSONError.unreadableFile(path: "/nowhere/at/all", code: ENOENT)) {
+        let error = #expect(throws: JSONError.unreadableFile(path: "/nowhere/at/all", code: ENOENT)) {
             try JSONReader(file: "/nowhere/at/all")
         }
+        #expect(error?.description == "cannot read /nowhere/at/all: No such file or directory")
         let folder = try JSONReader(file: FileManager.default.temporaryDirectory.path)
         #expect(throws: JSONError.self) { try folder.next { try $0.skipValue() } }
     }
