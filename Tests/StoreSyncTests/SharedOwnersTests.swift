@@ -40,54 +40,93 @@ import Testing
         var companies: [Int64: Int64] = [:]
         var tags: [Int64: [Int64]] = [:]
 
-        /// A random list, which is also taken over.
+        /// Takes over random users.
         ///
-        /// - Parameter limit: The identifier up to which absent users are deleted.
-        mutating func change(upTo limit: Int64, _ random: inout SeededRandom) -> String {
-            func some(of range: ClosedRange<Int64>, _ count: Int) -> [Int64] {
-                Array(range.shuffled(using: &random).prefix(Int.random(in: 0...count, using: &random)))
-            }
-            let users = some(of: 1...6, 6)
-            for user in Array(notes.keys) where user <= limit { notes[user] = nil }
+        /// - Returns: Their JSON.
+        mutating func put(_ users: [Int64], _ random: inout SeededRandom) -> String {
             var listed: Set<Int64> = []
             for user in users {
-                notes[user] = some(of: 1...8, 3)
-                companies[user] = some(of: 1...4, 1).first
+                notes[user] = Self.some(of: 1...8, 3, &random)
+                companies[user] = Self.some(of: 1...4, 1, &random).first
                 listed.formUnion(notes[user] ?? [])
             }
-            companies = companies.filter { notes[$0.key] != nil }
-            for note in listed { tags[note] = some(of: 1...5, 2) }
-            tags = tags.filter { note, _ in notes.values.contains { $0.contains(note) } }
-            return "["
-                + users.map { user in
-                    let notes = (notes[user] ?? []).map { note in
-                        #"{"id":\#(note),"tags":[\#((tags[note] ?? []).map { #"{"id":\#($0)}"# }.joined(separator: ","))]}"#
-                    }
-                    let company = companies[user].map { #"{"id":\#($0)}"# } ?? "null"
-                    return #"{"id":\#(user),"notes":[\#(notes.joined(separator: ","))],"company":\#(company)}"#
-                }.joined(separator: ",") + "]"
+            for note in listed { tags[note] = Self.some(of: 1...5, 2, &random) }
+            let objects = users.map { user in
+                let notes = (notes[user] ?? []).map { note in
+                    #"{"id":\#(note),"tags":[\#((tags[note] ?? []).map { #"{"id":\#($0)}"# }.joined(separator: ","))]}"#
+                }
+                let company = companies[user].map { #"{"id":\#($0)}"# } ?? "null"
+                return #"{"id":\#(user),"notes":[\#(notes.joined(separator: ","))],"company":\#(company)}"#
+            }
+            return "[\(objects.joined(separator: ","))]"
+        }
+
+        mutating func remove(_ users: some Sequence<Int64>) {
+            for user in users { (notes[user], companies[user]) = (nil, nil) }
+        }
+
+        static func some(of range: ClosedRange<Int64>, _ count: Int, _ random: inout SeededRandom) -> [Int64] {
+            Array(range.shuffled(using: &random).prefix(Int.random(in: 0...count, using: &random)))
+        }
+
+        /// The identifiers that are stored, by entity.
+        var stored: [String: Set<Int64>] {
+            let notes = Set(notes.values.joined())
+            return [
+                "User": Set(self.notes.keys), "Note": notes, "Company": Set(companies.values),
+                "Tag": Set(notes.flatMap { tags[$0] ?? [] }),
+            ]
+        }
+
+        func expect(in world: RealJSONWorld, _ what: String) async throws {
+            for (entity, ids) in stored {
+                let found = try await world.values("id", of: entity)
+                #expect(found == ids.sorted().map { .int($0) }, "\(entity), \(what)")
+            }
         }
     }
 
-    @Test(arguments: StoreKind.all, 0..<(isThorough ? 20 : 2))
-    func whatNoObjectContainsAnyMoreGoes(kind: StoreKind, seed: Int) async throws {
-        try await RealJSONWorld.withBatches(of: [1, 1000], kind, Self.mapper()) { world, rowCount in
-            var random = SeededRandom(seed: UInt64(seed))
-            var contents = Contents()
-            for step in 0..<8 {
-                let limit: Int64 = step.isMultiple(of: 3) ? 6 : 3
-                let json = contents.change(upTo: limit, &random)
-                let options = StoreSyncOptions(scope: PropertyPath("id") <= limit)
-                try await world.sync(json, into: "User", options: options)
-                let (what, expected) = ("seed \(seed), step \(step), \(json)", contents)
-                func expect(_ entity: String, _ ids: some Sequence<Int64>) async throws {
-                    let stored = try await world.values("id", of: entity)
-                    #expect(stored == Set(ids).sorted().map { .int($0) }, "\(entity), \(what)")
+    /// Lists of all users, and lists that decide only about some of them.
+    @Test(arguments: StoreKind.all)
+    func whatNoObjectOfAListContainsGoes(kind: StoreKind) async throws {
+        for seed in seeds(2, thorough: 20) {
+            try await RealJSONWorld.withBatches(of: [1, 1000], kind, Self.mapper()) { world, _ in
+                var random = SeededRandom(seed: seed)
+                var contents = Contents()
+                for step in 0..<8 {
+                    let limit: Int64 = step.isMultiple(of: 3) ? 6 : 3
+                    contents.remove(1...limit)
+                    let json = contents.put(Contents.some(of: 1...6, 6, &random), &random)
+                    let options = StoreSyncOptions(scope: PropertyPath("id") <= limit)
+                    try await world.sync(json, into: "User", options: options)
+                    try await contents.expect(in: world, "seed \(seed), step \(step), \(json)")
                 }
-                try await expect("User", expected.notes.keys)
-                try await expect("Note", expected.notes.values.joined())
-                try await expect("Company", expected.companies.values)
-                try await expect("Tag", expected.tags.values.joined())
+            }
+        }
+    }
+
+    /// Several changes in one call, of which some name users as gone.
+    @Test(arguments: StoreKind.all)
+    func whatNoObjectContainsAfterChangesGoes(kind: StoreKind) async throws {
+        for seed in seeds(2, thorough: 20) {
+            try await RealJSONWorld.withBatches(of: [1000], kind, Self.mapper()) { world, _ in
+                var random = SeededRandom(seed: seed)
+                var contents = Contents()
+                for step in 0..<8 {
+                    var texts: [String] = []
+                    let changes = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                        let users = Contents.some(of: 1...6, 2, &random)
+                        if Int.random(in: 0..<3, using: &random) == 0 {
+                            contents.remove(users)
+                            texts.append("gone \(users)")
+                            return RemoteChange.removals(.text("\(users)"))
+                        }
+                        texts.append(contents.put(users, &random))
+                        return RemoteChange.objects(.text(texts.last ?? ""))
+                    }
+                    _ = try await world.store.apply(changes, into: "User")
+                    try await contents.expect(in: world, "seed \(seed), step \(step), \(texts)")
+                }
             }
         }
     }
