@@ -36,7 +36,7 @@ import Testing
         #"[{"n": 18446744073709551615}, {"n": -1}, {"n": 1e400}, {"m": 1.5}, {"m": 3}, {"m": null}]"#,
         #"{"type": 1, "description": "d", "root_type": 2, "rootDescription": 3, "remote_id": 4, "id": 5}"#,
         #"[{"user": {"id": 1}}, {"user": 7}, {"user_id": 3}, {"users": [{"id": 2}]}]"#,
-        #"[{"a": [{"b": [{"a": [{"b": []}]}]}]}, {"a": []}, {"a": null}]"#,
+        #"[{"a": [{"b": [{"a": [{"b": []}]}]}]}, {"a": []}, {"a": null}]"#, #"[{"": 1, "a": {"": 2}}]"#,
     ])
     func theSampleFits(json: String) throws {
         try expectFit(json)

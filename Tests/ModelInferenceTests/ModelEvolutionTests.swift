@@ -169,7 +169,7 @@ import Testing
         (#"[{"id":1,"a":1}]"#, "", #"[{"error":"x"},{"a":2}]"#, false),
         (#"{"x":{"a":1},"y":{"a":2}}"#, "{id}", #"{"error":{"code":1}}"#, true),
         (#"{"x":{"a":1},"y":{"a":2}}"#, "{id}", #"{"error":{"code":1},"z":{"a":3}}"#, false),
-        (#"[{"id":1}]"#, "", #"[{"id":2,"b":1}]"#, false),
+        (#"[{"id":1}]"#, "", #"[{"id":2,"b":1}]"#, false), (#"{"x":{}}"#, "{id}", #"{"y":{"b":1}}"#, false),
     ])
     func aSampleWithoutAKnownKeyChangesNothing(first: String, keyPath: String, second: String, isRefused: Bool) throws {
         func reader(_ json: String) -> JSONReader {
@@ -213,6 +213,7 @@ import Testing
         #expect(evolved.changes.map(\.description) == changes)
         #expect(evolved.findings.map(\.kind) == Array(repeating: .json(.limit), count: findingCount))
         #expect(evolved.findings.map(\.entity) == Array(repeating: "Thing", count: findingCount))
+        #expect(evolved.obstacles.isEmpty)
     }
 
     @Test(arguments: [

@@ -151,6 +151,52 @@ import Testing
         #expect(try JSONDialect.sync.identified(model) == model)
     }
 
+    /// Two keys that are unique together, of which neither is alone.
+    @Test(arguments: [
+        (
+            #"[{"country_code": "A", "year": 1}, {"country_code": "A", "year": 2}, {"country_code": "B", "year": 1}]"#,
+            ["countryCode", "year"]
+        ),
+        (#"[{"country_code": "A", "year": 1}, {"country_code": "A", "year": 2}]"#, ["contentHash"]),
+        (
+            #"[{"country_code": "A", "year": 1}, {"country_code": "A", "year": 1}, {"country_code": "B", "year": 1}]"#,
+            ["contentHash"]
+        ),
+    ])
+    func twoKeysIdentifyTogether(json: String, expected: [String]) throws {
+        #expect(try DataModel.inferred(from: json, entity: "Figure").layout(of: "Figure").entity.identity == expected)
+    }
+
+    @Test(arguments: [(1, ["id"]), (2, ["id", "a"]), (3, ["id", "a", "b"]), (4, ["id", "a", "b"])])
+    func theSampleEndsAtItsLimit(limit: Int, attributes: [String]) throws {
+        let json = #"[{"id": 1}, {"id": 2, "a": 1}, {"id": 3, "b": 1}]"#
+        let inferred = try InferredModel(
+            from: JSONReader(bytes: Array(json.utf8)), entity: "User",
+            options: InferredModel.Options(sampleCount: limit))
+        #expect(try inferred.model.layout(of: "User").attributes.map(\.name) == attributes)
+        #expect(inferred.elementCount == min(limit, 3) && inferred.isPartial == (limit < 3))
+    }
+
+    /// A key is written into the model only where the name does not lead to it.
+    @Test func aConventionalKeyNeedsNoAnnotation() throws {
+        let one = try DataModel.inferred(from: #"[{"id": 1, "max_size": 2}]"#, entity: "User").layout(of: "User")
+        #expect(one.attributes.map(\.userInfo) == [[:], [:]])
+        let both = try DataModel.inferred(from: #"[{"id": 1, "max_size": 2, "maxSize": 3}]"#, entity: "User")
+        let keys = EntityKeys(try both.layout(of: "User"), in: both)
+        #expect(keys.attributes[1].spellings == [["max_size"]])
+        #expect(keys.attributes[2].path() == ["maxSize"] && !keys.attributes[2].spellings.contains(["max_size"]))
+    }
+
+    /// Equal objects in places of any depth are of one entity.
+    @Test(arguments: [
+        #"[{"id": 1, "a": {"x": {"id": 5, "n": 1}}, "b": {"x": {"id": 5, "n": 1}}}]"#,
+        #"[{"id": 1, "a": {"v": 1}, "b": {"x": {"id": 5, "n": 1}}, "c": {"w": 1}, "d": {"x": {"id": 5, "n": 1}}}]"#,
+    ])
+    func equalObjectsShareAnEntity(json: String) throws {
+        let names = try DataModel.inferred(from: json, entity: "User").entities.map(\.name)
+        #expect(names.filter { $0.contains("X") } == ["X"])
+    }
+
     @Test func nestedObjectsAreEntities() throws {
         let json = """
             [{"id": 1, "company": {"id": 9, "name": "c"}, "address": {"city": "x"}, "order_items": [{"id": 4}], "tags": []},
