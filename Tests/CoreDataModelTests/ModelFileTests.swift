@@ -152,6 +152,24 @@ import Testing
         #expect(file.warnings.first?.description == "contents:3: minValueString has no counterpart and is ignored")
     }
 
+    /// The annotation of a type that Core Data does not have.
+    @Test(arguments: [
+        ("String", "json", AttributeType.json), ("Binary", "json", .json), ("String", "text", .string),
+        ("Integer 16", "json", .int16),
+    ])
+    func anAnnotationOfATypeFitsOrIsReported(declared: String, annotated: String, type: AttributeType) throws {
+        let key = "sync.type"
+        let file = try entity(
+            """
+            <attribute name="a" attributeType="\(declared)">
+            <userInfo><entry key="\(key)" value="\(annotated)"/></userInfo></attribute>
+            """)
+        #expect(try file.model.layout(of: "E").attributes[0].type == type)
+        #expect(
+            reasons(file)
+                == (type == .json ? [] : [.unknownValue(element: "entry", attribute: key, value: annotated)]))
+    }
+
     @Test func aConstraintOnARelationshipIsReported() throws {
         let file = try entity(
             """

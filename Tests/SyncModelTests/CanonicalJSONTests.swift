@@ -36,6 +36,9 @@ import Testing
     ])
     func otherTextsAreNoJSON(text: String) {
         #expect(CanonicalJSON(text) == nil)
+        var bytes: [UInt8] = [1, 2]
+        let reading = Array(text.utf8).withUnsafeBufferPointer { CanonicalJSONWriter.append(canonical: $0, to: &bytes) }
+        #expect(reading == .failed && bytes == [1, 2])
     }
 
     @Test func depthIsLimited() {
