@@ -9,6 +9,8 @@ struct ObjectSample {
     let byteLimit: Int
 
     private var objects: [UInt8] = []
+    /// The field that the pages' reader added to each object; nil for none.
+    private var addedKey: String?
     private var pageCount = 0
 
     init(byteLimit: Int = 16 << 20) {
@@ -20,7 +22,9 @@ struct ObjectSample {
 
     /// A reader of the objects.
     var reader: JSONReader {
-        JSONReader(bytes: Array("[".utf8) + objects + Array("]".utf8), layout: .array())
+        let reader = JSONReader(bytes: Array("[".utf8) + objects + Array("]".utf8), layout: .array())
+        reader.addedKey = addedKey
+        return reader
     }
 
     /// Adds the objects of a page, until the sample is full.
@@ -29,6 +33,7 @@ struct ObjectSample {
     /// - Throws: `JSONError` unless there is an array at the key path; errors of the page.
     mutating func add(_ page: ErasedSequence<[UInt8]>.Iterator, layout: JSONReader.Layout) async throws -> [UInt8] {
         let reader = JSONReader(layout: layout)
+        addedKey = reader.addedKey
         var found: [UInt8] = []
         var bytes: [UInt8] = []
         while objects.count + found.count < byteLimit {

@@ -105,6 +105,23 @@ import Testing
         }
     }
 
+    /// The key of a member that the page got is no key that the server states.
+    @Test func anErrorReportInPlaceOfMembersIsNotTakenOver() async throws {
+        let body = Locked(#"{"a": {"name": "x"}, "b": {"name": "y"}}"#)
+        try await LoopbackHTTPServer.serving({ _ in .json(body.withLock { $0 }) }) { server in
+            let store = "sqlite:\(folder.url.appending(path: "members.sqlite").path)"
+            let sync = [
+                "sync", "\(server.baseURL)/items", "--entity", "Item", "--store", store, "--key-path", "{id}", "--evolve",
+            ]
+            #expect(await CommandRun(sync).counts(of: "Item") == [2, 0, 0, 0])
+            body.withLock { $0 = #"{"error": {"code": 401}}"# }
+            let run = await CommandRun(sync)
+            #expect(run.code == 1 && run.errors.contains("the only object has no key of Item"), "\(run)")
+            body.withLock { $0 = #"{"a": {"name": "x", "size": 1}}"# }
+            #expect(await CommandRun(sync).counts(of: "Item") == [0, 1, 0, 1])
+        }
+    }
+
     @Test func aModelIsInferredFromThePagesThatAreSynced() async throws {
         let paths = EventLog<String>()
         let handler: LoopbackHTTPServer.Handler = { request in

@@ -60,7 +60,7 @@ public final class JSONReader {
 
     let layout: JSONReader.Layout
     /// The field that each element has in addition, with the key of its member; nil for a list.
-    package var addedKey: String? { layout.members?.key }
+    package var addedKey: String?
     /// Whether the elements are the members of an object.
     private let hasMembers: Bool
     /// The values to capture from the object at each level of the path; nil for none.
@@ -108,6 +108,7 @@ public final class JSONReader {
         self.source = source
         probes = layout.probes
         hasMembers = layout.members != nil
+        addedKey = layout.members?.key
         window = JSONWindow(capacity: windowByteCount)
     }
 
@@ -123,6 +124,7 @@ public final class JSONReader {
         source = nil
         probes = layout.probes
         hasMembers = layout.members != nil
+        addedKey = layout.members?.key
         window = JSONWindow(capacity: 4096)
     }
 
