@@ -98,6 +98,28 @@ import Testing
         }
     }
 
+    /// A server that follows links may have circles.
+    @Test(arguments: [64, 65]) func foldersAreReadToALimitedDepth(depth: Int) async throws {
+        try await FolderWorld.with { world in
+            world.reply { request in
+                if request.path.hasSuffix("f") { return .text("x") }
+                let level = request.path.split(separator: "/").count { $0 == "d" }
+                let name = level < depth ? "d/" : "f"
+                return .text(
+                    "<html><title>Index of /</title><a href=\"\(name)\">\(name)</a></html>",
+                    headers: [("Content-Type", "text/html")])
+            }
+            let path = String(repeating: "d/", count: depth) + "f"
+            do {
+                try await world.synchronizer.sync()
+                #expect(try world.contents == [path: "x"] && depth <= 64)
+            } catch {
+                let last = String(repeating: "d/", count: 65) + ": folders are nested too deeply"
+                #expect(depth > 64 && "\(error)".hasSuffix(last), "\(error)")
+            }
+        }
+    }
+
     /// How often the server was asked about the file in a pass.
     private static func questions(in world: FolderWorld, _ mirror: FolderMirror? = nil) async throws -> Int {
         let count = world.requests.events.count
