@@ -111,7 +111,8 @@ import Testing
         try await LoopbackHTTPServer.serving({ _ in .json(body.withLock { $0 }) }) { server in
             let store = "sqlite:\(folder.url.appending(path: "members.sqlite").path)"
             let sync = [
-                "sync", "\(server.baseURL)/items", "--entity", "Item", "--store", store, "--key-path", "{id}", "--evolve",
+                "sync", "\(server.baseURL)/items", "--entity", "Item", "--store", store, "--key-path", "{id}",
+                "--evolve",
             ]
             #expect(await CommandRun(sync).counts(of: "Item") == [2, 0, 0, 0])
             body.withLock { $0 = #"{"error": {"code": 401}}"# }
