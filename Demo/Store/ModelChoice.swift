@@ -74,12 +74,12 @@ struct ModelChoice {
         return choice
     }
 
-    /// Returns the model of a database for a list of the entity's own, whose objects stay without
-    /// the objects that contained them so far.
+    /// Returns the model of a database for a list of the entity's own: objects that an inferred
+    /// model gave to the objects that contain them stay without those.
     func listing(_ entity: String) throws -> ModelChoice {
         var choice = self
         var entities = model.entities
-        for layout in model.layouts {
+        for layout in model.layouts where layout.entity.isInferred {
             for relationship in layout.relationships
             where relationship.sharesTargets && relationship.declaration.destination == entity {
                 entities[layout.index].relationships[relationship.index].ownsTargets = false

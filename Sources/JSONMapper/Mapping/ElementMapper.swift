@@ -51,7 +51,7 @@ struct ElementMapper {
     private let walk: MappingWalk
     /// Whether the elements are the walk's own, not objects nested in them.
     private let isRoot: Bool
-    /// Whether the keys of an element show that it is an object of the entity.
+    /// Whether only its keys show that an element is an object of the entity.
     private let needsKnownKey: Bool
     /// The field that was added to each element; nil for none.
     private let addedKey: [UInt8]?
