@@ -74,6 +74,14 @@ import Testing
         #expect(try FolderIndex(in: folder).entries["a"]?.preview == [stamp(2)])
     }
 
+    @Test func aPartIsNoFileOfTheMirror() throws {
+        var (index, file) = try opened()
+        try index.append([.part("a", DownloadPart(number: 1, address: "", tag: "t", byteCount: 5))], to: file)
+        close(file)
+        let entry = try #require(try FolderIndex(in: folder).entries["a"])
+        #expect(entry.part != nil && !entry.isDoubtful && !entry.isStored)
+    }
+
     @Test func anotherFileIsNoIndex() throws {
         try Data("mine".utf8).write(to: root.url.appending(path: "index"))
         #expect(throws: FolderError.damagedIndex(path: root.url.path + "/index")) { try FolderIndex(in: folder) }

@@ -278,4 +278,15 @@ import Testing
         guard case .unusableList(_, let found, _) = error else { throw error }
         #expect(found.hasPrefix(problem))
     }
+
+    /// What another attempt can change is tried again.
+    @Test(arguments: [
+        (FolderError.wrongSize("a", expected: 1, received: nil), true),
+        (.wrongChecksum("a", expected: "x", received: "y"), true), (.inTheWay(path: "a"), false),
+        (.damagedIndex(path: "a"), false), (.collision("a", "A"), false), (.system("x"), false),
+        (.unusableList(URL(filePath: "/"), problem: "x", found: nil), false),
+    ])
+    func onlyWhatMayChangeIsRetried(error: FolderError, isRetryable: Bool) {
+        #expect(error.isRetryable == isRetryable)
+    }
 }

@@ -38,6 +38,34 @@ import Testing
         }
     }
 
+    /// Other servers get neither the header fields nor the user of the list.
+    @Test func anotherServerGetsNoHeaderFields() async throws {
+        let fields = Locked<[[String?]]>([])
+        let names = ["authorization", "x-key"]
+        try await LoopbackHTTPServer.serving({ request in
+            fields.withLock { $0.append(names.map { request.header($0) }) }
+            return .text("content")
+        }) { other in
+            try await FolderWorld.with { world in
+                let own = Locked<[[String?]]>([])
+                world.reply { request in
+                    own.withLock { $0.append(names.map { request.header($0) }) }
+                    guard request.path == "/list.json" else { return .text("content") }
+                    return .json(#"[{"key": "a", "url": "\#(other.baseURL)/a"}, {"key": "b", "url": "/b"}]"#)
+                }
+                let base = world.server.baseURL.replacing("http://", with: "http://me:pw@")
+                var headers = HTTPHeaders()
+                headers["X-Key"] = "secret"
+                let mirror = FolderMirror(
+                    of: try #require(URL(string: base + "/list.json")), in: world.folder, headers: headers)
+                #expect(try await Synchronizer(processor: mirror).sync().inserted == 2)
+                #expect(own.withLock { $0 }.count == 2)
+                #expect(own.withLock { $0 }.allSatisfy { $0[0]?.hasPrefix("Basic ") == true && $0[1] == "secret" })
+                #expect(fields.withLock { $0 } == [[nil, nil]])
+            }
+        }
+    }
+
     @Test func whatIsUnchangedIsNotFetchedAgain() async throws {
         try await FolderWorld.with { world in
             world.serve([("a", 1), ("b", 1)])

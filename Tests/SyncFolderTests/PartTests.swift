@@ -91,6 +91,9 @@ import Testing
             try await world.synchronizer.sync()
             #expect(server.state.withLock(\.ranges) == ["bytes=\(Self.cut)-"])
             try expectWhole(world)
+            let internals = try #require(try Directory.open(world.folder.appending(path: ".mirror").path))
+            let entry = try #require(try FolderIndex(in: internals).entries["s/a"])
+            #expect(entry.part == nil && entry.content.count == 1)
         }
     }
 
