@@ -141,6 +141,10 @@ extension JSONReader {
             guard try fill() else { return false }
         }
         if window.count >= 3, window[0] == 0xEF, window[1] == 0xBB, window[2] == 0xBF { window.start += 3 }
+        // The mark of UTF-16, as some shells write it. Neither byte occurs in UTF-8.
+        if window.count >= 2, min(window[0], window[1]) == 0xFE, max(window[0], window[1]) == 0xFF {
+            throw fail(.invalidUTF8)
+        }
         phase = layout.kind == .lines ? .betweenLines(isFirst: true, hasNewline: false) : .root
         return true
     }

@@ -138,8 +138,8 @@ import Testing
         .refuses([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF, 0x31], .unexpectedByte),
         .refuses(Array("[".utf8) + [0xEF, 0xBB, 0xBF] + Array("1]".utf8), .unexpectedByte),
         // UTF-16 and UTF-32, with and without a mark.
-        .refuses([0xFF, 0xFE, 0x5B, 0, 0x5D, 0], .unexpectedByte),
-        .refuses([0xFE, 0xFF, 0, 0x5B, 0, 0x5D], .unexpectedByte),
+        .refuses([0xFF, 0xFE, 0x5B, 0, 0x5D, 0], .invalidUTF8),
+        .refuses([0xFE, 0xFF, 0, 0x5B, 0, 0x5D], .invalidUTF8),
         .refuses([0x5B, 0, 0x5D, 0], .unexpectedByte), .refuses([0, 0x5B, 0, 0x5D], .unexpectedByte),
         // ISO 8859-1, a lone continuation, overlong forms, cut sequences, encoded surrogates,
         // beyond U+10FFFF.

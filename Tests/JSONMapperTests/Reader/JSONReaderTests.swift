@@ -248,6 +248,16 @@ import Testing
         #expect(next == 20_000)
     }
 
+    /// As Windows PowerShell writes the output of a program.
+    @Test(arguments: [[0xFF, 0xFE, 0x5B, 0, 0x5D, 0], [0xFE, 0xFF, 0, 0x5B, 0, 0x5D], [0xFF, 0xFE]] as [[UInt8]])
+    func anotherEncodingIsNamed(bytes: [UInt8]) throws {
+        for layout in [JSONReader.Layout.array(), .lines, .document] {
+            let reader = JSONReader(bytes: bytes, layout: layout)
+            let error = #expect(throws: JSONError.self) { while try reader.next({ try $0.skipValue() }) != nil {} }
+            #expect(error?.reason == .invalidUTF8 && error?.location?.byteOffset == 0)
+        }
+    }
+
     @Test func anUnreadableFileIsAnError() throws {
         let error = #expect(throws: JSONError.unreadableFile(path: "/nowhere/at/all", code: ENOENT)) {
             try JSONReader(file: "/nowhere/at/all")
