@@ -162,6 +162,15 @@ import Testing
         #expect(evolved.obstacles.first?.description.contains("as JSON") == canBecomeJSON)
     }
 
+    /// A new relationship is read from objects and from identifiers.
+    @Test func aNewRelationshipHasBothOfItsKeys() throws {
+        let second = #"[{"id":1,"company":{"id":5,"n":"c"}},{"id":2,"company_id":5}]"#
+        let evolved = try evolve(#"[{"id":1}]"#, with: second)
+        #expect(evolved.changes.map(\.description) == ["Thing.company is new: Company"])
+        #expect(evolved.obstacles.isEmpty)
+        try expectFit(second, evolved)
+    }
+
     /// An error report is not taken over, whatever identifies the objects.
     @Test(arguments: [
         (#"[{"a":1},{"a":1}]"#, "", #"{"message":"x"}"#, true), (#"[{"id":1,"a":1}]"#, "", #"[{"error":"x"}]"#, true),

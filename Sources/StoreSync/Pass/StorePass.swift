@@ -36,6 +36,14 @@ final class StorePass {
     /// The parent of the list's objects and its relationship to them; nil if the request has none.
     var listParent: (relationship: EntityLayout.Relationship, object: ObjectID)?
 
+    /// Whether the end of the pass counts the objects of the list's entity.
+    var countsAtEnd = false
+    /// The entities to count together with a merge, because it may be the last one.
+    private var countedNext: [String] = []
+    /// The number of objects of a list's first batch up to which its entity is counted together
+    /// with each merge. A count costs more than a message in a long list.
+    private static let countedBatchLimit = 1000
+
     /// Creates a pass.
     ///
     /// - Parameter list: The entity of the payload's list; nil if there is no list.
@@ -65,10 +73,18 @@ final class StorePass {
     ///
     /// - Parameter collect: Receives each merged object.
     func mergeListed(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
+        countedNext = batch.recordCount <= Self.countedBatchLimit ? takeCounted() : []
         let cuts = rules.relates ? BatchCuts.cuts(of: batch, in: model) : []
         for part in batch.parts(beginningAt: cuts) { try await merge(part, origin, collect) }
         if state.nested.count > rules.waitingLimit { try await applyNested() }
         if state.deferred.count > rules.waitingLimit << 2 { try await storeDeferred() }
+    }
+
+    /// The entities that the end of the pass counts, for the first batch of a list.
+    private func takeCounted() -> [String] {
+        guard countsAtEnd, let list = state.listed.root else { return [] }
+        countsAtEnd = false
+        return [model.layouts[list].name] + [pendingLinks?.name].compactMap { $0 }
     }
 
     /// Merges objects and their nested objects.
@@ -200,6 +216,7 @@ final class StorePass {
         policy.updates = policy.updates && !merge.waitsForList
         var request = MergeRequest(merge.records, matches: merge.matches, policy: policy)
         request.linkedNext = merge.origin.linkedNext
+        request.countedNext = countedNext
         if let known = merge.known, policy.updates {
             merge.result = try await mergeRest(
                 of: request, known, stating: merge.rows.records, merge.layout, linking: links,

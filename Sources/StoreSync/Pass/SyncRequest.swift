@@ -74,6 +74,9 @@ struct SyncRequest: Sendable {
         if let newerBy = options.newerBy, !(source is ChangePages) {
             pass.versions = try ListVersions(newerBy, of: layout)
         }
+        pass.countsAtEnd =
+            deletesAbsent && source is PayloadList && layout.root == layout.index && parent == nil
+            && options.scope == .constant(true) && options.newerBy == nil
         if source is ChangePages {
             pass.state.orphaned.beginChange()
             pages.endChange = { gone in

@@ -41,6 +41,9 @@ public struct MergeRequest: Sendable {
     /// The objects whose links the caller states after the merge; nil, the default, for none. A
     /// store on a server can read their links together with the merge.
     public var linkedNext: LinkSources?
+    /// The names of the entities of which the caller counts all objects after the merge; empty, the
+    /// default, for none. A store on a server can count them together with the merge.
+    public var countedNext: [String] = []
 
     /// Creates a request.
     ///

@@ -36,8 +36,8 @@ struct PostgresMerge {
     ) throws -> [ObjectID?] {
         let request = MergeRequest(records, policy: MergeRequest.Policy(inserts: false, updates: false))
         var waiting: SQLWaitingValues?
-        var known: PostgresKnownLinks?
-        return try run(request, [], filling: nil, &waiting, &known, connection, buffer).objects
+        var ahead = PostgresReadAhead()
+        return try run(request, [], filling: nil, &waiting, &ahead, connection, buffer).objects
     }
 
     /// Merges the records of a request.
@@ -45,10 +45,10 @@ struct PostgresMerge {
     /// - Parameters:
     ///   - filling: The tables that the transaction fills; nil in a transaction that only reads.
     ///   - waiting: Receives the values that unique indexes refuse. Nil to refuse such rows.
-    ///   - known: Receives the links that the caller states next; nil if they were not read.
+    ///   - ahead: Receives what the request announces, if it was read.
     func run(
         _ request: MergeRequest, _ links: [MergeRequest.InitialLinks], filling: PostgresFilling?,
-        _ waiting: inout SQLWaitingValues?, _ known: inout PostgresKnownLinks?, _ connection: PostgresConnection,
+        _ waiting: inout SQLWaitingValues?, _ ahead: inout PostgresReadAhead, _ connection: PostgresConnection,
         _ buffer: PostgresCopyBuffer
     ) throws -> MergeRequest.Result {
         // A batch table has one target per row.
@@ -65,7 +65,7 @@ struct PostgresMerge {
                 longLimit: schema.dialect.longKeys?.limit ?? .max)
             if order.repeatsIdentity { throw StoreError.repeatedObject(entity: layout.name) }
             for (place, round) in order.rounds.enumerated() {
-                known = nil
+                ahead = PostgresReadAhead()
                 if place == 0, inserts, let filling,
                     let numbers = try fill(reader, round, links, positions, filling, connection, buffer)
                 {
@@ -89,13 +89,12 @@ struct PostgresMerge {
                 do {
                     let isSmall = records.byteCount <= PostgresLiterals.byteLimit
                     // The time that a message takes matters for a small batch.
-                    let next = isSmall ? request.linkedNext : nil
-                    let selections = next.map { PostgresKnownLinks.statements(for: $0, schema) } ?? []
+                    let selections = isSmall ? try PostgresReadAhead.statements(for: request, schema) : []
                     let answers = try send(
                         [statements.merge(task)] + selections, reader, round.rows, extras, connection,
                         isSmall ? nil : buffer)
                     try take(answers[0], round, policy, into: &result)
-                    known = next.map { PostgresKnownLinks($0, answers.dropFirst()) }
+                    if isSmall { ahead = PostgresReadAhead(request, answers.dropFirst()) }
                 } catch let error as PostgresError where error.isRefusal {
                     var refused = PostgresRefusedRows(
                         merge: self, reader: reader, round: round, task: task, request: request,

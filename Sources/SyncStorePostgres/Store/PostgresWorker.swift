@@ -28,9 +28,8 @@ actor PostgresWorker: SQLWorker {
     private var waiting = SQLWaitingValues()
     /// The number of the transaction; nil if it had changed nothing when it was last asked for.
     private var transactionNumber: String?
-    private static let transactionNumber = "pg_catalog.pg_current_xact_id_if_assigned()::text"
-    /// The links that the last merge read for the next statement about links.
-    private var knownLinks: PostgresKnownLinks?
+    /// What the last merge read for the calls after it.
+    private var ahead = PostgresReadAhead()
     /// The links that the transaction has removed, in columns that do not accept null.
     private var keptLinks = SQLKeptLinks()
     /// The rows that the transaction has inserted.
@@ -178,7 +177,7 @@ actor PostgresWorker: SQLWorker {
         let notification = "pg_catalog.pg_notify('\(settings.commitChannel)', \(SQLText.literal(payload)))"
         do {
             if number == nil {
-                number = try connection.execute("SELECT \(Self.transactionNumber)").text(0, 0)
+                number = try connection.execute("SELECT \(PostgresReadAhead.transactionNumber)").text(0, 0)
             }
             try connection.execute("SELECT \(notification); COMMIT")
         } catch let error as PostgresError where error.isConnectionFailure {
@@ -216,7 +215,7 @@ actor PostgresWorker: SQLWorker {
         selections.removeAll()
         filling.end()
         waiting = SQLWaitingValues()
-        knownLinks = nil
+        ahead = PostgresReadAhead()
         keptLinks = SQLKeptLinks()
         growth = PostgresGrowth()
         signs?.cancel()
@@ -267,9 +266,13 @@ actor PostgresWorker: SQLWorker {
     }
 
     func counts(of queries: [StoreQuery]) async throws -> [Int] {
+        if let known = ahead.counts(of: queries) {
+            transactionNumber = ahead.transactionNumber
+            return known
+        }
         var statement = try self.queries.counts(of: queries)
         // A sync counts last, and the commit needs the number.
-        if writes { statement.text += ", \(Self.transactionNumber)" }
+        if writes { statement.text += ", \(PostgresReadAhead.transactionNumber)" }
         let result = try await perform { try $0.run(statement) }
         if writes { transactionNumber = result.text(0, queries.count) }
         return queries.indices.map { Int(result.integer(0, $0) ?? 0) }
@@ -296,8 +299,8 @@ actor PostgresWorker: SQLWorker {
             // Taken out during the merge: a second reference would copy all of it.
             var values: SQLWaitingValues? = waiting
             waiting = SQLWaitingValues()
-            knownLinks = nil
-            var result = try merge.run(request, links, filling: filling, &values, &knownLinks, connection, buffer)
+            ahead = PostgresReadAhead()
+            var result = try merge.run(request, links, filling: filling, &values, &ahead, connection, buffer)
             waiting = values ?? SQLWaitingValues()
             growth.add(result.rows.count { $0?.change == .inserted }, to: schema.table(of: merge.layout.index))
             // A removed link may still be in its column.
@@ -316,7 +319,7 @@ actor PostgresWorker: SQLWorker {
             for request in waiting.takeRequests(in: schema.model, rowCount: PostgresStore.batchRowCount) {
                 let merge = merge(into: try schema.model.layout(of: request))
                 var none: SQLWaitingValues?
-                refused += try merge.run(request, [], filling: nil, &none, &knownLinks, connection, buffer).refused
+                refused += try merge.run(request, [], filling: nil, &none, &ahead, connection, buffer).refused
             }
             for refusal in refused {
                 let layout = try schema.model.layout(of: refusal.entity)
@@ -345,10 +348,11 @@ actor PostgresWorker: SQLWorker {
         return try await perform { connection in
             func planned() throws -> PostgresLinking {
                 try PostgresLinking(
-                    batch, known: knownLinks.take(), without: keptLinks, queries: queries, connection: connection)
+                    batch, known: ahead.links.take(), without: keptLinks, queries: queries, connection: connection)
             }
             var first: PostgresLinking? = try planned()
             if let plan = first?.plan, plan.isEmpty { return plan.result }
+            ahead = PostgresReadAhead()
             return try connection.retrying(plansLookups: true) {
                 var linking = try first.take() ?? planned()
                 let result = try linking.run(keeping: &keptLinks)
@@ -363,7 +367,7 @@ actor PostgresWorker: SQLWorker {
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         let entity = try schema.model.layout(of: query.entity).index
         return try await perform { connection in
-            knownLinks = nil
+            ahead = PostgresReadAhead()
             // A failed attempt counts too.
             let before = try reportedDeletions.map { _ in try connection.deletedRowCount(schema) }
             let result = try connection.retrying {

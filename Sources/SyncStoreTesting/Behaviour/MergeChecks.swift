@@ -13,6 +13,7 @@ enum MergeChecks {
         ("a policy is kept", policy),
         ("a row for a given object is for that one", matches),
         ("a parent entity finds the objects of its sub-entities", inheritance),
+        ("counts that a merge announces are those of the moment", counted),
         ("what is of another model is refused", foreign),
         ("every type comes back as it was put in", types),
     ]
@@ -26,6 +27,39 @@ enum MergeChecks {
             try expect(Array(second.ids.prefix(2)), [first.ids[1], first.ids[0]], "the objects of the same again")
         }
         try expect(try await store.count(StoreQuery("Person")), 3, "objects in the end")
+    }
+
+    private static func counted(_ store: any Store) async throws {
+        @Sendable func announce(_ ids: [AttributeValue], _ transaction: any StoreTransaction) async throws {
+            var request = MergeRequest(
+                try ConformanceModel.batch("Person", ids.map { ["id": $0] }, of: transaction.model))
+            request.countedNext = ["Person", "Note"]
+            _ = try await transaction.merge(request)
+        }
+        @Sendable func count(_ transaction: any StoreTransaction) async throws -> [Int] {
+            try await transaction.counts(of: [StoreQuery("Person"), StoreQuery("Note")])
+        }
+        let queries = [
+            StoreQuery("Person", where: PropertyPath("id") > 1), StoreQuery("Person", objects: .only([4711])),
+            StoreQuery("Person", limit: 1), StoreQuery("Employee"),
+        ]
+        try await store.transaction { transaction in
+            try await announce([1, 2], transaction)
+            try expect(try await transaction.counts(of: queries), [1, 0, 1, 0], "other counts")
+            try expect(try await count(transaction), [2, 0], "after the merge")
+            let notes = try await transaction.put("Note", ["id": 1], ["id": 2]).ids
+            try expect(try await count(transaction), [2, 2], "after another merge")
+            try await announce([3], transaction)
+            let person = try await transaction.records(StoreQuery("Person", where: PropertyPath("id") == 3))[0].object
+            try await transaction.tie("Person", person, "notes", notes)
+            try expect(try await count(transaction), [3, 2], "after a link")
+            try await announce([1], transaction)
+            _ = try await transaction.remove(StoreQuery("Person", objects: .only([person])))
+            try expect(try await count(transaction), [2, 0], "after a removal")
+            try await announce([1], transaction)
+        }
+        try await store.transaction { _ = try await $0.put("Note", ["id": 7]) }
+        try expect(try await store.transaction { try await count($0) }, [2, 1], "in another transaction")
     }
 
     private static func repeated(_ store: any Store) async throws {
