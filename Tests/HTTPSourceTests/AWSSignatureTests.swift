@@ -57,6 +57,21 @@ import Testing
                 "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd") == true)
     }
 
+    /// The port is signed as it is sent: not if it is that of the scheme.
+    @Test(arguments: [
+        ("https://host:443/a", "https://host/a", true), ("http://host:80/a", "http://host/a", true),
+        ("HTTPS://host:443/a", "https://host/a", true), ("https://host:80/a", "https://host/a", false),
+        ("http://host:443/a", "http://host/a", false), ("http://host:9000/a", "http://host/a", false),
+    ])
+    func thePortIsSignedAsItIsSent(one: String, other: String, areEqual: Bool) throws {
+        func signed(_ address: String) throws -> String? {
+            var request = HTTPRequest(try #require(URL(string: address)))
+            Self.signature.sign(&request, at: Self.date)
+            return request.headers["Authorization"]
+        }
+        #expect(try (signed(one) == signed(other)) == areEqual)
+    }
+
     @Test func theDescriptionHasNoSecret() {
         #expect("\(Self.signature)" == "AKIAIOSFODNN7EXAMPLE/us-east-1/s3")
         #expect(!String(reflecting: Self.signature).contains("wJalr"))

@@ -24,6 +24,25 @@ import Testing
             ])
     }
 
+    /// After a form is submitted, its result is read. A question about a file stays one.
+    @Test(arguments: ["GET", "HEAD", "POST"], [301, 302, 303, 307, 308])
+    func aRedirectKeepsTheMethodUnlessAFormWasSubmitted(method: String, status: Int) async throws {
+        let server = ScriptedServer { request, _ in
+            request.url.path == "/a" ? HTTPResponse(status: status, headers: ["Location": "/b"]) : .json("[]")
+        }
+        var order = HTTPOrder(plain: try #require(URL(string: "https://api.test/a")), limit: 100)
+        order.request.method = method
+        order.request.headers["Content-Type"] = "a/b"
+        if method == "POST" { order.request.body = [1, 2] }
+        _ = try await HTTPFetch(order, by: HTTPClient(transport: server)).head()
+        let (first, second) = (try #require(server.requests.first), try #require(server.requests.last))
+        #expect(server.paths == ["/a", "/b"] && first.method == method)
+        let isRead = method == "POST" && status < 304
+        #expect(second.method == (isRead ? "GET" : method))
+        #expect(second.body == (isRead ? nil : first.body))
+        #expect(second.headers["Content-Type"] == (isRead ? nil : "a/b"))
+    }
+
     @Test func headersAreAskedForBeforeEachRequest() async throws {
         let count = Watched(0)
         let server = ScriptedServer { _, index in

@@ -195,7 +195,7 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
             }
             request.url = try request.url.following(location)
             // After a form is submitted, the server redirects to a page (RFC 9110, section 15.4).
-            if request.method != "GET", [301, 302, 303].contains(response.status) {
+            if !["GET", "HEAD"].contains(request.method), [301, 302, 303].contains(response.status) {
                 request.method = "GET"
                 request.body = nil
                 request.headers["Content-Type"] = nil
