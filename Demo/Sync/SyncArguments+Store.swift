@@ -42,7 +42,9 @@ extension SyncArguments {
         } else if isRebuilding {
             return nil
         } else if let kept = try await store.keptModel() {
-            choice = try ModelChoice(model: kept, origin: .kept).listing(entity)
+            let former = ModelChoice(model: kept, origin: .kept)
+            // A plan cannot change the model of a server, and this one would show the same.
+            choice = isPlan && !store.isExistingFile ? former : try former.listing(entity)
         } else {
             return nil
         }

@@ -36,6 +36,17 @@ import Testing
             #expect(second.lines.last?.hasPrefix("Next: Demo query --store postgres://") == true)
             let again = try await sync(#"[{"id": 1, "name": "Eve"}]"#, into: database.url, "--plan")
             #expect(again.counts(of: "User") == [0, 0, 1, 0], "\(again.errors)")
+            // The note went with its user's list, and is a list of its own from now on.
+            for options in [["--plan"], []] {
+                let own = await CommandRun(
+                    [
+                        "sync", try folder.write(#"[{"id": 8}]"#, to: "notes.json"), "--entity", "Note", "--store",
+                        database.url,
+                    ]
+                        + options)
+                #expect(own.counts(of: "Note") == [1, 0, 0, 0], "\(own.output)\(own.errors)")
+                #expect(own.output.contains("Note is a list of its own now") == options.isEmpty)
+            }
             let export = await CommandRun(["export", "--entity", "User", "--store", database.url])
             #expect(try JSONValue(parsing: export.output)[0]?["name"] == .string("Eve"), "\(export.errors)")
         }
