@@ -61,6 +61,18 @@ import Testing
         #expect(try rows() == [])
     }
 
+    /// A process that is stopped while it reads the holder's row keeps others from writing theirs.
+    @Test func aReaderThatDoesNotGoOnOnlyDelaysOthers() async throws {
+        try await grant(SQLiteLease(for: file)).release()
+        let reader = try SQLiteConnection(path: file + "-lease", isReadOnly: true, busyTimeout: 0)
+        try reader.execute("BEGIN; SELECT count(*) FROM lease")
+        guard case .held(by: nil) = try await SQLiteLease(for: file).tryAcquire(for: holder) else {
+            throw TestError("the lease is not held")
+        }
+        try reader.execute("COMMIT")
+        #expect(try await isFree())
+    }
+
     /// What a program that knows nothing of leases reads.
     private func rows() throws -> [String] {
         let connection = try SQLiteConnection(path: file + "-lease", isReadOnly: true, busyTimeout: 1000)

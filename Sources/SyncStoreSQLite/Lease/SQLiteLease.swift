@@ -123,7 +123,8 @@ actor SQLiteLeaseLock: SyncLeaseGrant {
                 .text(token), .text(holder.host), .text(holder.program), .integer(Int64(holder.processID)),
                 .text(holder.since.formatted(.iso8601)),
             ])
-            try connection.commitPatiently()
+            // Closing the connection undoes the row.
+            guard try connection.commitPatiently() else { return .held(by: nil) }
         }
         // Another process that is about to take the lease may not have written its row completely.
         let row = try? connection.leaseRow()
@@ -142,7 +143,7 @@ actor SQLiteLeaseLock: SyncLeaseGrant {
         if let connection, !connection.hasFileMoved {
             // If this fails, the row stays without meaning, as after the death of a holder.
             try? connection.execute("DELETE FROM lease")
-            try? connection.commitPatiently()
+            _ = try? connection.commitPatiently()
         }
         connection = nil
     }
@@ -161,10 +162,16 @@ extension SQLiteConnection {
     }
 
     /// Commits as soon as no other connection reads the holder's row.
-    fileprivate func commitPatiently() throws(SQLiteError) {
+    ///
+    /// - Returns: False if one still reads it after a second, as a process does that was stopped.
+    fileprivate func commitPatiently() throws(SQLiteError) -> Bool {
         try execute("PRAGMA busy_timeout = 1000")
-        try execute("COMMIT")
+        do { try execute("COMMIT") } catch {
+            guard error.primaryCode == SQLiteError.Code.busy else { throw error }
+            return false
+        }
         try execute("PRAGMA busy_timeout = 0")
+        return true
     }
 
     /// The identifier and the holder of the current or last lease; nil without a row.
