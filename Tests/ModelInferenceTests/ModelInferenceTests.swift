@@ -151,7 +151,7 @@ import Testing
         #expect(try JSONDialect.sync.identified(model) == model)
     }
 
-    /// Two keys that are unique together, of which neither is alone.
+    /// Neither of the two keys is unique, but both together are.
     @Test(arguments: [
         (
             #"[{"country_code": "A", "year": 1}, {"country_code": "A", "year": 2}, {"country_code": "B", "year": 1}]"#,

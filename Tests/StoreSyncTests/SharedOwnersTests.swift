@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// Several changes in one call, of which some name users as gone.
+    /// One call has several changes. Some of them name users as gone.
     @Test(arguments: StoreKind.all)
     func whatNoObjectContainsAfterChangesGoes(kind: StoreKind) async throws {
         for seed in seeds(2, thorough: 20) {
