@@ -88,6 +88,26 @@ import Testing
         }
     }
 
+    /// The keys of relationships count too.
+    @Test func membersWithoutAKeyOfARelationshipAreAnError() async throws {
+        let world = try SyncWorld(
+            model: DataModel {
+                SyncEntity("Group", identity: "id") {
+                    SyncAttribute("id", .string)
+                    SyncRelationship("users", toMany: "User")
+                }
+                SyncEntity("User", identity: "id") { SyncAttribute("id", .int64) }
+            })
+        func sync(_ json: String) async throws {
+            _ = try await world.json.sync(
+                .bytes(Array(json.utf8)), into: "Group", options: StoreSyncOptions(keyPath: "{id}"))
+        }
+        try await sync(#"{"a":{"users":[{"id":1}]},"b":{"users":[]}}"#)
+        let error = StoreSyncError.unidentifiedObjects(entity: "Group", key: "", count: 1)
+        await #expect(throws: error) { try await sync(#"{"error":{"code":401}}"#) }
+        #expect(try await world.column("id", of: "Group") == [.string("a"), .string("b")])
+    }
+
     /// An entity may have nothing but its key.
     @Test func membersOfAnEntityWithoutOtherAttributesAreAList() async throws {
         let world = try SyncWorld(

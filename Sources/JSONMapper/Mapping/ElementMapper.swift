@@ -65,7 +65,9 @@ struct ElementMapper {
         self.isRoot = isRoot
         addedKey = options.addedKey.map { Array($0.utf8) }
         needsKnownKey =
-            isRoot && (!mapping.identifiesByKey || addedKey != nil && !mapping.clearableSlots.isEmpty)
+            isRoot
+            && (!mapping.identifiesByKey
+                || options.addedKey.map { !mapping.keys.knownKeys(without: $0).isEmpty } ?? false)
         drift = ElementDrift(of: mapping.layout, walk)
         nests =
             options.keepsRelationships ? Array(repeating: nil, count: mapping.layout.relationships.count) : []

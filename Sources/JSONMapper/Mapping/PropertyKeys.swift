@@ -97,6 +97,13 @@ extension EntityKeys {
         otherKeysSlot.map { layout.attributes[$0].userInfo[JSONDialect.otherKeysAnnotation] == "expected" } ?? false
     }
 
+    /// The keys of an object that lead to a property, without a key that a reader adds.
+    package func knownKeys(without added: String?) -> Set<String> {
+        var known = Set(attributes.compactMap { $0.path()?.first } + relationships.compactMap { $0.path()?.first })
+        if let added { known.remove(added) }
+        return known
+    }
+
     /// The slot of the attribute with a type and an annotation; nil for none.
     func slot(marked annotation: String, _ type: AttributeType) -> Int? {
         guard dialect.infersFromNames else { return nil }

@@ -155,8 +155,7 @@ extension EntityKeys {
     /// Whether elements have a key of the entity, apart from an added one. True if other keys are
     /// expected, or if the entity has no other key.
     fileprivate func hasKnownKey(_ elements: ShapeNode, addedKey: String?) -> Bool {
-        var known = Set(attributes.compactMap { $0.path()?.first } + relationships.compactMap { $0.path()?.first })
-        if let addedKey { known.remove(addedKey) }
+        let known = knownKeys(without: addedKey)
         return expectsOtherKeys || known.isEmpty || elements.hasMoreKeys
             || elements.all.contains { known.contains($0.name) }
     }
