@@ -36,7 +36,8 @@ final class StorePass {
     /// The parent of the list's objects and its relationship to them; nil if the request has none.
     var listParent: (relationship: EntityLayout.Relationship, object: ObjectID)?
 
-    /// Whether the end of the pass counts the objects of the list's entity.
+    /// Whether the end of the pass counts the objects of the list's entity, and the list's first
+    /// batch is still to come.
     var countsAtEnd = false
     /// The entities to count together with a merge, because it may be the last one.
     private var countedNext: [String] = []
