@@ -185,6 +185,7 @@ double sqlite3_column_double(sqlite3_stmt *statement, int column);
 const unsigned char *sqlite3_column_text(sqlite3_stmt *statement, int column);
 const void *sqlite3_column_blob(sqlite3_stmt *statement, int column);
 int sqlite3_column_bytes(sqlite3_stmt *statement, int column);
+sqlite3_value *sqlite3_column_value(sqlite3_stmt *statement, int column);
 
 /* MARK: Functions and collations */
 

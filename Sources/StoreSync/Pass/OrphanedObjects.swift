@@ -53,9 +53,9 @@ struct OrphanedObjects {
         if !objects.isEmpty { former[relationship.id, default: [:]][source] = objects }
     }
 
-    /// The objects without an identity that a source lost.
-    func former(of source: ObjectID, by relationship: EntityLayout.Relationship) -> [ObjectID] {
-        former[relationship.id]?[source] ?? []
+    /// The objects without an identity that each source lost.
+    func former(by relationship: EntityLayout.Relationship) -> [ObjectID: [ObjectID]] {
+        former[relationship.id] ?? [:]
     }
 
     /// Objects of one relationship to delete, unless a source still has them.

@@ -24,12 +24,12 @@ extension StorePass {
         }
         state.note(merged, links, share)
         // Known only as long as nothing else has linked the objects.
-        let linked = merged.reuse.linkCount == linkCounts[relationship] ?? 0 ? merged.reuse.linked : [:]
+        let known = merged.reuse.linkCount == linkCounts[relationship] ?? 0 ? merged.reuse : ReusedObjects()
         let wanted = merged.sources.filter { !isLinked($0) }.compactMap { source in
             links.object(of: source).map { LinkStatement(source, $0, targets: merged.targets, share) }
         }.filter { statement in
             guard !share.settled.contains(statement.object) else { return false }
-            guard let targets = linked[statement.object] else { return true }
+            guard let targets = known.linked(of: statement.object) else { return true }
             guard statement.targets != targets else { return false }
             let mode = statement.isIncomplete ? .add : rules.mode(of: relationship)
             return mode.targets(stated: statement.targets, after: targets, by: relationship) != targets

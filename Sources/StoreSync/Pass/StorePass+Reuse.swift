@@ -38,15 +38,18 @@ extension StorePass {
         }
         let isPrivate = !model.layouts[relationship.destination].hasIdentity
         guard !ordinals.isEmpty || !scoped.isEmpty || isPrivate && !emptied.isEmpty else { return reuse }
-        let parents = Set((ordinals + scoped.map(\.ordinal)).compactMap(owners) + emptied)
-        var children = try await targets(of: parents.sorted(), by: relationship)
+        var parents = ObjectSet(emptied)
+        for ordinal in ordinals { if let owner = owners(ordinal) { parents.insert(owner) } }
+        for (ordinal, _) in scoped { if let owner = owners(ordinal) { parents.insert(owner) } }
+        let parentObjects = parents.objects
+        var children = try await targets(of: parentObjects, by: relationship)
         if isPrivate {
             reuse.linkCount = linkCounts[relationship] ?? 0
-            for parent in parents { reuse.linked[parent] = children[parent] ?? [] }
+            (reuse.owners, reuse.linked) = (parents, children)
         }
-        for parent in parents {
-            for lost in state.orphaned.former(of: parent, by: relationship)
-            where children[parent]?.contains(lost) != true {
+        let former = state.orphaned.former(by: relationship)
+        for parent in former.isEmpty ? [] : parentObjects {
+            for lost in former[parent] ?? [] where children[parent]?.contains(lost) != true {
                 children[parent, default: []].append(lost)
                 reuse.unlinked.insert(lost)
             }
@@ -55,7 +58,7 @@ extension StorePass {
         if isPrivate { reuse.candidates = children }
         let destination = model.layouts[relationship.destination]
         guard isScope || destination.family.contains(where: { model.layouts[$0].hasIdentity }) else {
-            reuse.match(ordinals, owners, children.mapValues { $0[...] })
+            reuse.match(ordinals, owners, children)
             return reuse
         }
         var nameless = ObjectSet()
@@ -73,7 +76,7 @@ extension StorePass {
                 }
             }
         }
-        var left: [ObjectID: ArraySlice<ObjectID>] = [:]
+        var left: [ObjectID: [ObjectID]] = [:]
         var known: [ScopedIdentity: ObjectID] = [:]
         for (parent, targets) in children {
             for target in targets {
@@ -108,18 +111,31 @@ struct ReusedObjects {
     var unlinked = ObjectSet()
     /// All candidates of each owner; empty if the entity has an identity.
     var candidates: [ObjectID: [ObjectID]] = [:]
-    /// The targets of each owner; empty if the entity has an identity.
-    var linked: [ObjectID: [ObjectID]] = [:]
+    /// The owners whose targets were read; empty if the entity has an identity.
+    fileprivate var owners = ObjectSet()
+    /// The targets of those owners that have some.
+    fileprivate var linked: [ObjectID: [ObjectID]] = [:]
     /// How often the relationship had been linked when the targets were read.
     var linkCount = 0
 
+    /// The targets of an owner; nil if they were not read.
+    func linked(of owner: ObjectID) -> [ObjectID]? {
+        owners.contains(owner) ? linked[owner] ?? [] : nil
+    }
+
     /// Matches the elements without any identity with candidates, in order.
     fileprivate mutating func match(
-        _ ordinals: [Int], _ owners: (Int) -> ObjectID?, _ candidates: [ObjectID: ArraySlice<ObjectID>]
+        _ ordinals: [Int], _ owners: (Int) -> ObjectID?, _ candidates: [ObjectID: [ObjectID]]
     ) {
-        var left = candidates
+        var takenCounts: [ObjectID: Int] = [:]
+        takenCounts.reserveCapacity(candidates.count)
+        objects.reserveCapacity(min(ordinals.count, candidates.count))
         for ordinal in ordinals.sorted() {
-            if let owner = owners(ordinal) { objects[ordinal] = left[owner]?.popFirst() }
+            guard let owner = owners(ordinal), let candidates = candidates[owner] else { continue }
+            let index = takenCounts[owner, default: 0]
+            guard index < candidates.count else { continue }
+            takenCounts[owner] = index + 1
+            objects[ordinal] = candidates[index]
         }
     }
 }

@@ -270,11 +270,13 @@ package struct SQLQueries: Sendable {
 
     /// Any number of row numbers as a JSON array, for a single parameter.
     package static func list(_ rows: some Sequence<Int64>) -> String {
-        var text = "["
+        var text = [UInt8(ascii: "[")]
+        text.reserveCapacity(rows.underestimatedCount * 8 + 2)
         for row in rows {
-            if text.utf8.count > 1 { text += "," }
-            text += String(row)
+            if text.count > 1 { text.append(UInt8(ascii: ",")) }
+            text += String(row).utf8
         }
-        return text + "]"
+        text.append(UInt8(ascii: "]"))
+        return String(decoding: text, as: UTF8.self)
     }
 }

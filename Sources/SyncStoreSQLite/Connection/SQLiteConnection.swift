@@ -121,6 +121,12 @@ final class SQLiteConnection {
         Int(sqlite3_changes64(handle))
     }
 
+    /// The number of rows that all statements have changed, those of triggers and foreign keys
+    /// included.
+    var totalChangeCount: Int {
+        Int(sqlite3_total_changes(handle))
+    }
+
     /// Whether a transaction is open.
     var isInTransaction: Bool {
         sqlite3_get_autocommit(handle) == 0

@@ -137,15 +137,7 @@ final class SQLiteStatement {
     func values() -> [String: AttributeValue] {
         var values: [String: AttributeValue] = [:]
         for column in 0..<columnCount {
-            let index = Int32(truncatingIfNeeded: column)
-            values[name(of: column)] =
-                switch sqlite3_column_type(handle, index) {
-                case SQLITE_INTEGER: .int(integer(at: column))
-                case SQLITE_FLOAT: .double(real(at: column))
-                case SQLITE_TEXT: .string(self.text(at: column))
-                case SQLITE_BLOB: .binary(Data(bytes(at: column)))
-                default: .null
-                }
+            values[name(of: column)] = value(at: column).stored
         }
         return values
     }
@@ -204,10 +196,6 @@ final class SQLiteStatement {
         sqlite3_column_int64(handle, Int32(truncatingIfNeeded: column))
     }
 
-    func real(at column: Int) -> Double {
-        sqlite3_column_double(handle, Int32(truncatingIfNeeded: column))
-    }
-
     /// The text in UTF-8, independent of the database's encoding.
     func text(at column: Int) -> String {
         let place = Int32(truncatingIfNeeded: column)
@@ -216,148 +204,16 @@ final class SQLiteStatement {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The bytes of a text or blob, valid until the statement advances.
+    /// A column as SQLite stores it, valid until the statement advances.
     @inline(__always)
-    func bytes(at column: Int) -> UnsafeBufferPointer<UInt8> {
-        let place = Int32(truncatingIfNeeded: column)
-        guard let start = sqlite3_column_blob(handle, place) else { return UnsafeBufferPointer(start: nil, count: 0) }
-        return UnsafeBufferPointer(
-            start: start.assumingMemoryBound(to: UInt8.self), count: Int(sqlite3_column_bytes(handle, place)))
+    func value(at column: Int) -> SQLiteValue {
+        SQLiteValue(sqlite3_column_value(handle, Int32(truncatingIfNeeded: column)), dates: dates)
     }
 
     /// The value of an attribute's column; null for a value that does not fit the type. Other
     /// programs may have written it.
     func value(at column: Int, as type: AttributeType) -> AttributeValue {
-        let stored = sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
-        switch (type, stored) {
-        case (_, SQLITE_NULL): return .null
-        case (.bool, _): return flag(at: column, stored: stored).map { .bool($0) } ?? .null
-        case (.int16, _), (.int32, _), (.int64, _):
-            return wholeNumber(at: column, stored: stored).map { .int($0) } ?? .null
-        case (.double, _), (.float, _): return .double(real(at: column))
-        case (.decimal, _): return Decimal(exactly: bytes(at: column)).map { .decimal($0) } ?? .null
-        case (.string, _): return .string(text(at: column))
-        case (.uri, _): return .uri(text(at: column))
-        case (.uuid, _): return UUID(uuidString: text(at: column)).map { .uuid($0) } ?? .null
-        case (.json, _): return CanonicalJSON(utf8: bytes(at: column))?.value ?? .null
-        case (.binary, _), (.transformable, _): return .binary(Data(bytes(at: column)))
-        case (.date, _): return moment(at: column, stored: stored).map { .date($0) } ?? .null
-        }
-    }
-
-    /// Sets a cell of a batch's open row to the value of the column with the same index. A value
-    /// that does not fit the type becomes null.
-    @inline(__always)
-    func append(_ column: Int, as type: AttributeType, to batch: inout RecordBatch) {
-        let place = Int32(truncatingIfNeeded: column)
-        let stored = sqlite3_column_type(handle, place)
-        guard stored != SQLITE_NULL else { return batch.setNull(at: column) }
-        switch type {
-        case .bool:
-            if let flag = flag(at: column, stored: stored) {
-                batch.setBool(flag, at: column)
-            } else {
-                batch.setNull(at: column)
-            }
-        case .int16, .int32, .int64:
-            if let number = wholeNumber(at: column, stored: stored) {
-                batch.setInt(number, at: column)
-            } else {
-                batch.setNull(at: column)
-            }
-        case .double, .float: batch.setDouble(sqlite3_column_double(handle, place), at: column)
-        case .string: batch.setString(bytes(at: column), at: column)
-        case .uri: batch.setURI(bytes(at: column), at: column)
-        case .binary, .transformable: batch.setBinary(bytes(at: column), at: column)
-        case .decimal:
-            // Only some numbers of 39 digits fit in 128 bits.
-            guard !batch.setDecimal(bytes(at: column), at: column) else { return }
-            batch.setValue(value(at: column, as: type), at: column)
-        case .uuid, .json: batch.setValue(value(at: column, as: type), at: column)
-        case .date:
-            if let moment = moment(at: column, stored: stored) {
-                batch.setDate(moment, at: column)
-            } else {
-                batch.setNull(at: column)
-            }
-        }
-    }
-
-    @inline(__always)
-    private func wholeNumber(at column: Int, stored: Int32) -> Int64? {
-        switch stored {
-        case SQLITE_INTEGER: integer(at: column)
-        case SQLITE_FLOAT: Int64(exactly: real(at: column))
-        default: nil
-        }
-    }
-
-    /// A Boolean; nil for other numbers, because conditions find only 0 and 1.
-    @inline(__always)
-    private func flag(at column: Int, stored: Int32) -> Bool? {
-        switch wholeNumber(at: column, stored: stored) {
-        case 0: false
-        case 1: true
-        default: nil
-        }
-    }
-
-    private func moment(at column: Int, stored: Int32) -> Timestamp? {
-        switch stored {
-        case SQLITE_TEXT:
-            if let found = DateText.microseconds(bytes(at: column)) { return Timestamp(microseconds: found) }
-            // In a `TEXT` column, the integer of a date before the year 0 becomes a text.
-            let number = integer(at: column)
-            return number < DateText.range.lowerBound ? Timestamp(microseconds: number) : nil
-        case SQLITE_FLOAT:
-            return (dates ?? .since1970).moment(real(at: column))
-        case SQLITE_INTEGER:
-            return dates.map { $0.moment(integer(at: column)) } ?? Timestamp(microseconds: integer(at: column))
-        default:
-            let bytes = bytes(at: column)
-            guard bytes.count == 8 else { return nil }
-            return Timestamp(microseconds: bytes.reduce(0) { $0 << 8 | Int64($1) })
-        }
-    }
-
-    /// Whether a cell equals a column of the current row, so that writing it would change nothing.
-    @inline(__always)
-    func holds(_ reader: RecordBatch.Reader, row: Int, slot: Int, at column: Int) -> Bool {
-        let place = Int32(truncatingIfNeeded: column)
-        let stored = sqlite3_column_type(handle, place)
-        let kind = reader.kind(row: row, slot: slot)
-        if kind == .null { return stored == SQLITE_NULL }
-        if kind == .double, reader.double(row: row, slot: slot).isNaN { return stored == SQLITE_NULL }
-        if stored == SQLITE_NULL { return false }
-        switch kind {
-        case .absent, .null: return true
-        case .bool: return flag(at: column, stored: stored) == reader.bool(row: row, slot: slot)
-        case .int: return wholeNumber(at: column, stored: stored) == reader.int(row: row, slot: slot)
-        case .double: return sqlite3_column_double(handle, place) == reader.double(row: row, slot: slot)
-        case .string, .uri, .decimal, .binary:
-            return Self.areSame(bytes(at: column), reader.bytes(row: row, slot: slot))
-        case .json:
-            let stored = bytes(at: column)
-            let bytes = reader.bytes(row: row, slot: slot)
-            // Other programs may have written the same value in another form.
-            return CanonicalJSON.compare(stored, bytes) == 0
-        case .uuid:
-            return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: UUIDText.byteCount) { room in
-                guard let start = room.baseAddress else { return false }
-                UUIDText.write(reader.bytes(row: row, slot: slot), to: start)
-                return Self.areSame(bytes(at: column), UnsafeBufferPointer(room))
-            }
-        case .date:
-            let moment = reader.date(row: row, slot: slot)
-            if let dates { return sqlite3_column_double(handle, place) == dates.seconds(moment) }
-            return self.moment(at: column, stored: stored) == moment
-        }
-    }
-
-    private static func areSame(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard one.count == other.count else { return false }
-        guard let start = one.baseAddress, let otherStart = other.baseAddress else { return true }
-        return memcmp(start, otherStart, one.count) == 0
+        value(at: column).attributeValue(type)
     }
 }
 

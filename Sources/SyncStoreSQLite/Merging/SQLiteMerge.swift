@@ -68,25 +68,28 @@ struct SQLiteMerge {
     func find(_ records: RecordBatch, connection: SQLiteConnection) throws -> [ObjectID?] {
         let request = MergeRequest(records, policy: MergeRequest.Policy(inserts: false, updates: false))
         var waiting: SQLWaitingValues?
-        return try run(request, [], &waiting, connection: connection).objects
+        var knownLinks = SQLiteKnownLinks()
+        return try run(request, [], &waiting, &knownLinks, connection: connection).objects
     }
 
     /// Merges the records of a request.
     ///
-    /// - Parameter waiting: Receives the values that unique indexes refuse. Nil to refuse such
-    ///   rows.
+    /// - Parameters:
+    ///   - waiting: Receives the values that unique indexes refuse. Nil to refuse such rows.
+    ///   - knownLinks: Receives the links of the found objects.
     func run(
         _ request: MergeRequest, _ links: [MergeRequest.InitialLinks], _ waiting: inout SQLWaitingValues?,
-        connection: SQLiteConnection
+        _ knownLinks: inout SQLiteKnownLinks, connection: SQLiteConnection
     ) throws -> MergeRequest.Result {
         let table = try connection.batchTable(columnCount: layout.attributes.count)
         return try request.records.withReader { reader in
             try defaults.withReader { defaults in
                 var run = SQLiteMergeRun(
-                    self, reader, defaults: defaults, request, links: links, waiting: waiting, connection: connection,
-                    table: table)
+                    self, reader, defaults: defaults, request, links: links, waiting: waiting, knownLinks,
+                    connection: connection, table: table)
+                knownLinks = SQLiteKnownLinks()
                 try run.run()
-                waiting = run.waiting
+                (waiting, knownLinks) = (run.waiting, run.knownLinks)
                 return run.result
             }
         }

@@ -12,6 +12,9 @@ struct SQLiteMergeRun {
     private let links: [MergeRequest.InitialLinks]
     /// For each of the links, whether each row's object has the row's link.
     private var isLinked: [[Bool]]
+    private(set) var knownLinks: SQLiteKnownLinks
+    /// The relationships whose links are read with the cells.
+    private var readLinks: [EntityLayout.Relationship] = []
     private let policy: MergeRequest.Policy
     let connection: SQLiteConnection
     let table: SQLiteBatchTable
@@ -41,8 +44,8 @@ struct SQLiteMergeRun {
 
     init(
         _ merge: SQLiteMerge, _ reader: RecordBatch.Reader, defaults: RecordBatch.Reader, _ request: MergeRequest,
-        links: [MergeRequest.InitialLinks], waiting: SQLWaitingValues?, connection: SQLiteConnection,
-        table: SQLiteBatchTable
+        links: [MergeRequest.InitialLinks], waiting: SQLWaitingValues?, _ knownLinks: SQLiteKnownLinks,
+        connection: SQLiteConnection, table: SQLiteBatchTable
     ) {
         self.merge = merge
         self.reader = reader
@@ -50,6 +53,7 @@ struct SQLiteMergeRun {
         matches = request.matches
         setsRefusedAside = request.setsRefusedAside
         self.waiting = waiting
+        self.knownLinks = knownLinks
         self.links = Array(
             links.prefix(SQLiteBatchColumns.targetLimit).enumerated().prefix { index, links in
                 merge.statements.column(of: links.relationship) != nil
@@ -82,6 +86,7 @@ struct SQLiteMergeRun {
     }
 
     mutating func run() throws {
+        readLinks = knownLinks.begin(merge.statements, connection)
         var given: [Int] = []
         var sought: [Int] = []
         for row in 0..<reader.count {
@@ -131,7 +136,8 @@ struct SQLiteMergeRun {
         }
         let text =
             policy.updates
-            ? merge.statements.match(byRow: false, readsCells: true, links.map(\.relationship)) : merge.find
+            ? merge.statements.match(byRow: false, readsCells: true, links.map(\.relationship) + readLinks)
+            : merge.find
         try match(text, SQLiteBatchTable.Content(reader: reader, rows: rows), &updates)
     }
 
@@ -141,7 +147,8 @@ struct SQLiteMergeRun {
             reader: reader, rows: given, objects: matches.map { $0.indices.map(givenObject) } ?? [])
         let text =
             policy.updates
-            ? merge.statements.match(byRow: true, readsCells: true, links.map(\.relationship)) : merge.findByRow
+            ? merge.statements.match(byRow: true, readsCells: true, links.map(\.relationship) + readLinks)
+            : merge.findByRow
         try match(text, content, &updates)
     }
 
@@ -187,9 +194,14 @@ struct SQLiteMergeRun {
                     statement.isNull(at: column)
                 }
         }
+        for index in readLinks.indices {
+            let column = first + reader.columnCount + links.count + index
+            let target = statement.isNull(at: column) ? nil : statement.integer(at: column)
+            knownLinks.note(object, target, at: index)
+        }
         let start = updates.isWritten.count
         for slot in 0..<reader.columnCount where reader.kind(row: place, slot: slot) != .absent {
-            guard !statement.holds(reader, row: place, slot: slot, at: first + slot),
+            guard !statement.value(at: first + slot).equals(reader, row: place, slot: slot),
                 waiting?.contains(object, slot: slot, merge.layout) != true
             else { continue }
             if merged[place]?.change == .unchanged {

@@ -41,7 +41,7 @@ final class SQLiteSelection {
             }
             batch.beginRecord()
             for (column, type) in types.enumerated() {
-                statement.append(column, as: type, to: &batch)
+                statement.value(at: column).write(to: &batch, at: column, as: type)
             }
             batch.endRecord()
         }

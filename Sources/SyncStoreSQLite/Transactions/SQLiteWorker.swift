@@ -24,6 +24,8 @@ actor SQLiteWorker: SQLWorker {
     private var waiting = SQLWaitingValues()
     /// The links that the transaction has removed, in columns that do not accept null.
     private var keptLinks = SQLKeptLinks()
+    /// The links that the last merge read.
+    private var knownLinks = SQLiteKnownLinks()
     private let files: SQLiteFiles
     /// The last property, so that it is released after everything that has a file open in it.
     private let folder: TransientFolder?
@@ -231,6 +233,7 @@ actor SQLiteWorker: SQLWorker {
     private func endTransaction() {
         waiting = SQLWaitingValues()
         keptLinks = SQLKeptLinks()
+        knownLinks = SQLiteKnownLinks()
         cursors.removeAll()
         selections.removeAll()
     }
@@ -250,9 +253,20 @@ actor SQLiteWorker: SQLWorker {
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) throws -> [LinkBatch.Link] {
         try schema.model.check(relationship)
         return try interruptible {
-            keptLinks.visible(
-                try opened().links(relationship, of: sources, queries, isReading: true), of: relationship, schema)
+            try links(relationship, of: sources, isReading: true, try opened())
         }
+    }
+
+    /// - Parameter isReading: Whether to leave out targets of entities that the model does not have.
+    private func links(
+        _ relationship: EntityLayout.Relationship, of sources: [ObjectID], isReading: Bool,
+        _ connection: SQLiteConnection
+    ) throws -> [LinkBatch.Link] {
+        let readsEntity = isReading && schema.entityCondition(relationship.destination, alias: "k") != nil
+        let known = readsEntity ? nil : knownLinks.links(relationship, of: sources, connection)
+        return keptLinks.visible(
+            try known ?? connection.links(relationship, of: sources, queries, isReading: isReading), of: relationship,
+            schema)
     }
 
     /// The rows of a user's statement, which must only read.
@@ -300,7 +314,7 @@ actor SQLiteWorker: SQLWorker {
                     // Taken out during the merge: a second reference would copy all of it.
                     var values: SQLWaitingValues? = waiting
                     waiting = SQLWaitingValues()
-                    var result = try merge.run(request, links, &values, connection: connection)
+                    var result = try merge.run(request, links, &values, &knownLinks, connection: connection)
                     waiting = values ?? SQLWaitingValues()
                     // A removed link may still be in its column.
                     if !keptLinks.isEmpty { result.noteLinked(result.isLinked.count) }
@@ -320,8 +334,9 @@ actor SQLiteWorker: SQLWorker {
             for request in waiting.takeRequests(in: schema.model, rowCount: 1000) {
                 let layout = try schema.model.layout(of: request)
                 var none: SQLWaitingValues?
+                knownLinks = SQLiteKnownLinks()
                 let result = try connection.watchingDeletions(others, of: layout, schema, gain: { _ in 0 }) {
-                    try merge(into: layout).run(request, [], &none, connection: connection)
+                    try merge(into: layout).run(request, [], &none, &knownLinks, connection: connection)
                 }
                 refused += result.refused
             }
@@ -343,17 +358,17 @@ actor SQLiteWorker: SQLWorker {
         try schema.model.check(batch.relationship)
         return try interruptible {
             let connection = try opened()
-            func stored(of sources: [ObjectID]) throws -> [LinkBatch.Link] {
-                keptLinks.visible(
-                    try connection.links(batch.relationship, of: sources, queries, isReading: false),
-                    of: batch.relationship, schema)
-            }
+            let relationship = batch.relationship
             let origins = SQLLinkPlan.origins(of: batch, schema: schema)
-            var links = batch.hasNewSources ? [] : try stored(of: batch.sources)
+            var links =
+                batch.hasNewSources
+                ? [] : try links(relationship, of: batch.sources, isReading: false, connection)
             guard !batch.isFulfilled(by: links) else { return LinkBatch.Result() }
-            if origins.count > batch.sources.count { links = try stored(of: origins) }
+            if origins.count > batch.sources.count {
+                links = try self.links(relationship, of: origins, isReading: false, connection)
+            }
             return try connection.watchingDeletions(
-                others, of: schema.model.layouts[batch.relationship.source], schema, gain: { _ in 0 },
+                others, of: schema.model.layouts[relationship.source], schema, gain: { _ in 0 },
                 {
                     var linking = try SQLiteLinking(batch, links: links, queries: queries, connection: connection)
                     return try linking.run(keeping: &keptLinks)

@@ -15,6 +15,7 @@ enum LinkChecks {
         ("a one-to-one relationship has one object at either end", oneToOne),
         ("a relationship that is its own inverse", symmetric),
         ("links that a merge announces count from the moment they are made", announced),
+        ("links are read as they are between merges of the objects that have them", current),
         ("what does not exist, or is named twice, is passed over", unknown),
     ]
 
@@ -272,6 +273,46 @@ enum LinkChecks {
                     try expect(try await transaction.link(links).changed, [], "the second time: \(place)")
                 }
             }
+        }
+    }
+
+    private static func current(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let companies = try await transaction.put("Company", ["id": 1], ["id": 2]).ids
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2]).ids
+            /// Reads the links after a merge that finds the people, and after a change.
+            func check(
+                _ expected: [ObjectID], _ place: String, after change: () async throws -> Void = {}
+            ) async throws {
+                let merged = try await transaction.put("Person", ["id": 2], ["id": 1]).ids
+                try expect(merged, people.reversed(), "the people found: \(place)")
+                try await change()
+                try expect(try await transaction.targets("Person", people[0], "company"), expected, place)
+                try expect(try await transaction.targets("Person", people[1], "company"), [], "the other: \(place)")
+            }
+            try await check([], "without a link")
+            try await check([companies[0]], "linked") {
+                try await transaction.tie("Person", people[0], "company", [companies[0]])
+            }
+            try await check([companies[0]], "nothing changed")
+            try await check([companies[1]], "linked from the other end") {
+                try await transaction.tie("Company", companies[1], "people", [people[0]])
+            }
+            try await check([companies[1]], "values changed") {
+                _ = try await transaction.put("Person", ["id": 1, "name": "Ada"])
+            }
+            try await check([], "unlinked from the other end") {
+                try await transaction.tie("Company", companies[1], "people", [])
+            }
+            try await check([companies[1]], "linked again") {
+                try await transaction.tie("Person", people[0], "company", [companies[1]])
+            }
+            try await check([], "removed") {
+                _ = try await transaction.remove(
+                    StoreQuery("Person", objects: .only([people[0]])), reportsKeys: false)
+            }
+            let again = try await transaction.put("Person", ["id": 1], ["id": 2]).ids
+            try expect(try await transaction.targets("Person", again[0], "company"), [], "inserted again")
         }
     }
 
