@@ -1,13 +1,18 @@
-/// Looks up the slots of coding keys by the byte of the key.
+import SyncModel
+
+/// Looks up the slots of one type of coding keys by the byte of the key.
 ///
 /// A synthesized key is an enum of one byte, so looking up its slot needs no text. Keys of other
 /// sizes are looked up by name.
 final class KeyTable {
-    static let unknown: Int16 = -2
+    private static let unknown: Int16 = -2
+
+    let decoder: ObjectDecoder
     /// The slot of each byte; ``unknown`` until a key is used.
     private let slots: UnsafeMutableBufferPointer<Int16>
 
-    init() {
+    init(_ decoder: ObjectDecoder) {
+        self.decoder = decoder
         slots = .allocate(capacity: 256)
         slots.initialize(repeating: Self.unknown)
     }
@@ -16,15 +21,27 @@ final class KeyTable {
         slots.deallocate()
     }
 
-    /// The slot of a key. `find` is called when the key is used for the first time.
+    /// The slot of a key; -1 if the entity has no such property.
     @inline(__always)
-    func slot<K: CodingKey>(_ key: K, _ find: (String) -> Int) -> Int {
-        guard MemoryLayout<K>.size == 1 else { return find(key.stringValue) }
+    func slot(_ key: some CodingKey) -> Int {
+        guard MemoryLayout.size(ofValue: key) == 1 else { return decoder.slot(named: key.stringValue) }
         let byte = withUnsafeBytes(of: key) { $0[0] }
         let known = slots[Int(byte)]
         if known != Self.unknown { return Int(known) }
-        let found = find(key.stringValue)
+        let found = decoder.slot(named: key.stringValue)
         slots[Int(byte)] = Int16(truncatingIfNeeded: found)
         return found
+    }
+
+    /// The slot of a key.
+    ///
+    /// - Throws: `Record.CodingError.unknownProperty`.
+    @inline(__always)
+    func knownSlot(_ key: some CodingKey) throws -> Int {
+        let slot = slot(key)
+        guard slot >= 0 else {
+            throw Record.CodingError.unknownProperty(entity: decoder.entity, property: key.stringValue)
+        }
+        return slot
     }
 }

@@ -47,17 +47,8 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
 
     // MARK: Slots
 
-    @inline(__always)
-    func find(_ key: some CodingKey, _ table: KeyTable) -> Int {
-        table.slot(key) { indices[$0] ?? -1 }
-    }
-
-    @inline(__always)
-    func slot(_ key: some CodingKey, _ table: KeyTable) throws -> Int {
-        let slot = find(key, table)
-        guard slot >= 0 else { throw Record.CodingError.unknownProperty(entity: entity, property: key.stringValue) }
-        return slot
-    }
+    /// The slot of a property; -1 if there is none.
+    func slot(named name: String) -> Int { indices[name] ?? -1 }
 
     func isPresent(_ slot: Int) -> Bool {
         slot >= 0 && accesses[slot] != .missing
@@ -120,73 +111,75 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
 
     /// A value of any convertible type.
     func plain<T: AttributeValue.Initializable>(_ slot: Int) throws -> T {
-        guard accesses[slot] == .cell else {
-            throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
-        }
+        guard accesses[slot] == .cell else { throw wrongType(T.self, slot) }
         let value = reader.value(row: row, slot: columns[slot]) ?? .null
-        guard !value.isNull else { throw Record.CodingError.missingValue(entity: entity, property: names[slot]) }
-        guard let converted = T(value) else {
-            throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
-        }
+        guard !value.isNull else { throw missingValue(slot) }
+        guard let converted = T(value) else { throw wrongType(T.self, slot) }
         return converted
     }
 
+    /// A value of a type that a keyed container has no own function for.
+    ///
+    /// Each kind has a function of its own, which is not inlined, because the type's metadata that
+    /// any of them needs would be looked up for all.
+    @inline(__always)
     func value<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
         switch accesses[slot] {
-        case .cell:
-            // The types are equal, so the casts change nothing.
-            if type == Date.self { return unsafeBitCast(try date(slot), to: type) }
-            if type == UUID.self { return unsafeBitCast(try plain(slot) as UUID, to: type) }
-            if let convertible = type as? any AttributeValue.Initializable.Type {
-                return try converted(convertible, slot)
-            }
-            current = slot
-            do { return try T(from: self) } catch is DecodingError {
-                throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
-            }
-        case .json:
-            let bytes = reader.bytes(row: row, slot: columns[slot])
-            guard !isNull(slot) else { throw Record.CodingError.missingValue(entity: entity, property: names[slot]) }
-            do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch is DecodingError {
-                throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
-            }
-        case .toOne:
-            let values = try relatedValues(type, slot)
-            guard !isNull(slot), let value = values.values[reader.int(row: row, slot: columns[slot])] ?? values.empty
-            else {
-                if let empty = values.empty { return empty }
-                throw Record.CodingError.missingValue(entity: entity, property: names[slot])
-            }
-            return value
-        case .notIncluded:
-            guard let value = try relatedValues(type, slot).empty else {
-                throw Record.CodingError.missingValue(entity: entity, property: names[slot])
-            }
-            return value
-        case .toMany:
-            let values = try relatedValues(type, slot)
-            guard let value = values.values[reader.int(row: row, slot: 0)] ?? values.empty else {
-                throw Record.CodingError.missingValue(entity: entity, property: names[slot])
-            }
-            return value
-        case .missing:
-            throw Record.CodingError.missingValue(entity: entity, property: names[slot])
+        // The types are equal, so the cast changes nothing.
+        case .cell where type == Date.self: unsafeBitCast(try date(slot), to: type)
+        case .cell: try cellValue(type, slot)
+        case .json: try jsonValue(type, slot)
+        case .toOne, .toMany, .notIncluded: try relatedValue(type, slot)
+        case .missing: throw missingValue(slot)
         }
     }
 
-    private func converted<T, V: AttributeValue.Initializable>(_ type: V.Type, _ slot: Int) throws -> T {
-        guard let value = try plain(slot) as V as? T else {
-            throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
+    @inline(never)
+    private func cellValue<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
+        if type == UUID.self { return unsafeBitCast(try plain(slot) as UUID, to: type) }
+        if let convertible = type as? any AttributeValue.Initializable.Type {
+            return try converted(convertible, slot)
         }
+        current = slot
+        do { return try T(from: self) } catch is DecodingError { throw wrongType(type, slot) }
+    }
+
+    @inline(never)
+    private func jsonValue<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
+        guard !isNull(slot) else { throw missingValue(slot) }
+        let bytes = reader.bytes(row: row, slot: columns[slot])
+        do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch is DecodingError {
+            throw wrongType(type, slot)
+        }
+    }
+
+    /// What an object leads to, or the value for nothing.
+    @inline(never)
+    private func relatedValue<T>(_ type: T.Type, _ slot: Int) throws -> T {
+        guard types[slot] == ObjectIdentifier(type), let loaded = related[slot] else { throw wrongType(type, slot) }
+        // The values were loaded for the slot's type, which is `T`.
+        let values = unsafeDowncast(loaded, to: RelatedValues<T>.self)
+        let object: ObjectID? =
+            switch accesses[slot] {
+            case .toOne: isNull(slot) ? nil : reader.int(row: row, slot: columns[slot])
+            case .toMany: reader.int(row: row, slot: 0)
+            default: nil
+            }
+        guard let value = object.flatMap({ values.values[$0] }) ?? values.empty else { throw missingValue(slot) }
         return value
     }
 
-    private func relatedValues<T>(_ type: T.Type, _ slot: Int) throws -> RelatedValues<T> {
-        guard types[slot] == ObjectIdentifier(type), let values = related[slot] else {
-            throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(type)")
-        }
-        // The values were loaded for the slot's type, which is `T`.
-        return unsafeDowncast(values, to: RelatedValues<T>.self)
+    private func missingValue(_ slot: Int) -> Record.CodingError {
+        .missingValue(entity: entity, property: names[slot])
+    }
+
+    private func wrongType(_ type: Any.Type, _ slot: Int) -> Record.CodingError {
+        .wrongType(entity: entity, property: names[slot], type: "\(type)")
+    }
+
+    private func converted<T, V: AttributeValue.Initializable>(_ type: V.Type, _ slot: Int) throws -> T {
+        guard let value = try plain(slot) as V as? T else { throw wrongType(T.self, slot) }
+        return value
     }
 
     // MARK: Containers
@@ -204,7 +197,12 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
             // The box was created for this type of keys.
             return unsafeDowncast(container, to: KeyedBox<K>.self).container
         }
-        let made = KeyedDecodingContainer(ObjectProperties<K>(decoder: self, table: KeyTable()))
+        return makeContainer(type)
+    }
+
+    @inline(never)
+    private func makeContainer<K: CodingKey>(_ type: K.Type) -> KeyedDecodingContainer<K> {
+        let made = KeyedDecodingContainer(ObjectProperties<K>(keys: KeyTable(self)))
         container = KeyedBox(made)
         keyType = ObjectIdentifier(type)
         return made
