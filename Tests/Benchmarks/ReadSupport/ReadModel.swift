@@ -114,7 +114,7 @@ public final class ReadFile: Sendable {
 
     /// A new store of the file.
     public func open() async throws -> SQLiteStore {
-        try await SQLiteStore(exactly: try DataModel(User.self), at: .file(path))
+        try await SQLiteStore(User.self, at: .file(path))
     }
 
     private static func user(_ index: Int, _ companies: [Company]) -> User {
