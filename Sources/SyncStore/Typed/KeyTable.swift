@@ -25,7 +25,7 @@ final class KeyTable {
     @inline(__always)
     func slot(_ key: some CodingKey) -> Int {
         guard MemoryLayout.size(ofValue: key) == 1 else { return decoder.slot(named: key.stringValue) }
-        let byte = withUnsafeBytes(of: key) { $0[0] }
+        let byte = unsafeBitCast(key, to: UInt8.self)
         let known = slots[Int(byte)]
         if known != Self.unknown { return Int(known) }
         let found = decoder.slot(named: key.stringValue)

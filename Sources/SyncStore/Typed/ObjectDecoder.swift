@@ -165,8 +165,8 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
             case .toMany: reader.int(row: row, slot: 0)
             default: nil
             }
-        guard let value = object.flatMap({ values.values[$0] }) ?? values.empty else { throw missingValue(slot) }
-        return value
+        guard let index = values.index(of: object) else { throw missingValue(slot) }
+        return values[index]
     }
 
     private func missingValue(_ slot: Int) -> Record.CodingError {
