@@ -88,39 +88,37 @@ struct ObjectLoader {
     }
 
     private static func notIncluded<Value: ObjectParts.RelatedValue>(_ type: Value.Type) -> AnyObject {
-        RelatedValues<Value>([:], empty: (type as? any OptionallyIncluded.Type)?.notIncludedValue as? Value)
+        RelatedValues<Value>(empty: (type as? any OptionallyIncluded.Type)?.notIncludedValue as? Value)
     }
 
     private func toOne<Value: ObjectParts.RelatedValue>(
         _ type: Value.Type, _ objects: [ObjectID], _ includes: IncludeTree
     ) async throws -> AnyObject {
-        var values: [ObjectID: Value] = [:]
-        try await load(Value.Object.self, objects, includes) { object, value in values[object] = Value(related: [value])
-        }
-        return RelatedValues(values, empty: Value(related: []))
+        let found = try await load(Value.Object.self, objects, includes)
+        return RelatedValues(found.map { Value(related: [$0]) }, empty: Value(related: []))
     }
 
     private func toMany<Value: ObjectParts.RelatedValue>(
         _ type: Value.Type, _ relationship: EntityLayout.Relationship, _ sources: [ObjectID], _ includes: IncludeTree
     ) async throws -> AnyObject {
-        guard !sources.isEmpty else { return RelatedValues<Value>([:], empty: Value(related: [])) }
+        guard !sources.isEmpty else { return RelatedValues<Value>(empty: Value(related: [])) }
         let links = try await reader.links(relationship, of: sources)
         log?.add(links)
-        var targets: [ObjectID: Value.Object] = [:]
-        try await load(Value.Object.self, Array(Set(links.map(\.target))), includes) { targets[$0] = $1 }
-        var lists: [ObjectID: [Value.Object]] = [:]
+        let targets = try await load(Value.Object.self, ObjectSet(links.map(\.target)).objects, includes)
+        var lists = ObjectValues<[Value.Object]>(minimumCapacity: sources.count)
         for link in links {
-            if let target = targets[link.target] { lists[link.source, default: []].append(target) }
+            guard let target = targets.index(of: link.target) else { continue }
+            lists[lists.index(of: link.source, [])].append(targets[target])
         }
-        return RelatedValues(lists.compactMapValues { Value(related: $0) }, empty: Value(related: []))
+        return RelatedValues(lists.map { Value(related: $0) }, empty: Value(related: []))
     }
 
     /// Loads objects by number.
     private func load<Object: SyncObject>(
-        _ type: Object.Type, _ objects: [ObjectID], _ includes: IncludeTree, _ body: (ObjectID, Object) -> Void
-    ) async throws {
+        _ type: Object.Type, _ objects: [ObjectID], _ includes: IncludeTree
+    ) async throws -> ObjectValues<Object> {
         let plan = try ObjectPlan<Object>(reader.model, including: includes)
-        guard !objects.isEmpty else { return }
+        guard !objects.isEmpty else { return ObjectValues() }
         let query = StoreQuery(plan.layout.name, objects: .only(objects))
         var batches: [RecordBatch] = []
         try await reader.select(
@@ -130,7 +128,9 @@ struct ObjectLoader {
             batches.append(batch)
         }
         let content = ObjectContent(plan, related: try await related(plan, batches))
-        try await decode(batches, content, of: plan.layout, body)
+        var found = ObjectValues<Object>(minimumCapacity: objects.count)
+        try await decode(batches, content, of: plan.layout) { _ = found.index(of: $0, $1) }
+        return found
     }
 
     /// The distinct object numbers in a column.

@@ -1,11 +1,54 @@
 import SyncModel
 
+/// Values by the number of an object.
+struct ObjectValues<Value> {
+    private(set) var indices: [ObjectID: Int]
+    private(set) var values: [Value] = []
+    /// The latest object, because the values of one often come together.
+    private var latest: (object: ObjectID, index: Int)?
+
+    init(minimumCapacity: Int = 0) {
+        indices = [ObjectID: Int](minimumCapacity: minimumCapacity)
+        values.reserveCapacity(minimumCapacity)
+    }
+
+    /// The index of the value of an object; nil if it has none.
+    @inline(__always)
+    func index(of object: ObjectID) -> Int? { indices[object] }
+
+    subscript(index: Int) -> Value {
+        @inline(__always) get { values[index] }
+        @inline(__always) _modify { yield &values[index] }
+    }
+
+    /// The index of the value of an object, which gets a new one if it has none.
+    mutating func index(of object: ObjectID, _ new: @autoclosure () -> Value) -> Int {
+        if let latest, latest.object == object { return latest.index }
+        let index = indices[object] ?? values.count
+        latest = (object, index)
+        if index == values.count {
+            indices[object] = index
+            values.append(new())
+        }
+        return index
+    }
+
+    /// The values with another content, by the same objects.
+    func map<Other>(_ transform: (Value) -> Other?) -> ObjectValues<Other> {
+        var others = ObjectValues<Other>(minimumCapacity: values.count)
+        for (object, index) in indices {
+            if let other = transform(values[index]) { _ = others.index(of: object, other) }
+        }
+        return others
+    }
+}
+
 /// The values of a property with related objects.
 ///
-/// Immutable, and used only by the task that reads the objects. Values are found without optional
-/// ones of an unknown type, whose metadata would be looked up for each object.
+/// Immutable, and used only by the task that reads the objects. A value is found by its index: an
+/// optional value would need the metadata of its type, which is looked up each time.
 final class RelatedValues<Value> {
-    /// The indices of values by the number of the related object for to-one, and of the object
+    /// The indices of the values by the number of the related object for to-one, and of the object
     /// itself for to-many.
     private let indices: [ObjectID: Int]
     private let values: [Value]
@@ -13,16 +56,10 @@ final class RelatedValues<Value> {
     /// empty.
     private let emptyIndex: Int?
 
-    init(_ found: [ObjectID: Value], empty: Value?) {
-        var (indices, values) = ([ObjectID: Int](minimumCapacity: found.count), [Value]())
-        values.reserveCapacity(found.count + 1)
-        for (object, value) in found {
-            indices[object] = values.count
-            values.append(value)
-        }
-        emptyIndex = empty == nil ? nil : values.count
-        if let empty { values.append(empty) }
-        (self.indices, self.values) = (indices, values)
+    init(_ found: ObjectValues<Value> = ObjectValues(), empty: Value?) {
+        indices = found.indices
+        values = found.values + (empty.map { [$0] } ?? [])
+        emptyIndex = empty == nil ? nil : found.values.count
     }
 
     /// The index of the value for an object; nil if there is none.
