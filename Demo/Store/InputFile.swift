@@ -129,15 +129,24 @@ struct InputChunks: AsyncSequence, Sendable {
             willRead(byteCount)
             let handle = try self.handle ?? file.open()
             self.handle = handle
-            let data: Data?
-            do {
-                data = try handle.read(upToCount: Self.chunkByteCount)
-            } catch {
-                throw InputFileError(name: file.name, reason: FailureText.reason(error))
+            let chunk = try read(handle)
+            byteCount += chunk.count
+            return chunk.isEmpty ? nil : chunk
+        }
+
+        /// Reads what is there, at once: on Linux, `FileHandle` reads 4 KiB at a time.
+        private func read(_ handle: FileHandle) throws(InputFileError) -> [UInt8] {
+            var code: Int32 = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunkByteCount) { buffer, byteCount in
+                var found: Int
+                repeat {
+                    found = Foundation.read(handle.fileDescriptor, buffer.baseAddress, buffer.count)
+                } while found < 0 && errno == EINTR
+                if found < 0 { code = errno }
+                byteCount = Swift.max(found, 0)
             }
-            guard let data, !data.isEmpty else { return nil }
-            byteCount += data.count
-            return Array(data)
+            guard code == 0 else { throw InputFileError(name: file.name, reason: String(cString: strerror(code))) }
+            return bytes
         }
     }
 }
