@@ -95,7 +95,7 @@ struct ObjectLoader {
         _ type: Value.Type, _ objects: [ObjectID], _ includes: IncludeTree
     ) async throws -> AnyObject {
         let found = try await load(Value.Object.self, objects, includes)
-        return RelatedValues(found.map { Value(related: [$0]) }, empty: Value(related: []))
+        return RelatedValues(found.compactMap { Value(related: [$0]) }, empty: Value(related: []))
     }
 
     private func toMany<Value: ObjectParts.RelatedValue>(
@@ -108,9 +108,9 @@ struct ObjectLoader {
         var lists = ObjectValues<[Value.Object]>(minimumCapacity: sources.count)
         for link in links {
             guard let target = targets.index(of: link.target) else { continue }
-            lists[lists.index(of: link.source, [])].append(targets[target])
+            lists[lists.index(of: link.source, adding: [])].append(targets[target])
         }
-        return RelatedValues(lists.map { Value(related: $0) }, empty: Value(related: []))
+        return RelatedValues(lists.compactMap { Value(related: $0) }, empty: Value(related: []))
     }
 
     /// Loads objects by number.
@@ -129,7 +129,7 @@ struct ObjectLoader {
         }
         let content = ObjectContent(plan, related: try await related(plan, batches))
         var found = ObjectValues<Object>(minimumCapacity: objects.count)
-        try await decode(batches, content, of: plan.layout) { _ = found.index(of: $0, $1) }
+        try await decode(batches, content, of: plan.layout) { found.index(of: $0, adding: $1) }
         return found
     }
 

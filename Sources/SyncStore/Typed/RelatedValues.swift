@@ -21,23 +21,24 @@ struct ObjectValues<Value> {
         @inline(__always) _modify { yield &values[index] }
     }
 
-    /// The index of the value of an object, which gets a new one if it has none.
-    mutating func index(of object: ObjectID, _ new: @autoclosure () -> Value) -> Int {
+    /// The index of the value of an object. An object without a value gets the given one.
+    @discardableResult
+    mutating func index(of object: ObjectID, adding value: @autoclosure () -> Value) -> Int {
         if let latest, latest.object == object { return latest.index }
         let index = indices[object] ?? values.count
         latest = (object, index)
         if index == values.count {
             indices[object] = index
-            values.append(new())
+            values.append(value())
         }
         return index
     }
 
-    /// The values with another content, by the same objects.
-    func map<Other>(_ transform: (Value) -> Other?) -> ObjectValues<Other> {
+    /// The values that a function makes of these, by the same objects; none where it returns nil.
+    func compactMap<Other>(_ transform: (Value) -> Other?) -> ObjectValues<Other> {
         var others = ObjectValues<Other>(minimumCapacity: values.count)
         for (object, index) in indices {
-            if let other = transform(values[index]) { _ = others.index(of: object, other) }
+            if let other = transform(values[index]) { others.index(of: object, adding: other) }
         }
         return others
     }
