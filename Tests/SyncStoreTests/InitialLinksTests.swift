@@ -10,6 +10,13 @@ import Testing
         try await StoreConformance.check { PlainStore(MemoryStore(exactly: $0)) }
     }
 
+    @Test func aResultKnowsOnlyTheLinksThatItStates() {
+        var result = MergeRequest.Result([MergeRequest.Result.Row(7, .unchanged)])
+        #expect(!result.isLinked(row: 0, by: 0))
+        result.isLinked = [[true]]
+        #expect(result.isLinked(row: 0, by: 0) && !result.isLinked(row: 0, by: 1))
+    }
+
     /// Only a to-one relationship whose inverse is to-many.
     @Test func onlySomeRelationshipsCanBeLinkedAtInsertion() throws {
         let model = try DataModel {

@@ -255,6 +255,7 @@ import Testing
         var id: Int
         var name: String
         var isNamed: Bool
+        var motto: String?
 
         enum CodingKeys: String, CodingKey { case id, name, motto }
 
@@ -263,6 +264,7 @@ import Testing
             id = try container.decode(Int.self, forKey: .id)
             isNamed = container.contains(.name) && !container.contains(.motto)
             name = try container.decode(String.self, forKey: .name)
+            if id == 1 { motto = try container.decodeIfPresent(String.self, forKey: .motto) }
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -289,7 +291,26 @@ import Testing
     }
 
     @Test func aDecoderKnowsWhichPropertiesThereAre() async throws {
-        #expect(try await titled(.string, "a").map(\.isNamed) == [true])
+        let found = try await titled(.string, "a")
+        #expect(found.map(\.isNamed) == [true])
+        #expect(found.map(\.motto) == [nil])
+    }
+
+    private struct Noted: SyncObject, Equatable {
+        var note: String?
+        var id: Int
+
+        static let declaration = SyncDeclaration<Noted>(.identity(\.id))
+    }
+
+    @Test(arguments: StoreKind.all)
+    func theFirstPropertyMayBeOptional(kind: StoreKind) async throws {
+        try await kind.use { makeStore in
+            let store = try await makeStore(try DataModel(Noted.self))
+            let objects = [Noted(note: "a", id: 1), Noted(note: nil, id: 2)]
+            try await store.insert(objects)
+            #expect(try await store.all(Noted.self) == objects)
+        }
     }
 
     @Test func aTextIsNotReadFromANumber() async throws {
