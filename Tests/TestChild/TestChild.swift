@@ -22,6 +22,7 @@ struct TestChild {
     }
 
     static func main() async {
+        endWithTest()
         let arguments = CommandLine.arguments.dropFirst()
         do {
             guard let name = arguments.first, let role = roles[name] else { throw UsageError() }
@@ -30,6 +31,17 @@ struct TestChild {
             try? FileHandle.standardError.write(contentsOf: Data("TestChild: \(error)\n".utf8))
             exit(1)
         }
+    }
+
+    /// Ends this process when the test process has ended, however that was: its output may be
+    /// inherited, and whoever reads it waits for all that can write it.
+    private static func endWithTest() {
+        let parent = getppid()
+        let watch = Thread {
+            while getppid() == parent { Thread.sleep(forTimeInterval: 1) }
+            _exit(1)
+        }
+        watch.start()
     }
 
     /// Says something to the test; ends where there is none any more.
