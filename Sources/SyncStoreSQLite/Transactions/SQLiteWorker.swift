@@ -257,7 +257,9 @@ actor SQLiteWorker: SQLWorker {
         }
     }
 
-    /// - Parameter isReading: Whether to leave out targets of entities that the model does not have.
+    /// The links of a relationship: those that the last merge read, or stored ones.
+    ///
+    /// - Parameter isReading: Whether to leave out targets of entities that the model lacks.
     private func links(
         _ relationship: EntityLayout.Relationship, of sources: [ObjectID], isReading: Bool,
         _ connection: SQLiteConnection
