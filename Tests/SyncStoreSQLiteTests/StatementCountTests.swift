@@ -46,6 +46,37 @@ import Testing
         }
     }
 
+    /// A further batch of a payload without changes takes three statements: one that looks whether
+    /// any city may be stored, one that finds and compares the cities, and one that compares their
+    /// names. The links from cities to names are read with the cities.
+    @Test func toOneLinksOfUnchangedObjectsTakeNoStatement() async throws {
+        let model = try DataModel {
+            SyncEntity("City", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("names", toOne: "Names", inverse: "city")
+            }
+            SyncEntity("Names") {
+                SyncAttribute("fr", .string)
+                SyncRelationship("city", toOne: "City", inverse: "names")
+            }
+        }
+        func count(cityCount: Int) async throws -> Int {
+            let cities = (1...cityCount).map { #"{"id":\#($0),"names":{"fr":"\#($0)"}}"# }
+            let payload = Array("[\(cities.joined(separator: ","))]".utf8)
+            let folder = try TemporaryDirectory()
+            let path = folder.url.resolvingSymlinksInPath().appending(path: "store.sqlite").path
+            let counter = StatementCounter(path: path)
+            let mapper = try RecordMapper(model)
+            let store = try JSONStore(try await SQLiteStore(exactly: mapper.model, at: .file(path)), mapper: mapper)
+            _ = try await store.sync(.bytes(payload), into: "City")
+            let before = counter.count
+            #expect(try await store.sync(.bytes(payload), into: "City").isUnchanged)
+            return counter.count - before
+        }
+        let two = try await count(cityCount: 6_000)
+        #expect(try await count(cityCount: 9_000) == two + 3)
+    }
+
     /// How many statements each of two syncs runs: into an empty store, and one that changes all.
     private func statementCounts(parentCount: Int) async throws -> [Int] {
         let folder = try TemporaryDirectory()
