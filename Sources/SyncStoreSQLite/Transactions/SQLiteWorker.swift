@@ -336,7 +336,6 @@ actor SQLiteWorker: SQLWorker {
             for request in waiting.takeRequests(in: schema.model, rowCount: 1000) {
                 let layout = try schema.model.layout(of: request)
                 var none: SQLWaitingValues?
-                knownLinks = SQLiteKnownLinks()
                 let result = try connection.watchingDeletions(others, of: layout, schema, gain: { _ in 0 }) {
                     try merge(into: layout).run(request, [], &none, &knownLinks, connection: connection)
                 }
