@@ -128,8 +128,8 @@ struct PostgresMergeStatements {
         var selections = ["SELECT place, \(code(task)) AS code FROM found"]
         if task.inserts {
             parts.append(
-                "fresh AS MATERIALIZED (SELECT b.*, \(nextRow) AS new FROM "
-                    + "(SELECT * FROM found WHERE row IS NULL ORDER BY place) b")
+                "fresh AS MATERIALIZED (SELECT b.*, \(nextRow) AS new FROM (SELECT b.* FROM \(foundRows) "
+                    + "WHERE f.row IS NULL ORDER BY f.place) b")
             parts.append("inserted AS (\(insertion(task))")
             selections[0] += " WHERE row IS NOT NULL"
             let code = PostgresMerge.Code.term(
@@ -164,10 +164,14 @@ struct PostgresMergeStatements {
 
     // MARK: Finding
 
-    /// Selects the rows of the batch, their objects, and whether the values differ.
+    /// Selects the places of the batch's rows, their objects, and whether the values differ.
     private func found(_ task: Task, _ slots: [Int]) -> String {
+        // A row is read again by its place in the table if it is written, which few are.
+        let row = "b.ctid AS at, b.\(PostgresBatch.place)"
+        let condition =
+            task.places.map { " WHERE b.\(PostgresBatch.place) BETWEEN \($0.lowerBound) AND \($0.upperBound)" } ?? ""
         guard task.isByObject || layout.hasIdentity else {
-            return "SELECT b.*, NULL::bigint AS row, FALSE AS differs FROM \(rows(task))"
+            return "SELECT \(row), NULL::bigint AS row, FALSE AS differs FROM \(batch.name) b\(condition)"
         }
         let differs =
             task.updates && !slots.isEmpty
@@ -207,9 +211,9 @@ struct PostgresMergeStatements {
         }
         let link =
             linkedColumn(task).map { ", t.\($0) IS NOT DISTINCT FROM b.\(PostgresBatch.target) AS is_linked" } ?? ""
-        return "SELECT b.*, o.* FROM \(rows(task)) LEFT JOIN LATERAL "
+        return "SELECT \(row), o.* FROM \(batch.name) b LEFT JOIN LATERAL "
             + "(SELECT t.\(schema.rowColumn) AS row, \(differs) AS differs\(link) FROM \(table) t "
-            + "WHERE \(conditions.joined(separator: " AND "))\(order) LIMIT 1) o ON TRUE"
+            + "WHERE \(conditions.joined(separator: " AND "))\(order) LIMIT 1) o ON TRUE\(condition)"
     }
 
     /// The column of the link that is compared with the targets of the rows; nil for none.
@@ -218,12 +222,8 @@ struct PostgresMergeStatements {
         return SQLText.name(link.column)
     }
 
-    /// The rows of the batch to merge, as `b`.
-    private func rows(_ task: Task) -> String {
-        guard let places = task.places else { return "\(batch.name) b" }
-        let condition = "\(PostgresBatch.place) BETWEEN \(places.lowerBound) AND \(places.upperBound)"
-        return "(SELECT * FROM \(batch.name) WHERE \(condition)) b"
-    }
+    /// The found rows as `f`, each with its row of the batch as `b`.
+    private var foundRows: String { "found f JOIN \(batch.name) b ON b.ctid = f.at" }
 
     // MARK: Writing
 
@@ -272,15 +272,15 @@ struct PostgresMergeStatements {
         let assignments = slots.map { slot in
             var cell = written(slot)
             if let content = task.emptied[slot] {
-                cell = "CASE WHEN \(isOther(slot)) THEN \(empty(content, slot, object: "b.row")) ELSE \(cell) END"
+                cell = "CASE WHEN \(isOther(slot)) THEN \(empty(content, slot, object: "f.row")) ELSE \(cell) END"
             }
             let value =
                 task.presence[slot] == .sometimes
                 ? "CASE WHEN \(PostgresBatch.isPresent(slot)) THEN \(cell) ELSE t.\(column(slot)) END" : cell
             return "\(column(slot)) = \(value)"
         }
-        return "UPDATE \(table) t SET \(assignments.joined(separator: ", ")) FROM found b "
-            + "WHERE b.differs AND t.\(schema.rowColumn) = b.row RETURNING 1"
+        return "UPDATE \(table) t SET \(assignments.joined(separator: ", ")) FROM \(foundRows) "
+            + "WHERE f.differs AND t.\(schema.rowColumn) = f.row RETURNING 1"
     }
 }
 #endif

@@ -64,26 +64,25 @@ struct PostgresCases {
         try await floor.synchronize(rows)
         // What a first reading and a checkpoint write is not part of it.
         try await settle()
-        var written: [String: Int] = [:]
+        var used = ServerUse(url)
         let measured = try await measure(
             runs: runs,
             [
                 BenchmarkCase(name("again-floor"), n: count) {
-                    let start = try await position()
-                    try await floor.synchronize(rows)
-                    written[name("again-floor")] = try await position() - start
-                    return count
+                    try await used.measure(name("again-floor")) {
+                        try await floor.synchronize(rows)
+                        return count
+                    }
                 },
                 BenchmarkCase(name("again-postgres"), n: count) {
-                    let start = try await position()
-                    let result = try await StoreUnderTest.sync(payload, into: store) {
-                        $0.unchanged == count && $0.isUnchanged
+                    try await used.measure(name("again-postgres")) {
+                        try await StoreUnderTest.sync(payload, into: store) {
+                            $0.unchanged == count && $0.isUnchanged
+                        }
                     }
-                    written[name("again-postgres")] = try await position() - start
-                    return result
                 },
             ])
-        add(measured, to: &report) { name in written[name].map { [("WAL bytes", .integer($0))] } ?? [] }
+        add(measured, to: &report, extra: used.fields)
     }
 
     /// One user in a hundred changed, one gone, one new; and back again in the next run.
@@ -97,6 +96,7 @@ struct PostgresCases {
         try await floor.synchronize(rows[0])
         try await settle()
         let part = count / 100
+        var used = ServerUse(url)
         var floorTurn = 0
         var storeTurn = 0
         let measured = try await measure(
@@ -104,17 +104,21 @@ struct PostgresCases {
             [
                 BenchmarkCase(name("changed-floor"), n: count) {
                     floorTurn = 1 - floorTurn
-                    try await floor.synchronize(rows[floorTurn])
-                    return count
+                    return try await used.measure(name("changed-floor")) {
+                        try await floor.synchronize(rows[floorTurn])
+                        return count
+                    }
                 },
                 BenchmarkCase(name("changed-postgres"), n: count) {
                     storeTurn = 1 - storeTurn
-                    return try await StoreUnderTest.sync(payloads[storeTurn], into: store) {
-                        $0.inserted == part && $0.updated == part && $0.deleted == part
+                    return try await used.measure(name("changed-postgres")) {
+                        try await StoreUnderTest.sync(payloads[storeTurn], into: store) {
+                            $0.inserted == part && $0.updated == part && $0.deleted == part
+                        }
                     }
                 },
             ])
-        add(measured, to: &report)
+        add(measured, to: &report, extra: used.fields)
     }
 
     // MARK: Memory
@@ -179,12 +183,6 @@ struct PostgresCases {
     private func settle() async throws {
         try await PostgresSession.run(url, "VACUUM ANALYZE")
         try await PostgresSession.run(url, "CHECKPOINT")
-    }
-
-    /// How far the server's log has been written, in bytes.
-    private func position() async throws -> Int {
-        let found = try await PostgresSession.run(url, "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint")
-        return found.first?.first?.flatMap { Int($0) } ?? 0
     }
 
     private func add(
