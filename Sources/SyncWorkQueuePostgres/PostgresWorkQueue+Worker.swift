@@ -9,10 +9,21 @@ extension PostgresWorkQueue {
     public final class Worker<Processor: SyncProcessor>: Sendable where Processor.Item: Codable {
         private struct State {
             var link: WorkQueueLink?
+            /// The running downloads.
+            var tasks: [WorkClaim: Task<Void, Never>] = [:]
+            /// The item that is downloaded alone, because workers may have died of it; nil if there
+            /// is none.
+            var suspect: WorkClaim?
+            /// The claimed items that wait for one of the others to end, in order.
+            var waiting: [ClaimedWork] = []
+            /// When an item was last begun or claimed.
+            var lastStep = ContinuousClock.now
             /// The ended items that the server does not know of yet.
             var finished: [WorkClaim: WorkEnd] = [:]
             /// When the first of these ended.
             var firstEnd: ContinuousClock.Instant?
+            /// The number of these from which the server is told while all downloads run.
+            var reportCount = 1
             /// How long the latest downloads took on average; nil before the first one.
             var averageDuration: Duration?
             /// The number of items since the last readable one that could not be decoded.
@@ -21,24 +32,19 @@ extension PostgresWorkQueue {
             var unreadableReason: String?
             var isStopping = false
 
+            /// The number of claimed items that have not ended.
+            var claimedCount: Int { tasks.count + waiting.count }
+
             mutating func finish(_ claim: WorkClaim, _ end: WorkEnd) {
                 finished[claim] = end
                 firstEnd = firstEnd ?? .now
             }
-        }
 
-        /// The claimed items that have not ended.
-        private struct Downloads {
-            var tasks: [WorkClaim: Task<Void, Never>] = [:]
-            /// The item that is downloaded alone, because workers may have died of it; nil if there
-            /// is none.
-            var suspect: WorkClaim?
-            /// The items that wait for one of the others to end, in order.
-            var waiting: [ClaimedWork] = []
-            /// When an item was last begun or claimed.
-            var lastStep = ContinuousClock.now
-
-            var count: Int { tasks.count + waiting.count }
+            /// Ends waiting items without beginning them.
+            mutating func endWaiting(_ end: WorkEnd, where isEnded: (WorkClaim) -> Bool = { _ in true }) {
+                for work in waiting where isEnded(work.claim) { finish(work.claim, end) }
+                waiting.removeAll { isEnded($0.claim) }
+            }
         }
 
         /// How many items a worker claims ahead for each download. It then asks the server about
@@ -108,13 +114,15 @@ extension PostgresWorkQueue {
         /// Runs on the link's thread, which processors cannot block.
         private func work(_ link: isolated WorkQueueLink) async throws {
             state.withLock { $0 = State(link: link, isStopping: $0.isStopping) }
-            var downloads = Downloads()
             do {
-                try await loop(link, &downloads)
+                try await loop(link)
             } catch {
-                for task in downloads.tasks.values { task.cancel() }
-                for task in downloads.tasks.values { await task.value }
-                end(&downloads.waiting, .givenBack)
+                let tasks = state.withLock { state in
+                    state.endWaiting(.givenBack)
+                    return Array(state.tasks.values)
+                }
+                for task in tasks { task.cancel() }
+                for task in tasks { await task.value }
                 // In a separate task, because the current one may be cancelled. If it fails, the
                 // items' time runs out.
                 let ends = state.withLock { $0.finished }.mapValues { $0.isCancellation ? .givenBack : $0 }
@@ -123,66 +131,67 @@ extension PostgresWorkQueue {
             }
         }
 
-        private func loop(_ link: isolated WorkQueueLink, _ downloads: inout Downloads) async throws {
+        private func loop(_ link: isolated WorkQueueLink) async throws {
             let interval = queue.options.visibilityTimeout / 3
             var nextSign = ContinuousClock.now + interval
             var isAsked = true
             while true {
                 try Task.checkCancellation()
-                let isStopping = state.withLock { $0.isStopping }
-                if isStopping { end(&downloads.waiting, .givenBack) }
                 let now = ContinuousClock.now
-                if now >= downloads.lastStep + queue.options.aheadWaitLimit, !downloads.waiting.isEmpty {
-                    end(&downloads.waiting, .givenBack)
-                    let long = max(queue.options.aheadWaitLimit, queue.options.aheadDuration * 2)
-                    state.withLock { $0.averageDuration = long }
+                let seen = state.withLock { state in
+                    if state.isStopping { state.endWaiting(.givenBack) }
+                    if now >= state.lastStep + queue.options.aheadWaitLimit, !state.waiting.isEmpty {
+                        state.endWaiting(.givenBack)
+                        state.averageDuration = max(queue.options.aheadWaitLimit, queue.options.aheadDuration * 2)
+                    }
+                    begin(&state, link.waker)
+                    state.reportCount = max(countAhead(state.averageDuration) / 2, 1)
+                    return state
                 }
-                let (ends, firstEnd, ahead) = state.withLock {
-                    ($0.finished, $0.firstEnd, countAhead($0.averageDuration))
-                }
-                for claim in ends.keys {
-                    downloads.tasks[claim] = nil
-                    if downloads.suspect == claim { downloads.suspect = nil }
-                }
-                begin(&downloads, link.waker)
-                var isFree = downloads.tasks.count < concurrency
-                let isDue = firstEnd.map { now >= $0 + Self.reportDelay } ?? false
-                if isDue || !ends.isEmpty && (isFree || ends.count >= max(ahead / 2, 1)) {
-                    try await link.finish(ends)
+                var isFree = seen.tasks.count < concurrency
+                let isDue = seen.firstEnd.map { now >= $0 + Self.reportDelay } ?? false
+                if isDue || !seen.finished.isEmpty && (isFree || seen.finished.count >= seen.reportCount) {
+                    try await link.finish(seen.finished)
                     state.withLock { state in
-                        for claim in ends.keys { state.finished[claim] = nil }
+                        for claim in seen.finished.keys { state.finished[claim] = nil }
                         state.firstEnd = state.finished.isEmpty ? nil : .now
                     }
                     isFree = true
                 }
                 if let reason = state.withLock({ $0.unreadableReason }) { throw Failure.unreadableItems(reason) }
-                if isStopping, downloads.count == 0, state.withLock({ $0.finished.isEmpty }) { return }
+                if seen.isStopping, state.withLock({ $0.claimedCount == 0 && $0.finished.isEmpty }) { return }
                 if isAsked || now >= nextSign {
                     let kept = try await link.prolong()
-                    for (claim, task) in downloads.tasks where !kept.contains(claim) { task.cancel() }
-                    var lost = downloads.waiting.filter { !kept.contains($0.claim) }
-                    downloads.waiting.removeAll { !kept.contains($0.claim) }
-                    end(&lost, .cancelled)
+                    state.withLock { state in
+                        for (claim, task) in state.tasks where !kept.contains(claim) { task.cancel() }
+                        state.endWaiting(.cancelled) { !kept.contains($0) }
+                    }
                     nextSign = now + interval
                 }
-                if isFree, !isStopping, downloads.suspect == nil {
-                    downloads.waiting += try await link.claim(
-                        atMost: concurrency + ahead - downloads.count, by: name, isIdle: downloads.count == 0)
-                    downloads.lastStep = .now
-                    begin(&downloads, link.waker)
-                }
+                if isFree, !seen.isStopping { try await claim(link) }
                 isAsked = false
-                let (finished, newFirstEnd, isStillStopping) = state.withLock {
-                    ($0.finished, $0.firstEnd, $0.isStopping)
-                }
-                if isStopping == isStillStopping, finished.keys.allSatisfy({ ends[$0] != nil }) {
+                let left = state.withLock(\.self)
+                if seen.isStopping == left.isStopping, left.finished.keys.allSatisfy({ seen.finished[$0] != nil }) {
                     var deadline = nextSign
-                    if let newFirstEnd { deadline = min(deadline, newFirstEnd + Self.reportDelay) }
-                    if !downloads.waiting.isEmpty {
-                        deadline = min(deadline, downloads.lastStep + queue.options.aheadWaitLimit)
-                    }
+                    if let firstEnd = left.firstEnd { deadline = min(deadline, firstEnd + Self.reportDelay) }
+                    if !left.waiting.isEmpty { deadline = min(deadline, left.lastStep + queue.options.aheadWaitLimit) }
                     isAsked = try await link.wait(until: deadline).contains(WorkQueueStatements.withdrawal)
                 }
+            }
+        }
+
+        /// Claims items, and begins as many as can be downloaded at a time.
+        private func claim(_ link: isolated WorkQueueLink) async throws {
+            let (count, claimedCount, isAlone) = state.withLock { state in
+                (concurrency + countAhead(state.averageDuration), state.claimedCount, state.suspect != nil)
+            }
+            guard !isAlone else { return }
+            let claimed = try await link.claim(
+                atMost: count - claimedCount, by: name, isIdle: claimedCount == 0)
+            state.withLock { state in
+                state.waiting += claimed
+                state.lastStep = .now
+                begin(&state, link.waker)
             }
         }
 
@@ -195,26 +204,18 @@ extension PostgresWorkQueue {
         }
 
         /// Begins as many of the waiting items as can be downloaded at a time.
-        private func begin(_ downloads: inout Downloads, _ waker: PostgresWaker) {
-            while downloads.tasks.count < concurrency, !downloads.waiting.isEmpty {
-                let work = downloads.waiting.removeFirst()
+        private func begin(_ state: inout State, _ waker: PostgresWaker) {
+            while state.tasks.count < concurrency, !state.waiting.isEmpty {
+                let work = state.waiting.removeFirst()
                 // An item that was lost and claimed again must not be downloaded twice at a time.
-                let earlier = downloads.tasks.filter { $0.key.isSameItem(as: work.claim) }.values
-                downloads.tasks[work.claim] = Task {
+                let earlier = state.tasks.filter { $0.key.isSameItem(as: work.claim) }.values
+                state.tasks[work.claim] = Task {
                     for task in earlier { await task.value }
                     await self.download(work, waker)
                 }
-                if work.isSuspect { downloads.suspect = work.claim }
-                downloads.lastStep = .now
+                if work.isSuspect { state.suspect = work.claim }
+                state.lastStep = .now
             }
-        }
-
-        /// Ends items that were not begun.
-        private func end(_ waiting: inout [ClaimedWork], _ end: WorkEnd) {
-            state.withLock { state in
-                for work in waiting { state.finish(work.claim, end) }
-            }
-            waiting = []
         }
 
         private func download(_ work: ClaimedWork, _ waker: PostgresWaker) async {
@@ -244,17 +245,23 @@ extension PostgresWorkQueue {
         private func finish(
             _ claim: WorkClaim, _ end: WorkEnd, _ waker: PostgresWaker, after duration: Duration? = nil
         ) {
-            state.withLock { state in
+            let isNews = state.withLock { state in
+                let isFirst = state.firstEnd == nil
                 state.finish(claim, end)
+                state.tasks[claim] = nil
+                if state.suspect == claim { state.suspect = nil }
                 if let duration { state.averageDuration = ((state.averageDuration ?? duration) * 3 + duration) / 4 }
-                guard case .unreadable(let reason) = end else {
+                if case .unreadable(let reason) = end {
+                    state.unreadableCount += 1
+                    if state.unreadableCount >= Self.unreadableLimit { state.unreadableReason = reason }
+                } else {
                     state.unreadableCount = 0
-                    return
                 }
-                state.unreadableCount += 1
-                if state.unreadableCount >= Self.unreadableLimit { state.unreadableReason = reason }
+                // The next item must not wait for what the server is told meanwhile.
+                if !state.isStopping, state.unreadableReason == nil { begin(&state, waker) }
+                return isFirst || state.finished.count >= state.reportCount || state.tasks.count < concurrency
             }
-            waker.wake()
+            if isNews { waker.wake() }
         }
     }
 }

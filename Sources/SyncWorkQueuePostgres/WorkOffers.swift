@@ -68,7 +68,9 @@ final class WorkOffers: Sendable {
         mutating func takeNews() -> News {
             for number in unsent { calls[number]?.wasSent = true }
             defer { (unsent, withdrawn) = ([], []) }
-            return News(offers: unsent.compactMap { calls[$0]?.offer }, withdrawn: withdrawn, received: received)
+            return News(
+                offers: unsent.compactMap { calls[$0]?.offer }, withdrawn: withdrawn, received: received,
+                firstNumber: calls.keys.min() ?? lastNumber)
         }
 
         /// Prepares to send everything again that has not ended.
@@ -84,6 +86,8 @@ final class WorkOffers: Sendable {
         var offers: [WorkOffer]
         var withdrawn: [Int64]
         var received: [Int64]
+        /// The lowest number that has no result yet.
+        var firstNumber: Int64
     }
 
     /// The result of an item's download.
@@ -212,6 +216,14 @@ final class WorkOffers: Sendable {
         throw last
     }
 
+    /// The shortest time between the beginnings of two exchanges. If many calls wait, short items
+    /// are then sent and collected together.
+    ///
+    /// - Parameter callCount: The number of calls that wait for their workers.
+    private static func exchangeInterval(_ callCount: Int) -> Duration {
+        .milliseconds(min(callCount / 40, 6))
+    }
+
     /// Runs on the link's thread.
     private func exchange(on link: isolated WorkQueueLink, _ outage: inout WorkQueueOutage) async throws {
         // Dead workers are searched for as often as workers report.
@@ -227,12 +239,18 @@ final class WorkOffers: Sendable {
                 sweep = ContinuousClock.now + interval
                 isNotified = true
             }
+            let start = ContinuousClock.now
             let endings = try await link.exchange(news, generation: generation, collects: isNotified)
             end(endings.results, received: endings.received)
             outage.finish()
             isNotified = false
-            let (hasWork, isIdle) = state.withLock { ($0.hasWork, $0.calls.isEmpty) }
-            if !hasWork { isNotified = try await !link.wait(until: isIdle ? nil : sweep).isEmpty }
+            let (hasWork, callCount) = state.withLock { ($0.hasWork, $0.calls.count) }
+            if !hasWork { isNotified = try await !link.wait(until: callCount == 0 ? nil : sweep).isEmpty }
+            let pauseEnd = start + Self.exchangeInterval(callCount)
+            if ContinuousClock.now < pauseEnd {
+                try await Task.sleep(until: pauseEnd)
+                if try await !link.wait(until: .now).isEmpty { isNotified = true }
+            }
         }
     }
 

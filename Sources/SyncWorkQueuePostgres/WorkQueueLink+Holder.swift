@@ -66,7 +66,7 @@ extension WorkQueueLink {
             }
         }
         guard collects else { return (endings, nil) }
-        let collected = try await collect(generation, received: news.received)
+        let collected = try await collect(generation, received: news.received, from: news.firstNumber)
         return (endings + collected, collected.map(\.number))
     }
 
@@ -81,10 +81,14 @@ extension WorkQueueLink {
         _ = try await query(statements.leave, [.text(token)])
     }
 
-    /// - Parameter received: The items whose results were returned before. They stay at the server
-    ///   until then, so that a result that is lost with a connection can be read again.
-    private func collect(_ generation: Int64, received: [Int64]) async throws -> [WorkOffers.Ending] {
-        let result = try await query(statements.collect, [.text(token), .text(queue), .integers(received)])
+    /// - Parameters:
+    ///   - received: The items whose results were returned before. They stay at the server until
+    ///     then, so that a result that is lost with a connection can be read again.
+    ///   - first: The lowest number without a result. The index still has the items before it until
+    ///     the server cleans it.
+    private func collect(_ generation: Int64, received: [Int64], from first: Int64) async throws -> [WorkOffers.Ending] {
+        let result = try await query(
+            statements.collect, [.text(token), .text(queue), .integers(received), .integer(first)])
         guard result.rowCount > 0, result.integer(0, 0) == generation else { throw PostgresWorkQueue.Failure.takenOver }
         return (0..<result.rowCount).compactMap { row in
             guard let number = result.integer(row, 1) else { return nil }

@@ -197,7 +197,7 @@ struct WorkQueueStatements {
     }
 
     /// Removes the items whose results were received, and reads the results of the others that have
-    /// ended: `holder, queue, numbers of those received`.
+    /// ended: `holder, queue, numbers of those received, the lowest number without a result`.
     ///
     /// Returns the queue's generation, which differs from the pass's if the queue was taken over,
     /// then number, state, error, attempts and the worker's name, or nulls.
@@ -207,7 +207,7 @@ struct WorkQueueStatements {
         removed AS (DELETE FROM \(work) w USING locked l WHERE \(Self.isLocked))
         SELECT p.generation, e.number, e.state, e.error, e.attempts, e.worker_name
         FROM \(passes) p LEFT JOIN \(work) e ON e.holder = $1 AND e.state IN ('done', 'failed', 'aside')
-            AND e.number <> ALL ($3::bigint[])
+            AND e.number >= $4::bigint AND e.number <> ALL ($3::bigint[])
         WHERE p.queue = $2
         """
     }

@@ -139,7 +139,7 @@ struct LostSessionTests {
             let pass = sync(
                 queue(proxy.url(), visibilityTimeout: .seconds(3)), ScriptedProcessor(source: WorkQueueWorld.items(6)))
             try await waitForRow(server, "SELECT FROM pg_class WHERE relname = '_sync_work'")
-            try await waitForRow(server, "SELECT 1 FROM _sync_work")
+            try await waitForRow(server, "SELECT 1 FROM _sync_work HAVING count(*) = 3")
             proxy.close()
             let failure = await #expect(throws: SyncFailure.self) { try await pass.value }
             #expect(failure?.errors.first?.underlying is PostgresError)
