@@ -86,7 +86,8 @@ extension WorkQueueLink {
     ///     then, so that a result that is lost with a connection can be read again.
     ///   - first: The lowest number without a result. The index still has the items before it until
     ///     the server cleans it.
-    private func collect(_ generation: Int64, received: [Int64], from first: Int64) async throws -> [WorkOffers.Ending] {
+    private func collect(_ generation: Int64, received: [Int64], from first: Int64) async throws -> [WorkOffers.Ending]
+    {
         let result = try await query(
             statements.collect, [.text(token), .text(queue), .integers(received), .integer(first)])
         guard result.rowCount > 0, result.integer(0, 0) == generation else { throw PostgresWorkQueue.Failure.takenOver }
