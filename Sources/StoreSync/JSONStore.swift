@@ -92,8 +92,9 @@ package struct JSONStore: Sendable {
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
         return try await recorded(into: entity) { recorder in
-            try await change { transaction in
-                let result = try await request.run(payloads(), in: transaction).summary
+            let payloads = payloads()
+            return try await change(isAtHand: payloads.isAtHand) { transaction in
+                let result = try await request.run(payloads, in: transaction).summary
                 try await BookmarkPlace.noteChanges(
                     in: result, by: request, asList: request.deletesAbsent && parent == nil, transaction)
                 try await recorder?.succeed(result, in: transaction)
@@ -168,7 +169,7 @@ package struct JSONStore: Sendable {
 
     /// Carries out a request that deletes no absent objects.
     private func changed(by json: JSONSource, _ request: SyncRequest) async throws -> StoreSyncResult {
-        try await change { transaction in
+        try await change(isAtHand: json.isAtHand) { transaction in
             let result = try await request.run([json], in: transaction)
             try await BookmarkPlace.noteChanges(in: result, by: request, asList: false, transaction)
             return result

@@ -217,7 +217,8 @@ struct PostgresOutageTests {
     }
 
     /// As if an administrator set `pool_mode = transaction` while stores are open.
-    @Test func aPoolerThatSharesSessionsIsRefusedBeforeAnythingIsWritten() async throws {
+    @Test(arguments: [false, true])
+    func aPoolerThatSharesSessionsIsRefusedBeforeAnythingIsWritten(isAtHand: Bool) async throws {
         try await withProxy { server, proxy in
             proxy.poseAsPooler()
             var options = PostgresStore.Options()
@@ -227,7 +228,9 @@ struct PostgresOutageTests {
             try await store.put([1])
             #expect(try await store.names() == [#""a""#])
             try proxy.replaceSessions()
-            let written = await #expect(throws: PostgresError.self) { try await store.put([2]) }
+            let written = await #expect(throws: PostgresError.self) {
+                try await store.put([2], isAtHand: isAtHand)
+            }
             #expect(written?.code == .featureNotSupported)
             #expect(written?.message.contains("pool_mode") == true)
             let read = await #expect(throws: PostgresError.self) { try await store.names() }

@@ -40,9 +40,10 @@ enum PostgresWorld {
 extension Store {
     /// Merges users in a transaction of their own.
     @discardableResult
-    func put(_ ids: some Sequence<Int>, name: String = "a") async throws -> MergeRequest.Result {
+    func put(_ ids: some Sequence<Int>, name: String = "a", isAtHand: Bool = false) async throws -> MergeRequest.Result
+    {
         let batch = try PostgresWorld.batch(ids, name: name)
-        return try await transaction {
+        return try await transaction(isAtHand: isAtHand) {
             try await $0.merge(MergeRequest(batch))
         }
     }

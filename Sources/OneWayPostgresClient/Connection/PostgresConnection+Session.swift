@@ -25,8 +25,17 @@ extension PostgresConnection {
     @discardableResult
     package func executeInSession(_ text: String) throws -> PostgresResult {
         let result = try execute(text)
+        try checkSession(result)
+        return result
+    }
+
+    /// Checks the session in which statements ran.
+    ///
+    /// - Parameter result: A result whose last column is ``sessionMark``.
+    /// - Throws: As ``executeInSession(_:)``.
+    package func checkSession(_ result: PostgresResult) throws {
         let mark = result.rowCount > 0 ? result.text(0, result.columnCount - 1) : nil
-        guard let session, mark != session else { return result }
+        guard let session, mark != session else { return }
         throw PostgresError(
             code: .featureNotSupported,
             message: "the pooler shares sessions among its clients, and the connection has lost the settings of its "

@@ -153,9 +153,9 @@ extension JSONStore {
     /// Runs a body in a transaction. If the lease is lost before the end, the transaction is rolled
     /// back.
     func change<Result: Sendable>(
-        _ body: @Sendable (any StoreTransaction) async throws -> Result
+        isAtHand: Bool = false, _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
-        try await store.transaction { transaction in
+        try await store.transaction(isAtHand: isAtHand) { transaction in
             let result = try await body(transaction)
             try await SyncLeaseScope.confirm()
             return result

@@ -20,6 +20,14 @@ public enum JSONSource: Sendable {
     /// A document in memory, as text.
     public static func text(_ text: String) -> JSONSource { .bytes(Array(text.utf8)) }
 
+    /// Whether the document is in memory.
+    var isAtHand: Bool {
+        switch self {
+        case .bytes, .value: true
+        case .file, .stream, .records: false
+        }
+    }
+
     /// A file, which is read in pieces.
     public static func file(_ url: URL) -> JSONSource { .file(url.path) }
 

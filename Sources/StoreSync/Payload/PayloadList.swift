@@ -5,9 +5,15 @@ import SyncBase
 actor PayloadList: RemotePass {
     /// Nil after the last payload.
     private var payloads: ErasedSequence<JSONSource>.Iterator?
+    /// Whether all payloads are in memory.
+    nonisolated let isAtHand: Bool
 
     /// Creates pages from a sequence of payloads.
-    init<Payloads: AsyncSequence & Sendable>(_ payloads: Payloads) where Payloads.Element == JSONSource {
+    ///
+    /// - Parameter isAtHand: Whether all of them are in memory; false by default.
+    init<Payloads: AsyncSequence & Sendable>(_ payloads: Payloads, isAtHand: Bool = false)
+    where Payloads.Element == JSONSource {
+        self.isAtHand = isAtHand
         self.payloads = ErasedSequence(payloads).makeAsyncIterator()
     }
 
@@ -17,7 +23,7 @@ actor PayloadList: RemotePass {
             for payload in payloads { continuation.yield(payload) }
             continuation.finish()
         }
-        self.init(stream)
+        self.init(stream, isAtHand: payloads.allSatisfy(\.isAtHand))
     }
 
     func next() async throws -> RemotePage? {

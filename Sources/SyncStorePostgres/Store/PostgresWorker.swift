@@ -28,6 +28,9 @@ actor PostgresWorker: SQLWorker {
     private var waiting = SQLWaitingValues()
     /// The number of the transaction; nil if it had changed nothing when it was last asked for.
     private var transactionNumber: String?
+    /// The statements that begin the transaction, if its first call may send them; nil once they
+    /// were sent.
+    private var beginning: String?
     /// What the last merge read for the calls after it.
     private var ahead = PostgresReadAhead()
     /// The links that the transaction has removed, in columns that do not accept null.
@@ -98,17 +101,25 @@ actor PostgresWorker: SQLWorker {
         return connection
     }
 
-    /// Runs a function in the transaction, and cancels it with its task.
+    /// Runs a function in the transaction, which is begun if it has not been. Cancels the function
+    /// with its task.
     private func perform<Result>(_ body: (PostgresConnection) throws -> Result) async throws -> Result {
+        if let beginning { try await begin(beginning) }
         let connection = try current()
         return try await connection.interruptible { try body(connection) }
     }
 
     // MARK: Transactions
 
-    /// Begins a writing transaction when no other store of the schema writes.
+    /// Begins a writing transaction when no other store of the schema writes. If it may begin later
+    /// (`TransactionBeginning`), its first call begins it.
     func beginWriting() async throws {
-        try await begin(settings.beginning())
+        let text = settings.beginning()
+        if TransactionBeginning.mayWait, connection?.isClosed == false {
+            beginning = text
+        } else {
+            try await begin(text)
+        }
     }
 
     /// Begins a reading transaction on the last commit.
@@ -119,11 +130,17 @@ actor PostgresWorker: SQLWorker {
     /// Begins a transaction. If the server has closed an idle connection, which is noticed only
     /// now, tries again with a new one.
     private func begin(_ text: String) async throws {
+        beginning = nil
         let wasOpen = connection != nil
         do { try await tryToBegin(text) } catch let error as PostgresError where wasOpen && error.isConnectionFailure {
             connection = nil
             try await tryToBegin(text)
         }
+        sendSignsOfLife()
+    }
+
+    private func sendSignsOfLife() {
+        signs?.cancel()
         let interval = settings.silenceLimit / 3
         signs = Task { [weak self] in
             while true {
@@ -140,16 +157,21 @@ actor PostgresWorker: SQLWorker {
         let connection = try await opened()
         do {
             let found = try await connection.interruptible {
-                try connection.executeInSession("\(text); \(settings.tableVersion(and: watchedRowCount))")
+                try connection.execute("\(text); \(settings.tableVersion(and: watchedRowCount))")
             }
-            reportedDeletions = found.integer(0, 1).map(Int.init)
-            let version = found.integer(0, 0)
-            guard let version, version > settings.modelVersion else { return }
-            throw SQLSchemaError.newer(found: Int(version), known: settings.modelVersion)
+            try noteBeginning(found, connection)
         } catch {
             rollback()
             throw error
         }
+    }
+
+    /// - Parameter found: What `PostgresSettings.tableVersion(and:)` has selected.
+    private func noteBeginning(_ found: PostgresResult, _ connection: PostgresConnection) throws {
+        try connection.checkSession(found)
+        reportedDeletions = found.integer(0, 1).map(Int.init)
+        guard let version = found.integer(0, 0), version > settings.modelVersion else { return }
+        throw SQLSchemaError.newer(found: Int(version), known: settings.modelVersion)
     }
 
     /// Keeps the server from ending a transaction that waits for its source.
@@ -167,7 +189,9 @@ actor PostgresWorker: SQLWorker {
     func commit(changing roots: Set<Int>) async throws {
         var number = transactionNumber
         let growth = growth
+        let hasBegun = beginning == nil
         endTransaction()
+        guard hasBegun else { return }
         let connection = try current()
         try checkDeletions(connection)
         // If nothing was changed, nobody needs to know of the commit, nor what became of it.
@@ -210,6 +234,7 @@ actor PostgresWorker: SQLWorker {
     }
 
     private func endTransaction() {
+        beginning = nil
         transactionNumber = nil
         cursors.removeAll()
         selections.removeAll()
@@ -295,18 +320,43 @@ actor PostgresWorker: SQLWorker {
 
     func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result {
         let merge = merge(into: try schema.model.layout(of: request))
-        return try await perform { connection in
-            // Taken out during the merge: a second reference would copy all of it.
-            var values: SQLWaitingValues? = waiting
-            waiting = SQLWaitingValues()
-            ahead = PostgresReadAhead()
-            var result = try merge.run(request, links, filling: filling, &values, &ahead, connection, buffer)
-            waiting = values ?? SQLWaitingValues()
-            growth.add(result.rows.count { $0?.change == .inserted }, to: schema.table(of: merge.layout.index))
-            // A removed link may still be in its column.
-            if !keptLinks.isEmpty { result.noteLinked(result.isLinked.count) }
-            return result
+        if let text = beginning, merge.canBegin(request, filling) {
+            beginning = nil
+            let connection = try current()
+            let opening = PostgresOpening("\(text); \(settings.tableVersion(and: watchedRowCount))") {
+                try self.noteBeginning($0, connection)
+            }
+            sendSignsOfLife()
+            do { return try await perform { try run(merge, request, links, opening, $0) } } catch let error
+                as PostgresError where error.isConnectionFailure
+            {
+                // The server has closed an idle connection. Nothing of the transaction is left.
+                self.connection = nil
+                try await begin(text)
+            } catch {
+                if !connection.isInTransaction { beginning = text }
+                throw error
+            }
         }
+        return try await perform { try run(merge, request, links, nil, $0) }
+    }
+
+    /// - Parameter opening: The beginning of the transaction; nil if it has begun.
+    private func run(
+        _ merge: PostgresMerge, _ request: MergeRequest, _ links: [MergeRequest.InitialLinks],
+        _ opening: PostgresOpening?, _ connection: PostgresConnection
+    ) throws -> MergeRequest.Result {
+        // Taken out during the merge: a second reference would copy all of it.
+        var values: SQLWaitingValues? = waiting
+        waiting = SQLWaitingValues()
+        ahead = PostgresReadAhead()
+        var result = try merge.run(
+            request, links, opening: opening, filling: filling, &values, &ahead, connection, buffer)
+        waiting = values ?? SQLWaitingValues()
+        growth.add(result.rows.count { $0?.change == .inserted }, to: schema.table(of: merge.layout.index))
+        // A removed link may still be in its column.
+        if !keptLinks.isEmpty { result.noteLinked(result.isLinked.count) }
+        return result
     }
 
     func settleValues() async throws -> [StoreError.Refusal] {
