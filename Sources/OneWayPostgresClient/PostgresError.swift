@@ -101,6 +101,8 @@ extension PostgresError.Code {
     public static let dateOutOfRange: Self = "22008"
     /// `22P02`: a text is not a value of its column's type, such as a label of an enumeration.
     public static let invalidText: Self = "22P02"
+    /// `23001`: a row is still referred to by a foreign key with `RESTRICT`; from PostgreSQL 18 on.
+    public static let restrictViolation: Self = "23001"
     /// `23502`: a column does not accept null.
     public static let notNullViolation: Self = "23502"
     /// `23503`: a foreign key refers to a row that does not exist, or a row is still referred to.

@@ -27,7 +27,7 @@ extension PostgresConnection: SQLRemovalConnection {
             var refusal = StoreError.Refusal(
                 entity: layout.name, reason: .check, constraint: error.constraint,
                 databaseError: error.debugDescription)
-            if error.code == .foreignKeyViolation {
+            if [.foreignKeyViolation, .restrictViolation].contains(error.code) {
                 try removal.collect(on: self, selecting: select)
                 for reference in try references(of: error, queries.schema) {
                     guard let found = try removal.refusal(by: reference, on: self) else { continue }
