@@ -45,7 +45,10 @@ struct PostgresMessageTests {
         let text = "[\(users.joined(separator: ","))]"
         let payload = JSONSource.bytes(Array(text.utf8))
         let changed = JSONSource.bytes(Array(text.replacing("user", with: "User").utf8))
+        let start = try server.statementCount(without: "COMMIT")
         try await json.sync(payload, into: "User")
+        // Links of a join table are written after both ends.
+        #expect(try server.statementCount(without: "COMMIT") - start == (kind == "owned" ? 3 : 5))
         // The server may log the end later: it is not waited for.
         let before = try server.statementCount(without: "COMMIT")
         #expect(try await json.sync(payload, into: "User").isUnchanged)
@@ -55,6 +58,10 @@ struct PostgresMessageTests {
         #expect(try await json.sync(changed, into: "User").counts.updated == 50)
         // The commit, too.
         #expect(try server.statementCount(without: "COMMIT") - before == unchangedCount + 3)
+        let fewer = JSONSource.bytes(Array("[\(users.dropFirst(4).joined(separator: ","))]".utf8))
+        let last = try server.statementCount(without: "COMMIT")
+        #expect(try await json.sync(fewer, into: "User").counts.deleted == 4)
+        #expect(try server.statementCount(without: "COMMIT") - last == unchangedCount + 7)
         await server.close()
     }
 }

@@ -42,6 +42,7 @@ struct PostgresOpeningTests {
                     try await waiting.pass()
                 }
             }
+            try await waiting.waitForArrivals()
             let second = Task { try await other.put([2], name: "b", isAtHand: true) }
             let lock = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
             while try await PostgresSession.run(server.url(), lock).isEmpty { await Task.yield() }

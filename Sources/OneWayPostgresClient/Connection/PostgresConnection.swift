@@ -24,6 +24,8 @@ package final class PostgresConnection {
     var isBroken = false
     /// Whether the next statement must first read the answer to the end of the last transaction.
     var hasUnreadAnswer = false
+    /// Statements to send before the next one.
+    var later = ""
 
     /// How long the server may take to answer; nil, the default, for as long as it works on the
     /// statement.

@@ -19,8 +19,21 @@ extension PostgresConnection {
     package func execute(
         _ text: String, shown: String? = nil, each collect: (PostgresResult) -> Void = { _ in }
     ) throws -> PostgresResult {
+        let text = takeLater() + text
         try start(shown ?? text) { PQsendQuery(handle, text) }
         return try finish(shown ?? text, each: collect)
+    }
+
+    /// Runs statements that return nothing together with the next statement of the transaction,
+    /// which saves a message. They are not run if the transaction ends before.
+    package func executeLater(_ text: String) {
+        later += "\(text); "
+    }
+
+    /// The statements to send before the next one.
+    func takeLater() -> String {
+        defer { later = "" }
+        return later
     }
 
     /// Runs a statement.
@@ -39,6 +52,8 @@ extension PostgresConnection {
             throw PostgresError(
                 code: .characterNotInRepertoire, message: "PostgreSQL cannot store U+0000 in a text", statement: text)
         }
+        // A statement with parameters is alone in its message.
+        if !later.isEmpty { try execute("") }
         let format: Int32 = binaryResult ? 1 : 0
         let name = isPrepared ? try prepare(text, types: parameters.map(\.type)) : nil
         try start(text) {
@@ -55,6 +70,7 @@ extension PostgresConnection {
 
     /// Rolls the transaction back. If the server does not answer, the connection is given up.
     package func rollback() {
+        later = ""
         guard isInTransaction else { return }
         withoutInterruption {
             // The server rolls back when it loses the connection.
@@ -67,6 +83,7 @@ extension PostgresConnection {
     /// The next statement reads the answer. What it says does not matter: a server that has lost
     /// the transaction has lost nothing.
     package func endWithoutChanges() {
+        later = ""
         guard isInTransaction else { return }
         withoutInterruption {
             do {

@@ -54,6 +54,15 @@ extension PostgresConnection: SQLReadingConnection {
         try query(statement.text, statement.bindings.map(PostgresParameter.init), binaryResult: true)
     }
 
+    /// Runs a statement in one message with those that wait for it, if it has few parameters.
+    ///
+    /// - Returns: Its result, whose values can be texts.
+    @discardableResult
+    func runTogether(_ statement: SQLStatementText) throws -> PostgresResult {
+        guard let text = statement.inlined else { return try run(statement) }
+        return try execute(text)
+    }
+
     package func records(_ objects: [ObjectID], of entity: String, _ queries: SQLQueries) throws -> [StoredRecord] {
         let query = StoreQuery(entity, objects: .only(objects))
         let cursor = try PostgresCursor(query, number: 0, queries: queries, connection: self)

@@ -249,10 +249,10 @@ extension PostgresConnection {
     func retrying<Result>(plansLookups: Bool = false, _ body: () throws -> Result) throws -> Result {
         var attempt = 1
         while true {
-            try execute((plansLookups ? "\(PostgresMergeStatements.plansLookups); " : "") + "SAVEPOINT sync_attempt")
+            executeLater((plansLookups ? "\(PostgresMergeStatements.plansLookups); " : "") + "SAVEPOINT sync_attempt")
             do {
                 let result = try body()
-                try execute(
+                executeLater(
                     "RELEASE SAVEPOINT sync_attempt"
                         + (plansLookups ? "; \(PostgresMergeStatements.plansAnything)" : ""))
                 return result

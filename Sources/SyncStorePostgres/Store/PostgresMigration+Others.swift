@@ -165,17 +165,22 @@ extension PostgresMigration {
     /// - Parameters:
     ///   - others: The result of the last verification.
     ///   - entity: The entity whose objects are deleted.
+    /// - Returns: The additions of other tools, and the number of rows that the transaction has
+    ///   deleted so far; see `deletedRowCount(_:)`.
     /// - Throws: `SQLSchemaError.unsuitableTable`.
-    func checkForeignKeys(since others: Others, deleting entity: Int) throws -> Others {
+    func checkForeignKeys(
+        since others: Others, deleting entity: Int
+    ) throws -> (others: Others, deletedRowCount: Int) {
         let tables = SQLRemoval.tables(deleting: entity, schema: schema)
         // The lock mode of a deletion. The creation of a foreign key waits for it.
         let found = try connection.execute(
-            "LOCK TABLE \(tables.map(schema.relation).joined(separator: ", ")) IN ROW EXCLUSIVE MODE; \(Self.fingerprint)"
-        )
-        guard found.text(0, 0) ?? "" != others.fingerprint else { return others }
+            "LOCK TABLE \(tables.map(schema.relation).joined(separator: ", ")) IN ROW EXCLUSIVE MODE; "
+                + "SELECT \(schema.deletedRowCount), (\(Self.fingerprint))")
+        let count = Int(found.integer(0, 0) ?? 0)
+        guard found.text(0, 1) ?? "" != others.fingerprint else { return (others, count) }
         var changed = try checkForeignKeys(others.existing)
         changed.forms = others.forms
-        return changed
+        return (changed, count)
     }
 
     /// Verifies the foreign keys of other tools.

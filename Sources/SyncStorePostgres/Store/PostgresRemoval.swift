@@ -8,17 +8,19 @@ extension PostgresConnection: SQLRemovalConnection {
     /// Deletes the objects of a query, and others by the delete rules, after a savepoint
     /// `sync_attempt`.
     ///
-    /// - Parameter others: The additions of other tools to the database.
+    /// - Parameters:
+    ///   - others: The additions of other tools to the database.
+    ///   - before: The number of rows that the transaction has deleted so far.
     /// - Throws: `StoreError.refused` for an object that a foreign key or a trigger keeps.
     func remove(
-        _ query: StoreQuery, reportsKeys: Bool, others: PostgresMigration.Others, _ queries: SQLQueries
+        _ query: StoreQuery, reportsKeys: Bool, others: PostgresMigration.Others, after before: Int,
+        _ queries: SQLQueries
     ) throws -> RemovalResult {
         let removal = SQLRemoval(queries.schema, existing: others.released, foreignCascades: others.cascades)
         let layout = try queries.schema.model.layout(of: query.entity)
         func select() throws -> Int {
             try change(removal.start(try queries.rows(query, objectSet: nil), entity: layout.index))
         }
-        let before = try deletedRowCount(queries.schema)
         let result: RemovalResult
         do { result = try removal.run(layout, reportsKeys: reportsKeys, on: self, selecting: select) } catch let error
             as PostgresError where error.isRefusal
@@ -117,12 +119,12 @@ extension PostgresConnection: SQLRemovalConnection {
         }
     }
 
-    package func perform(_ text: String) throws {
-        try execute(text)
+    package func perform(_ text: String) {
+        executeLater(text)
     }
 
     package func change(_ statement: SQLStatementText) throws -> Int {
-        try run(statement).affectedCount
+        try runTogether(statement).affectedCount
     }
 
     package func forEachRow(of text: String, _ body: (PostgresRow) throws -> Bool) throws {
@@ -134,7 +136,7 @@ extension PostgresConnection: SQLRemovalConnection {
 extension SQLSchema {
     /// The number of rows that the session has deleted from the entities' tables; only differences
     /// in one transaction have a meaning.
-    fileprivate var deletedRowCount: String {
+    var deletedRowCount: String {
         "(SELECT sum(pg_catalog.pg_stat_get_xact_tuples_deleted(to_regclass(t.name)::oid))::bigint "
             + "FROM pg_catalog.unnest(\(relations(families.map(\.table)))) AS t (name))"
     }

@@ -298,7 +298,7 @@ actor PostgresWorker: SQLWorker {
         var statement = try self.queries.counts(of: queries)
         // A sync counts last, and the commit needs the number.
         if writes { statement.text += ", \(PostgresReadAhead.transactionNumber)" }
-        let result = try await perform { try $0.run(statement) }
+        let result = try await perform { try $0.runTogether(statement) }
         if writes { transactionNumber = result.text(0, queries.count) }
         return queries.indices.map { Int(result.integer(0, $0) ?? 0) }
     }
@@ -421,9 +421,11 @@ actor PostgresWorker: SQLWorker {
             // A failed attempt counts too.
             let before = try reportedDeletions.map { _ in try connection.deletedRowCount(schema) }
             let result = try connection.retrying {
-                others = try PostgresMigration(connection, schema: schema, settings: settings)
+                let found = try PostgresMigration(connection, schema: schema, settings: settings)
                     .checkForeignKeys(since: others, deleting: entity)
-                return try connection.remove(query, reportsKeys: reportsKeys, others: others, queries)
+                others = found.others
+                return try connection.remove(
+                    query, reportsKeys: reportsKeys, others: others, after: found.deletedRowCount, queries)
             }
             if let before, let reported = reportedDeletions {
                 reportedDeletions = try reported + connection.deletedRowCount(schema) - before
