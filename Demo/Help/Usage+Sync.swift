@@ -32,8 +32,8 @@ extension Usage {
           --tables N             The maximum number of tables (default 100); what is
                                  nested beyond them is kept as JSON
           --cache MIB            The memory for pages of an SQLite database, in MiB
-                                 (default 4); more makes a large first sync in random
-                                 order faster
+                                 (default 4); more makes large syncs in random order
+                                 faster
           --dialect sync|groot   The vocabulary of the model's annotations (default
                                  sync); groot needs --model
           --strict               Fail without changes if the JSON differs from the model

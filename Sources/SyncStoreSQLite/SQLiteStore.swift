@@ -99,7 +99,7 @@ public final class SQLiteStore: CommitSignals.Source, ReportingStore {
         /// The size of each connection's page cache in bytes; 4 MiB by default, at least 1 KiB.
         ///
         /// It bounds the memory of a sync. A larger cache makes writing in random order faster,
-        /// such as a first sync into a large table with several indices.
+        /// such as a sync into a large table with several indices.
         public var cacheByteCount = 4 << 20
         /// Whether the file's triggers, views, indexes and constraints may use functions and
         /// virtual tables that SQLite does not regard as harmless; false by default.

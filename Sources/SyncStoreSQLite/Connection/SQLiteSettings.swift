@@ -80,6 +80,11 @@ struct SQLiteSettings: Sendable {
         if folder == nil { try connection.execute("PRAGMA synchronous = NORMAL") }
     }
 
+    /// Lets temporary tables, and what a statement may undo, be in memory.
+    static let keepsTemporaryInMemory = "PRAGMA temp_store = MEMORY"
+    /// Lets them be in files. Refused in a transaction once the connection has a temporary table.
+    static let keepsTemporaryInFiles = "PRAGMA temp_store = FILE"
+
     private func connect(isReadOnly: Bool) throws(SQLiteError) -> SQLiteConnection {
         let (seconds, attoseconds) = busyTimeout.components
         let milliseconds = min(max(seconds * 1000 + attoseconds / 1_000_000_000_000_000, 0), Int64(Int32.max))
@@ -89,7 +94,7 @@ struct SQLiteSettings: Sendable {
         try connection.execute(
             """
             PRAGMA synchronous = \(folder != nil ? "OFF" : "FULL"); PRAGMA foreign_keys = ON; \
-            PRAGMA temp_store = MEMORY; PRAGMA cache_size = -\(max(cacheByteCount >> 10, 1))
+            \(Self.keepsTemporaryInMemory); PRAGMA cache_size = -\(max(cacheByteCount >> 10, 1))
             """)
         // The first read of the file, which undoes an interrupted transaction.
         _ = try connection.integer("PRAGMA schema_version")

@@ -18,12 +18,15 @@ struct SQLiteMerge {
     let probe: String
     let lastRow: String
     let schema: SQLSchema
+    /// Whether another tool has created the table.
+    let isExisting: Bool
     /// One row with the values to insert for absent cells.
     private let defaults: RecordBatch
 
     init(_ entity: Int, schema: SQLSchema, existing: SQLiteExistingTable?) {
         layout = schema.model.layouts[entity]
         self.schema = schema
+        isExisting = existing != nil
         let slots = layout.identitySlots
         statements = SQLiteMergeStatements(
             entity, schema: schema, batch: SQLiteBatchTable.name(columnCount: layout.attributes.count),
@@ -77,16 +80,17 @@ struct SQLiteMerge {
     /// - Parameters:
     ///   - waiting: Receives the values that unique indexes refuse. Nil to refuse such rows.
     ///   - knownLinks: Receives the links of the found objects.
+    ///   - isFilling: Whether the table is known to have none of the identities; false by default.
     func run(
         _ request: MergeRequest, _ links: [MergeRequest.InitialLinks], _ waiting: inout SQLWaitingValues?,
-        _ knownLinks: inout SQLiteKnownLinks, connection: SQLiteConnection
+        _ knownLinks: inout SQLiteKnownLinks, isFilling: Bool = false, connection: SQLiteConnection
     ) throws -> MergeRequest.Result {
         let table = try connection.batchTable(columnCount: layout.attributes.count)
         return try request.records.withReader { reader in
             try defaults.withReader { defaults in
                 var run = SQLiteMergeRun(
                     self, reader, defaults: defaults, request, links: links, waiting: waiting, knownLinks,
-                    connection: connection, table: table)
+                    isFilling: isFilling, connection: connection, table: table)
                 knownLinks = SQLiteKnownLinks()
                 try run.run()
                 (waiting, knownLinks) = (run.waiting, run.knownLinks)

@@ -16,6 +16,8 @@ struct SQLiteMergeRun {
     /// The relationships whose links are read with the cells.
     private var readLinks: [EntityLayout.Relationship] = []
     private let policy: MergeRequest.Policy
+    /// Whether the table is known to have none of the identities.
+    private let isFilling: Bool
     let connection: SQLiteConnection
     let table: SQLiteBatchTable
     /// The object of each row and the effect on it; nil if the row has no object.
@@ -45,7 +47,7 @@ struct SQLiteMergeRun {
     init(
         _ merge: SQLiteMerge, _ reader: RecordBatch.Reader, defaults: RecordBatch.Reader, _ request: MergeRequest,
         links: [MergeRequest.InitialLinks], waiting: SQLWaitingValues?, _ knownLinks: SQLiteKnownLinks,
-        connection: SQLiteConnection, table: SQLiteBatchTable
+        isFilling: Bool, connection: SQLiteConnection, table: SQLiteBatchTable
     ) {
         self.merge = merge
         self.reader = reader
@@ -60,6 +62,7 @@ struct SQLiteMergeRun {
                     && (index == 0 || merge.statements.position(of: links.relationship) == nil)
             }.map(\.element))
         policy = request.policy
+        self.isFilling = isFilling
         self.connection = connection
         self.table = table
         merged = Array(repeating: nil, count: reader.count)
@@ -98,7 +101,7 @@ struct SQLiteMergeRun {
         }
         let identities = BatchIdentities(reader, slots: merge.layout.identitySlots, rows: sought)
         var updates = Updates()
-        try match(identities, &updates)
+        if !isFilling { try match(identities, &updates) }
         if !given.isEmpty { try match(given, &updates) }
         if policy.writes, identities.repeated != nil || !given.isEmpty && result.repeatsObject {
             throw StoreError.repeatedObject(entity: merge.layout.name)

@@ -24,6 +24,12 @@ actor SQLiteWorker: SQLWorker {
     private var waiting = SQLWaitingValues()
     /// The links that the transaction has removed, in columns that do not accept null.
     private var keptLinks = SQLKeptLinks()
+    /// The table that the transaction fills; nil for none.
+    private var filling: SQLiteFilling?
+    /// The entities whose tables the transaction has considered to fill.
+    private var considered: Set<Int> = []
+    /// The version of the database's schema after an index was created; nil if none was.
+    private var filledVersion: Int64?
     /// The links that the last merge read.
     private var knownLinks = SQLiteKnownLinks()
     private let files: SQLiteFiles
@@ -154,8 +160,13 @@ actor SQLiteWorker: SQLWorker {
     /// Commits the transaction, without interruption. If the commit fails, the changes are rolled
     /// back.
     func commit(changing roots: Set<Int>) throws {
-        endTransaction()
         let connection = try opened()
+        do { try endFilling(connection) } catch {
+            rollback()
+            throw error
+        }
+        let version = filledVersion
+        endTransaction()
         connection.interruption.cancellation = nil
         do {
             // A commit to a file that is no longer in its place would be lost.
@@ -166,8 +177,40 @@ actor SQLiteWorker: SQLWorker {
             rollback()
             throw explained
         }
+        if let version { verifiedVersion = version }
         files.shrinkLog(after: connection)
         files.note(connection)
+    }
+
+    /// Creates the index of a table that was filled without it.
+    private func endFilling(_ connection: SQLiteConnection) throws {
+        guard let index = filling?.index else { return }
+        filling = nil
+        try index.create(connection)
+        filledVersion = try schemaVersion(connection)
+    }
+
+    /// The connection, with all indices.
+    private func indexed() throws -> SQLiteConnection {
+        let connection = try opened()
+        try endFilling(connection)
+        return connection
+    }
+
+    /// Whether a merge fills its table, which then has none of the identities.
+    private func fills(_ request: MergeRequest, _ merge: SQLiteMerge, _ connection: SQLiteConnection) throws -> Bool {
+        let entity = merge.layout.index
+        if filling == nil, considered.insert(entity).inserted, cursors.isEmpty, selections.isEmpty {
+            filling = try SQLiteFilling(request, merge, connection)
+        }
+        guard var current = filling, current.entity == entity else { return false }
+        // Taken out during the change: a second reference would copy all of it.
+        filling = nil
+        let isNew = current.insert(request.records, merge.layout)
+        filling = current
+        guard !isNew || !request.policy.inserts else { return true }
+        try endFilling(connection)
+        return false
     }
 
     /// A number that changes with each commit of another connection, including other processes.
@@ -193,7 +236,7 @@ actor SQLiteWorker: SQLWorker {
     func openCursor(_ query: StoreQuery) throws -> Int {
         lastCursor += 1
         cursors[lastCursor] = try interruptible {
-            try SQLiteCursor(query, queries: queries, connection: try opened())
+            try SQLiteCursor(query, queries: queries, connection: try indexed())
         }
         return lastCursor
     }
@@ -206,7 +249,7 @@ actor SQLiteWorker: SQLWorker {
 
     func openSelection(_ selection: BoundSelection, count: Int) throws -> (RecordBatch, cursor: Int?) {
         try interruptible {
-            let opened = try SQLiteSelection(selection, queries: queries, connection: try opened())
+            let opened = try SQLiteSelection(selection, queries: queries, connection: try indexed())
             let first: RecordBatch
             do { first = try opened.next(count) } catch let error as SQLiteError {
                 guard selection.isGrouped, error.message == SQLiteConnection.overflowMessage else { throw error }
@@ -234,14 +277,16 @@ actor SQLiteWorker: SQLWorker {
         waiting = SQLWaitingValues()
         keptLinks = SQLKeptLinks()
         knownLinks = SQLiteKnownLinks()
+        (filling, filledVersion) = (nil, nil)
+        considered.removeAll()
         cursors.removeAll()
         selections.removeAll()
     }
 
     func counts(of queries: [StoreQuery]) throws -> [Int] {
-        let connection = try opened()
         return try interruptible {
-            try queries.map { query in
+            let connection = try indexed()
+            return try queries.map { query in
                 try connection.withObjectSet(of: query) { objectSet in
                     let statement = try self.queries.count(query, objectSet: objectSet)
                     return Int(try connection.integer(statement.text, statement.bindings) ?? 0)
@@ -274,7 +319,7 @@ actor SQLiteWorker: SQLWorker {
     /// The rows of a user's statement, which must only read.
     func rows(_ text: String, _ values: [AttributeValue]) throws -> [[String: AttributeValue]] {
         try interruptible {
-            let statement = try opened().prepare(text)
+            let statement = try indexed().prepare(text)
             guard statement.isSelection else {
                 throw SQLiteError(
                     code: SQLiteError.Code.readOnly, message: "only one statement that reads can run here",
@@ -302,7 +347,7 @@ actor SQLiteWorker: SQLWorker {
 
     func find(_ records: RecordBatch) throws -> [ObjectID?] {
         let merge = merge(into: try schema.model.layout(of: records))
-        return try interruptible { try merge.find(records, connection: try opened()) }
+        return try interruptible { try merge.find(records, connection: try indexed()) }
     }
 
     func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) throws -> MergeRequest.Result {
@@ -310,13 +355,15 @@ actor SQLiteWorker: SQLWorker {
         let merge = merge(into: layout)
         return try interruptible {
             let connection = try opened()
+            let isFilling = try fills(request, merge, connection)
             return try connection.watchingDeletions(
                 others, of: layout, schema, gain: { $0.rows.count { $0?.change == .inserted } },
                 {
                     // Taken out during the merge: a second reference would copy all of it.
                     var values: SQLWaitingValues? = waiting
                     waiting = SQLWaitingValues()
-                    var result = try merge.run(request, links, &values, &knownLinks, connection: connection)
+                    var result = try merge.run(
+                        request, links, &values, &knownLinks, isFilling: isFilling, connection: connection)
                     waiting = values ?? SQLWaitingValues()
                     // A removed link may still be in its column.
                     if !keptLinks.isEmpty { result.noteLinked(result.isLinked.count) }
@@ -326,6 +373,7 @@ actor SQLiteWorker: SQLWorker {
     }
 
     func settleValues() throws -> [StoreError.Refusal] {
+        try interruptible { _ = try indexed() }
         guard !waiting.isEmpty || !keptLinks.isEmpty else { return [] }
         return try interruptible {
             let connection = try opened()
@@ -379,7 +427,7 @@ actor SQLiteWorker: SQLWorker {
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
         try interruptible {
-            try opened().remove(query, reportsKeys: reportsKeys, others: others, queries)
+            try indexed().remove(query, reportsKeys: reportsKeys, others: others, queries)
         }
     }
 }
