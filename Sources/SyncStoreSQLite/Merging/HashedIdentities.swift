@@ -1,6 +1,7 @@
 import Foundation
 
-/// Hashes of identities, of which only filters and the latest ones are in memory.
+/// A set of hashes of identities. Filters and the latest hashes are in memory, and the others in a
+/// temporary file.
 ///
 /// For ten million hashes, the filters take 26 MB, and sorted runs in a temporary file 80 MB.
 struct HashedIdentities {

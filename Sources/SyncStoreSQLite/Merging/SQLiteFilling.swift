@@ -78,10 +78,7 @@ struct SQLiteFilling {
         return records.withReader { reader in
             let hashes = (0..<reader.count).compactMap { row -> UInt64? in
                 for slot in slots where [.absent, .null].contains(reader.kind(row: row, slot: slot)) { return nil }
-                guard slots.count == 1, reader.kind(row: row, slot: slots[0]) == .int else {
-                    return UInt64(bitPattern: Int64(reader.hash(row: row, slots: slots)))
-                }
-                return Self.mixed(reader.int(row: row, slot: slots[0]))
+                return UInt64(bitPattern: Int64(reader.hash(row: row, slots: slots)))
             }
             do {
                 for hash in hashes where try known.contains(hash) { return false }
@@ -92,13 +89,5 @@ struct SQLiteFilling {
                 return false
             }
         }
-    }
-
-    /// A number for an integer, such that others have other numbers (SplitMix64).
-    private static func mixed(_ number: Int64) -> UInt64 {
-        var mixed = UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

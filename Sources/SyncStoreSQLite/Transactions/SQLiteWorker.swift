@@ -24,12 +24,8 @@ actor SQLiteWorker: SQLWorker {
     private var waiting = SQLWaitingValues()
     /// The links that the transaction has removed, in columns that do not accept null.
     private var keptLinks = SQLKeptLinks()
-    /// The table that the transaction fills; nil for none.
-    private var filling: SQLiteFilling?
-    /// The entities whose tables the transaction has considered to fill.
-    private var considered: Set<Int> = []
-    /// The version of the database's schema after an index was created; nil if none was.
-    private var filledVersion: Int64?
+    /// The tables that the transaction fills.
+    private var fillings = SQLiteFillings()
     /// The links that the last merge read.
     private var knownLinks = SQLiteKnownLinks()
     private let files: SQLiteFiles
@@ -161,11 +157,11 @@ actor SQLiteWorker: SQLWorker {
     /// back.
     func commit(changing roots: Set<Int>) throws {
         let connection = try opened()
-        do { try endFilling(connection) } catch {
+        do { try fillings.end(connection) } catch {
             rollback()
             throw error
         }
-        let version = filledVersion
+        let version = fillings.schemaVersion
         endTransaction()
         connection.interruption.cancellation = nil
         do {
@@ -182,35 +178,11 @@ actor SQLiteWorker: SQLWorker {
         files.note(connection)
     }
 
-    /// Creates the index of a table that was filled without it.
-    private func endFilling(_ connection: SQLiteConnection) throws {
-        guard let index = filling?.index else { return }
-        filling = nil
-        try index.create(connection)
-        filledVersion = try schemaVersion(connection)
-    }
-
     /// The connection, with all indices.
     private func indexed() throws -> SQLiteConnection {
         let connection = try opened()
-        try endFilling(connection)
+        try fillings.end(connection)
         return connection
-    }
-
-    /// Whether a merge fills its table, which then has none of the identities.
-    private func fills(_ request: MergeRequest, _ merge: SQLiteMerge, _ connection: SQLiteConnection) throws -> Bool {
-        let entity = merge.layout.index
-        if filling == nil, considered.insert(entity).inserted, cursors.isEmpty, selections.isEmpty {
-            filling = try SQLiteFilling(request, merge, connection)
-        }
-        guard var current = filling, current.entity == entity else { return false }
-        // Taken out during the change: a second reference would copy all of it.
-        filling = nil
-        let isNew = current.insert(request.records, merge.layout)
-        filling = current
-        guard !isNew || !request.policy.inserts else { return true }
-        try endFilling(connection)
-        return false
     }
 
     /// A number that changes with each commit of another connection, including other processes.
@@ -277,8 +249,7 @@ actor SQLiteWorker: SQLWorker {
         waiting = SQLWaitingValues()
         keptLinks = SQLKeptLinks()
         knownLinks = SQLiteKnownLinks()
-        (filling, filledVersion) = (nil, nil)
-        considered.removeAll()
+        fillings = SQLiteFillings()
         cursors.removeAll()
         selections.removeAll()
     }
@@ -355,7 +326,8 @@ actor SQLiteWorker: SQLWorker {
         let merge = merge(into: layout)
         return try interruptible {
             let connection = try opened()
-            let isFilling = try fills(request, merge, connection)
+            let isReading = !cursors.isEmpty || !selections.isEmpty
+            let isFilling = try fillings.fills(request, merge, isReading: isReading, connection)
             return try connection.watchingDeletions(
                 others, of: layout, schema, gain: { $0.rows.count { $0?.change == .inserted } },
                 {
