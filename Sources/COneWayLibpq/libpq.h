@@ -1,5 +1,5 @@
-/* The part of libpq's interface that this package calls. The interface is stable for all versions of libpq.so.5 and is
-   documented at https://www.postgresql.org/docs/current/libpq.html. Declared here, so that building needs the
+/* The part of libpq's interface that this package calls. The interface is stable for all versions of libpq.so.5 from 14 on
+   and is documented at https://www.postgresql.org/docs/current/libpq.html. Declared here, so that building needs the
    library only, without its development files. */
 
 #ifndef ONEWAY_LIBPQ_H
@@ -27,7 +27,8 @@ typedef enum {
     PGRES_TUPLES_OK = 2,
     PGRES_COPY_IN = 4,
     PGRES_BAD_RESPONSE = 5,
-    PGRES_FATAL_ERROR = 7
+    PGRES_FATAL_ERROR = 7,
+    PGRES_PIPELINE_SYNC = 10
 } ExecStatusType;
 
 typedef enum {
@@ -81,6 +82,9 @@ int PQsendPrepare(PGconn *conn, const char *stmtName, const char *query, int nPa
 int PQsendQueryPrepared(
     PGconn *conn, const char *stmtName, int nParams, const char *const *paramValues, const int *paramLengths,
     const int *paramFormats, int resultFormat);
+int PQenterPipelineMode(PGconn *conn);
+int PQpipelineSync(PGconn *conn);
+int PQexitPipelineMode(PGconn *conn);
 int PQflush(PGconn *conn);
 int PQconsumeInput(PGconn *conn);
 int PQisBusy(PGconn *conn);

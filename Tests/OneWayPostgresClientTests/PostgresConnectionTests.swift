@@ -50,6 +50,89 @@ struct PostgresConnectionTests {
         }
     }
 
+    // MARK: Several statements
+
+    @Test func statementsOfOneMessageRunInOrder() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            try await session.use { connection in
+                try connection.execute("BEGIN")
+                connection.executeLater(["CREATE TEMP TABLE t (a bigint)", "SAVEPOINT s"])
+                var places: [Int] = []
+                let results = try connection.run([
+                    PostgresStatement("INSERT INTO t SELECT unnest($1::bigint[])", [.integers([3, 4])]),
+                    PostgresStatement("SELECT sum(a)::bigint FROM t", binaryResult: true),
+                    PostgresStatement("ROLLBACK TO s"),
+                ]) { place, _ in places.append(place) }
+                #expect(results.count == 3)
+                #expect(results[0].affectedCount == 2)
+                #expect(results[1].integer(0, 0) == 7)
+                #expect(places == [0, 1, 2])
+                #expect(try connection.query("SELECT count(*) FROM t").integer(0, 0) == 0)
+                try connection.execute("COMMIT")
+                // Nothing of the message is left.
+                #expect(try connection.execute("SELECT 1; SELECT 2").integer(0, 0) == 2)
+            }
+        }
+    }
+
+    @Test func afterAnErrorNoFurtherStatementOfTheMessageRuns() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            try await session.use { connection in
+                try connection.execute("CREATE TABLE t (a int PRIMARY KEY); BEGIN; SAVEPOINT s")
+                var places: [Int] = []
+                let statements = ["INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)"]
+                let error = #expect(throws: PostgresError.self) {
+                    _ = try connection.run(statements.map { PostgresStatement($0) }) { place, _ in places.append(place)
+                    }
+                }
+                #expect(error?.code == "23505")
+                #expect(error?.statement == statements[1])
+                #expect(places == [0])
+                try connection.execute("ROLLBACK TO s")
+                // What the client finds wrong comes before what the server refuses later.
+                #expect(throws: CancellationError.self) {
+                    _ = try connection.run(statements.map { PostgresStatement($0) }) { place, _ in
+                        if place == 0 { throw CancellationError() }
+                    }
+                }
+                try connection.execute("ROLLBACK TO s; COMMIT")
+                #expect(try connection.execute("SELECT count(*) FROM t").integer(0, 0) == 0)
+            }
+        }
+    }
+
+    @Test func aMessageAndItsAnswersAreLargerThanAnyBuffer() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            try await session.use { connection in
+                let text = String(repeating: "x", count: 1 << 20)
+                let statement = PostgresStatement("SELECT $1::text", [.text(text)])
+                let results = try connection.run(Array(repeating: statement, count: 40))
+                #expect(results.allSatisfy { $0.text(0, 0)?.utf8.count == 1 << 20 })
+            }
+        }
+    }
+
+    @Test func cancellingTheTaskEndsAllStatementsOfAMessage() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            let lock = PostgresStatement("SELECT pg_advisory_lock(1)")
+            let holder = try await PostgresSession(database.url)
+            try await holder.use { _ = try $0.run([lock]) }
+            for _ in 0..<10 {
+                let task = Task {
+                    try await session.use { _ = try $0.run([PostgresStatement("SELECT 1"), lock, lock]) }
+                }
+                try await database.waitForWaiter()
+                task.cancel()
+                await #expect(throws: CancellationError.self) { try await task.value }
+                #expect(try await session.use { try $0.execute("SELECT 1").integer(0, 0) } == 1)
+            }
+        }
+    }
+
     // MARK: Errors
 
     @Test func errorsSayTheStatementAndTheCodeButNoValues() async throws {

@@ -98,15 +98,6 @@ package final class PostgresServer: Sendable {
         try await order("start")
     }
 
-    /// How many messages with statements the server has logged so far, with `log_statement = all`.
-    ///
-    /// - Parameter ignored: A statement whose messages are not counted; nil, the default, for none.
-    package func statementCount(without ignored: String? = nil) throws -> Int {
-        let log = try String(contentsOfFile: "\(folder)/log", encoding: .utf8)
-        let count = log.ranges(of: "LOG:  statement: ").count + log.ranges(of: "LOG:  execute ").count
-        return count - (ignored.map { log.ranges(of: "LOG:  statement: \($0)").count } ?? 0)
-    }
-
     private func order(_ command: String) async throws {
         try shell.send(command)
         let answer = try await shell.output.next() ?? "nothing"

@@ -31,6 +31,35 @@ package final class TestProxy: Sendable {
         var isReplacing = false
         var sockets: Set<Int32> = []
         var acceptedCount = 0
+        var answerCount = 0
+    }
+
+    /// Counts what a client waits for in the bytes of a server: the ends of answers, and requests
+    /// for the data of a COPY.
+    private struct AnswerCounter {
+        /// The type and the length of the next message, as far as they have come.
+        private var header: [UInt8] = []
+        /// How much of the current message has not come yet.
+        private var rest = 0
+
+        mutating func count(_ bytes: ArraySlice<UInt8>) -> Int {
+            var bytes = bytes
+            var count = 0
+            while !bytes.isEmpty {
+                if rest > 0 {
+                    let skipped = min(rest, bytes.count)
+                    rest -= skipped
+                    bytes = bytes.dropFirst(skipped)
+                    continue
+                }
+                header.append(bytes.removeFirst())
+                guard header.count == 5 else { continue }
+                if [UInt8(ascii: "Z"), UInt8(ascii: "G")].contains(header[0]) { count += 1 }
+                rest = header[1...].reduce(0) { $0 << 8 | Int($1) } - 4
+                header = []
+            }
+            return count
+        }
     }
 
     private let listener: Int32
@@ -157,6 +186,9 @@ package final class TestProxy: Sendable {
     /// How many connections were made through the proxy.
     package var acceptedCount: Int { state.withLock(\.acceptedCount) }
 
+    /// For how many answers clients have waited, each for a round trip.
+    package var answerCount: Int { state.withLock(\.answerCount) }
+
     /// Cuts all connections.
     package func cut() {
         for descriptor in state.withLock(\.sockets) { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -226,6 +258,7 @@ package final class TestProxy: Sendable {
     private func pass(from source: Int32, to destination: Int32, isClient: Bool) {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         var replacementCount = state.withLock { $0.replacements[source, default: 0] }
+        var counter = AnswerCounter()
         while true {
             let count = recv(source, &bytes, bytes.count, 0)
             guard count > 0 else {
@@ -239,6 +272,9 @@ package final class TestProxy: Sendable {
                 state.withLock { state in
                     if state.startups[destination] == nil { state.startups[destination] = Array(bytes[..<count]) }
                 }
+            } else {
+                let answerCount = counter.count(bytes[..<count])
+                state.withLock { $0.answerCount += answerCount }
             }
             if mustCut(from: source, to: destination, isClient: isClient) {
                 _ = shutdown(source, Int32(SHUT_RDWR))

@@ -14,7 +14,9 @@ struct PostgresDifferentialTests {
     @Test(arguments: StoreLife.seeds(count: 16))
     func bothStoresHoldWhatIsExpected(seed: UInt64) async throws {
         try await SharedPostgres.withSchemas { schemas in
-            var life = try await StoreLife(seed: seed, in: PostgresLifeDatabase(schemas))
+            // A far server gets other messages.
+            let database = PostgresLifeDatabase(schemas, isFar: seed % 2 == 0)
+            var life = try await StoreLife(seed: seed, in: database)
             try await life.live(stepCount: 12, "seed \(seed)")
         }
     }
@@ -25,9 +27,11 @@ private struct PostgresLifeDatabase: LifeDatabase {
     private let schemas: TestSchemas
     private let options: PostgresStore.Options
 
-    init(_ schemas: TestSchemas) {
+    init(_ schemas: TestSchemas, isFar: Bool) {
         self.schemas = schemas
-        options = schemas.emptyStore()
+        var options = schemas.emptyStore()
+        options.farRoundTrip = isFar ? .zero : .seconds(60)
+        self.options = options
     }
 
     let isExisting = false

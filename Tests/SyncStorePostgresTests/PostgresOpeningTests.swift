@@ -11,28 +11,30 @@ import Testing
 @Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresOpeningTests {
     /// Runs a function with a server of its own, and a store that has a user and a connection.
-    private func withStore(_ body: (PostgresServer, PostgresStore) async throws -> Void) async throws {
-        let server = try await PostgresServer(.init(configuration: ["log_statement": "all"]))
-        let store = try await PostgresWorld.store(at: server.url()) { $0.silenceLimit = .seconds(3600) }
+    private func withStore(_ body: (PostgresServer, TestProxy, PostgresStore) async throws -> Void) async throws {
+        let server = try await PostgresServer()
+        let proxy = try TestProxy(to: server)
+        defer { proxy.close() }
+        let store = try await PostgresWorld.store(at: proxy.url()) { $0.silenceLimit = .seconds(3600) }
         try await store.put([1])
-        try await body(server, store)
+        try await body(server, proxy, store)
         await server.close()
     }
 
     @Test func itTakesNoMessageOfItsOwn() async throws {
-        try await withStore { server, store in
-            let before = try server.statementCount()
+        try await withStore { _, proxy, store in
+            let before = proxy.answerCount
             try await store.put([2], isAtHand: true)
             // The merge, the number of the transaction, and the commit.
-            #expect(try server.statementCount() - before == 3)
+            #expect(proxy.answerCount - before == 3)
             try await store.transaction(isAtHand: true) { _ in }
-            #expect(try server.statementCount() - before == 3)
+            #expect(proxy.answerCount - before == 3)
             #expect(try await store.count(StoreQuery("User")) == 2)
         }
     }
 
     @Test func itWaitsForOthersAndSeesWhatTheyWrote() async throws {
-        try await withStore { server, store in
+        try await withStore { server, _, store in
             let other = try await PostgresWorld.store(at: server.url())
             try await other.put([1])
             let waiting = Gate()
@@ -54,7 +56,7 @@ struct PostgresOpeningTests {
     }
 
     @Test func aConnectionThatTheServerHasClosedIsReplaced() async throws {
-        try await withStore { server, store in
+        try await withStore { server, _, store in
             try await PostgresSession.run(
                 server.url(),
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname <> ''"
@@ -65,7 +67,7 @@ struct PostgresOpeningTests {
     }
 
     @Test func aRefusedObjectIsNamed() async throws {
-        try await withStore { server, store in
+        try await withStore { server, _, store in
             try await PostgresSession.run(server.url(), #"ALTER TABLE "User" ADD CHECK (id < 3)"#)
             await #expect {
                 try await store.put([1, 2, 3], isAtHand: true)
@@ -81,7 +83,7 @@ struct PostgresOpeningTests {
 
     /// What follows a merge that fails before it is sent is still in a transaction.
     @Test func aBodyThatGoesOnAfterAnErrorIsOneTransaction() async throws {
-        try await withStore { _, store in
+        try await withStore { _, _, store in
             await #expect(throws: StoreError.self) {
                 try await store.transaction(isAtHand: true) { transaction in
                     _ = try? await transaction.merge(MergeRequest(PostgresWorld.batch([7, 7], name: "b")))

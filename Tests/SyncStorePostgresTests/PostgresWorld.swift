@@ -20,6 +20,8 @@ enum PostgresWorld {
         at url: String, _ change: (inout PostgresStore.Options) -> Void = { _ in }
     ) async throws -> PostgresStore {
         var options = PostgresStore.Options()
+        // A slow machine makes no server far.
+        options.farRoundTrip = .seconds(600)
         change(&options)
         return try await PostgresStore(exactly: try model(), at: url, options: options)
     }

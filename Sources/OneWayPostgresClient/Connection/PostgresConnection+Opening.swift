@@ -104,6 +104,7 @@ extension PostgresConnection {
         let limit = answerLimit
         answerLimit = options.silenceLimit
         defer { (isInterruptible, answerLimit) = (false, limit) }
+        let beginning = ContinuousClock.now
         // With the defaults of a role, the query could wait for the transactions of other sessions.
         let facts = try execute(
             """
@@ -132,9 +133,13 @@ extension PostgresConnection {
                 message: "the connection goes through a pooler; connect to the server itself, or, if the pooler gives "
                     + "each client a session of its own, set isBehindSessionPooler")
         }
+        var shortest = ContinuousClock.now - beginning
+        defer { isFar = shortest >= options.farRoundTrip }
         // Settings would remain in a session that other clients use next.
         guard options.pooling != .transaction || !isPooled else { return }
+        let middle = ContinuousClock.now
         try execute(options.serverSettings)
+        shortest = min(shortest, ContinuousClock.now - middle)
         // On some operating systems, the server cannot check its client.
         do { try execute(options.clientCheck) } catch let error as PostgresError where !error.isConnectionFailure {}
     }

@@ -24,8 +24,8 @@ package final class PostgresConnection {
     var isBroken = false
     /// Whether the next statement must first read the answer to the end of the last transaction.
     var hasUnreadAnswer = false
-    /// Statements to send before the next one.
-    var later = ""
+    /// Statements to send before the next one, in the same message.
+    var later: [String] = []
 
     /// How long the server may take to answer; nil, the default, for as long as it works on the
     /// statement.
@@ -48,6 +48,9 @@ package final class PostgresConnection {
     /// The start time of the server in seconds since 1970; empty before it is known. It
     /// distinguishes the servers of an address.
     var serverStart = ""
+    /// Whether the server took long for each of its first answers, so that a message costs more
+    /// than the work of the server on a few thousand rows.
+    package internal(set) var isFar = false
     /// Whether the server is a standby.
     var isStandby = false
     /// Whether the server is a standby that is used because no primary was found.

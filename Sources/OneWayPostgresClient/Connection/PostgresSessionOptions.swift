@@ -34,6 +34,8 @@ package struct PostgresSessionOptions: Sendable {
     package var silenceLimit: Duration
     /// The time to wait for a server without a free connection; 30 seconds by default.
     package var connectionWait: Duration = .seconds(30)
+    /// The shortest time for an answer of a server that is far; 4 milliseconds by default.
+    package var farRoundTrip: Duration = .milliseconds(4)
     /// Keywords that override the connection string.
     package var parameters: [String: String] = [:]
 

@@ -19,7 +19,7 @@ extension PostgresConnection {
     package func copyIn(
         _ text: String, each collect: (PostgresResult) -> Void = { _ in }, _ body: (PostgresCopyWriter) throws -> Void
     ) throws -> PostgresResult {
-        let text = takeLater() + text
+        let text = takeLater().map { "\($0); " }.joined() + text
         try start(text) { PQsendQuery(handle, text) }
         guard try finish(text).status == PGRES_COPY_IN else {
             throw PostgresError(

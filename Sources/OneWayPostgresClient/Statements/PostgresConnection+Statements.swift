@@ -19,20 +19,20 @@ extension PostgresConnection {
     package func execute(
         _ text: String, shown: String? = nil, each collect: (PostgresResult) -> Void = { _ in }
     ) throws -> PostgresResult {
-        let text = takeLater() + text
+        let text = takeLater().map { "\($0); " }.joined() + text
         try start(shown ?? text) { PQsendQuery(handle, text) }
         return try finish(shown ?? text, each: collect)
     }
 
     /// Runs statements that return nothing together with the next statement of the transaction,
     /// which saves a message. They are not run if the transaction ends before.
-    package func executeLater(_ text: String) {
-        later += "\(text); "
+    package func executeLater(_ statements: [String]) {
+        later += statements
     }
 
     /// The statements to send before the next one.
-    func takeLater() -> String {
-        defer { later = "" }
+    func takeLater() -> [String] {
+        defer { later.removeAll() }
         return later
     }
 
@@ -48,29 +48,74 @@ extension PostgresConnection {
     package func query(
         _ text: String, _ parameters: [PostgresParameter] = [], isPrepared: Bool = false, binaryResult: Bool = false
     ) throws -> PostgresResult {
-        if parameters.contains(where: \.hasNUL) {
-            throw PostgresError(
-                code: .characterNotInRepertoire, message: "PostgreSQL cannot store U+0000 in a text", statement: text)
-        }
-        // A statement with parameters is alone in its message.
-        if !later.isEmpty { try execute("") }
-        let format: Int32 = binaryResult ? 1 : 0
         let name = isPrepared ? try prepare(text, types: parameters.map(\.type)) : nil
-        try start(text) {
-            withPointers(to: parameters) { count, types, values, lengths, formats in
-                if let name {
-                    PQsendQueryPrepared(handle, name, count, values, lengths, formats, format)
-                } else {
-                    PQsendQueryParams(handle, text, count, types, values, lengths, formats, format)
-                }
+        return try run([PostgresStatement(text, parameters, binaryResult: binaryResult)], name: name)[0]
+    }
+
+    /// Runs statements in order, in one message and with one answer. Outside a transaction, they are
+    /// one transaction.
+    ///
+    /// - Parameters:
+    ///   - statements: The statements, at least one. Each has one statement in its text.
+    ///   - read: Receives each result with its place, in order; not those after an error.
+    /// - Returns: The result of each.
+    /// - Throws: The first error of a statement or of `read`: ``PostgresError`` of a statement,
+    ///   after which the server runs none; `CancellationError` inside
+    ///   ``interruptible(isolation:_:)``.
+    package func run(
+        _ statements: [PostgresStatement], each read: (Int, PostgresResult) throws -> Void = { _, _ in }
+    ) throws -> [PostgresResult] {
+        try run(statements, name: nil, each: read)
+    }
+
+    /// - Parameter name: The name of the last statement, if it is prepared.
+    private func run(
+        _ statements: [PostgresStatement], name: String?, each read: (Int, PostgresResult) throws -> Void = { _, _ in }
+    ) throws -> [PostgresResult] {
+        try statements.forEach(check)
+        let earlier = takeLater().map { PostgresStatement($0) }
+        let all = earlier + statements
+        if all.count == 1 {
+            try start(all[0].text) { send(all[0], name: name) }
+            let result = try finish(all[0].text)
+            try read(0, result)
+            return [result]
+        }
+        // Source: https://www.postgresql.org/docs/current/libpq-pipeline-mode.html
+        try start(all[0].text, answerCount: all.count) {
+            guard PQenterPipelineMode(handle) == 1 else { return 0 }
+            for (place, statement) in all.enumerated() {
+                guard send(statement, name: place == all.count - 1 ? name : nil) == 1 else { return 0 }
+            }
+            return PQpipelineSync(handle)
+        }
+        let results = try finishPipeline(all.map(\.text)) { place, result in
+            if place >= earlier.count { try read(place - earlier.count, result) }
+        }
+        return Array(results.dropFirst(earlier.count))
+    }
+
+    private func check(_ statement: PostgresStatement) throws {
+        guard statement.parameters.contains(where: \.hasNUL) else { return }
+        throw PostgresError(
+            code: .characterNotInRepertoire, message: "PostgreSQL cannot store U+0000 in a text",
+            statement: statement.text)
+    }
+
+    private func send(_ statement: PostgresStatement, name: String?) -> Int32 {
+        let format: Int32 = statement.binaryResult ? 1 : 0
+        return withPointers(to: statement.parameters) { count, types, values, lengths, formats in
+            if let name {
+                PQsendQueryPrepared(handle, name, count, values, lengths, formats, format)
+            } else {
+                PQsendQueryParams(handle, statement.text, count, types, values, lengths, formats, format)
             }
         }
-        return try finish(text)
     }
 
     /// Rolls the transaction back. If the server does not answer, the connection is given up.
     package func rollback() {
-        later = ""
+        later.removeAll()
         guard isInTransaction else { return }
         withoutInterruption {
             // The server rolls back when it loses the connection.
@@ -83,7 +128,7 @@ extension PostgresConnection {
     /// The next statement reads the answer. What it says does not matter: a server that has lost
     /// the transaction has lost nothing.
     package func endWithoutChanges() {
-        later = ""
+        later.removeAll()
         guard isInTransaction else { return }
         withoutInterruption {
             do {
@@ -111,7 +156,10 @@ extension PostgresConnection {
     // MARK: Sending and receiving
 
     /// Sends a request that the server answers.
-    func start(_ text: String, _ send: () -> Int32) throws {
+    ///
+    /// - Parameter answerCount: The number of statements in a pipeline; nil, the default, without
+    ///   one.
+    func start(_ text: String, answerCount: Int? = nil, _ send: () -> Int32) throws {
         if hasUnreadAnswer {
             hasUnreadAnswer = false
             withoutInterruption { _ = try? finish(text) }
@@ -121,7 +169,13 @@ extension PostgresConnection {
         guard send() == 1 else { throw lost(text) }
         do { try flush(text) } catch let error as CancellationError {
             // Otherwise, the next statement would receive the answer to this one.
-            withoutInterruption { _ = try? finish(text) }
+            withoutInterruption {
+                if let answerCount {
+                    _ = try? finishPipeline(Array(repeating: text, count: answerCount))
+                } else {
+                    _ = try? finish(text)
+                }
+            }
             throw error
         }
     }
@@ -158,11 +212,32 @@ extension PostgresConnection {
         }
     }
 
+    /// Waits for the answers to the statements of a pipeline, and ends it.
+    private func finishPipeline(
+        _ texts: [String], each read: (Int, PostgresResult) throws -> Void = { _, _ in }
+    ) throws -> [PostgresResult] {
+        var results: [PostgresResult] = []
+        var failure: (any Error)?
+        for (place, text) in texts.enumerated() where !isClosed {
+            // After an error, the server skips the other statements, and libpq answers for them.
+            do {
+                results.append(try finish(text))
+                if failure == nil { try read(place, results[place]) }
+            } catch { failure = failure ?? error }
+        }
+        // The end of the pipeline is an answer of its own.
+        if !isClosed { do { try finish(texts[0]) } catch { failure = failure ?? error } }
+        if !isClosed, PQexitPipelineMode(handle) != 1 { isBroken = true }
+        if let failure { throw failure }
+        guard results.count == texts.count else { throw lost(texts[0]) }
+        return results
+    }
+
     /// Waits for the complete answer.
     ///
     /// - Parameter collect: Receives each result with rows.
     /// - Returns: The last result with rows or, without one, the last result. For a COPY, returns
-    ///   as soon as the server accepts data.
+    ///   as soon as the server accepts data; for a pipeline, one statement's result.
     @discardableResult
     func finish(_ text: String, each collect: (PostgresResult) -> Void = { _ in }) throws -> PostgresResult {
         var last: PostgresResult?
@@ -174,7 +249,7 @@ extension PostgresConnection {
             guard let result = PQgetResult(handle).map(PostgresResult.init) else { break }
             switch result.status {
             case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE: failure = failure ?? result.error(statement: text)
-            case PGRES_COPY_IN:
+            case PGRES_COPY_IN, PGRES_PIPELINE_SYNC:
                 try wait.finish()
                 return result
             case PGRES_TUPLES_OK:
@@ -186,7 +261,8 @@ extension PostgresConnection {
         try wait.finish()
         if PQstatus(handle) == CONNECTION_BAD { isBroken = true }
         if let failure {
-            if wait.hasCancelled, failure.code == .queryCanceled { throw CancellationError() }
+            // In a pipeline, the cancellation can end the statement after the one that was waited for.
+            if wait.hasCancelled || isCancelled, failure.code == .queryCanceled { throw CancellationError() }
             throw failure
         }
         guard let last else { throw lost(text) }

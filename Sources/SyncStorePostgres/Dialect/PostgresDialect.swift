@@ -238,12 +238,12 @@ package struct PostgresDialect: SQLDialect {
 
     package var doomedTable: String { "pg_temp._sync_doomed" }
 
-    package var doomedPreparation: String {
-        """
-        CREATE TEMPORARY TABLE IF NOT EXISTS _sync_doomed \
-        (family integer, row bigint, round bigint, PRIMARY KEY (family, row)) ON COMMIT DELETE ROWS; \
-        TRUNCATE pg_temp._sync_doomed
-        """
+    package var doomedPreparation: [String] {
+        [
+            "CREATE TEMPORARY TABLE IF NOT EXISTS _sync_doomed "
+                + "(family integer, row bigint, round bigint, PRIMARY KEY (family, row)) ON COMMIT DELETE ROWS",
+            "TRUNCATE pg_temp._sync_doomed",
+        ]
     }
 
     package func doomedInsertion(_ selection: String) -> String {

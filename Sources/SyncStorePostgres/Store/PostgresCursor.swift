@@ -6,32 +6,27 @@ package import SyncStoreSQL
 
 /// A server-side cursor that reads a query in batches.
 struct PostgresCursor {
-    private let name: String
+    private var cursor: PostgresBatchCursor
     private let columns: SQLQueries.Columns
     private let model: DataModel
     private let entity: EntityLayout
 
-    /// Declares a cursor.
-    ///
     /// - Parameter number: A number that is unique among the open cursors of the connection.
-    init(_ query: StoreQuery, number: Int, queries: SQLQueries, connection: PostgresConnection) throws {
-        name = "sync_cursor_\(number)"
+    init(_ query: StoreQuery, number: Int, queries: SQLQueries) throws {
         model = queries.schema.model
         entity = try model.layout(of: query.entity)
         columns = queries.columns(of: entity.index)
-        let statement = try queries.records(query, objectSet: nil)
-        try connection.run(
-            SQLStatementText("DECLARE \(name) NO SCROLL CURSOR FOR \(statement.text)", statement.bindings))
+        cursor = PostgresBatchCursor(try queries.records(query, objectSet: nil), number: number)
     }
 
     /// Returns the next objects; empty after the last.
-    func next(_ count: Int, connection: PostgresConnection) throws -> [StoredRecord] {
-        let result = try connection.query("FETCH FORWARD \(count) FROM \(name)", binaryResult: true)
+    mutating func next(_ count: Int, connection: PostgresConnection) throws -> [StoredRecord] {
+        guard let result = try cursor.next(count, connection: connection) else { return [] }
         return (0..<result.rowCount).compactMap { record(result, $0) }
     }
 
-    func close(connection: PostgresConnection) throws {
-        try connection.execute("CLOSE \(name)")
+    mutating func close(connection: PostgresConnection) {
+        cursor.close(connection: connection)
     }
 
     private func record(_ result: PostgresResult, _ row: Int) -> StoredRecord? {
@@ -51,24 +46,14 @@ extension PostgresConnection: SQLReadingConnection {
     /// Runs a statement with its parameters.
     @discardableResult
     func run(_ statement: SQLStatementText) throws -> PostgresResult {
-        try query(statement.text, statement.bindings.map(PostgresParameter.init), binaryResult: true)
-    }
-
-    /// Runs a statement in one message with those that wait for it, if it has few parameters.
-    ///
-    /// - Returns: Its result, whose values can be texts.
-    @discardableResult
-    func runTogether(_ statement: SQLStatementText) throws -> PostgresResult {
-        guard let text = statement.inlined else { return try run(statement) }
-        return try execute(text)
+        try run([PostgresStatement(statement)])[0]
     }
 
     package func records(_ objects: [ObjectID], of entity: String, _ queries: SQLQueries) throws -> [StoredRecord] {
         let query = StoreQuery(entity, objects: .only(objects))
-        let cursor = try PostgresCursor(query, number: 0, queries: queries, connection: self)
-        let records = try cursor.next(objects.count, connection: self)
-        try cursor.close(connection: self)
-        return records
+        var cursor = try PostgresCursor(query, number: 0, queries: queries)
+        defer { cursor.close(connection: self) }
+        return try cursor.next(objects.count, connection: self)
     }
 
     package func links(

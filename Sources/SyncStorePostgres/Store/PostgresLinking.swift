@@ -97,7 +97,7 @@ struct PostgresLinking: SQLLinkWriter {
         // Objects that the batch assigns anyway may keep their values.
         let condition = "\(column) = ANY($1::bigint[]) AND \(schema.rowColumn) <> ALL($2::bigint[])"
         let rows: [SQLBinding] = [.objects(plan.released), .objects(plan.assignments.map(\.object))]
-        try connection.runTogether(SQLStatementText("UPDATE \(table) SET \(column) = NULL WHERE \(condition)", rows))
+        try connection.run(SQLStatementText("UPDATE \(table) SET \(column) = NULL WHERE \(condition)", rows))
         try check(link.table, failing: SQLStatementText("SELECT 1 FROM \(table) WHERE \(condition) LIMIT 1", rows))
     }
 
@@ -128,7 +128,7 @@ struct PostgresLinking: SQLLinkWriter {
             + "SELECT count(*) FROM written WHERE is_right"
         let objects: SQLBinding = .objects(plan.assignments.map(\.object))
         let values: SQLBinding = .objects(plan.assignments.map { $0.value ?? 0 })
-        let written = try connection.runTogether(
+        let written = try connection.run(
             SQLStatementText(text, [objects, values, .objects(plan.assignments.map(\.position))])
         ).integer(0, 0)
         guard written != Int64(plan.assignments.count) else { return }
@@ -206,7 +206,7 @@ struct PostgresLinking: SQLLinkWriter {
     private func write(
         _ statement: SQLStatementText, _ table: String, count: Int, failing query: SQLStatementText
     ) throws {
-        if try connection.runTogether(statement).affectedCount < count { try check(table, failing: query) }
+        if try connection.run(statement).affectedCount < count { try check(table, failing: query) }
     }
 
     /// Fails if a statement finds a row that should have been written but was not.

@@ -32,9 +32,10 @@ struct PostgresMerge {
     }
 
     /// Whether the first message of a merge can begin the transaction.
-    func canBegin(_ request: MergeRequest, _ filling: PostgresFilling) -> Bool {
-        request.records.count > 0 && request.records.byteCount <= PostgresLiterals.byteLimit
-            && !filling.mayFill(schema.table(of: layout.index), count: request.records.count)
+    func canBegin(_ request: MergeRequest, _ filling: PostgresFilling, _ connection: PostgresConnection) -> Bool {
+        let (records, isFar) = (request.records, connection.isFar)
+        return records.count > 0 && records.byteCount <= PostgresLiterals.byteLimit(isFar: isFar)
+            && (isFar || !filling.mayFill(schema.table(of: layout.index), count: records.count))
     }
 
     func find(
@@ -67,6 +68,8 @@ struct PostgresMerge {
         if links != nil { result.isLinked = [Array(repeating: false, count: records.count)] }
         // Objects of an abstract entity can be found but not inserted.
         let inserts = policy.inserts && !layout.isAbstract
+        // The time that a message takes matters for a small batch.
+        let isSmall = records.byteCount <= PostgresLiterals.byteLimit(isFar: connection.isFar)
         try records.withReader { reader in
             let order = PostgresMergeRounds(
                 reader, layout, request, longSlots: schema.longSlots(of: layout.index),
@@ -74,7 +77,7 @@ struct PostgresMerge {
             if order.repeatsIdentity { throw StoreError.repeatedObject(entity: layout.name) }
             for (place, round) in order.rounds.enumerated() {
                 ahead = PostgresReadAhead()
-                if place == 0, inserts, let filling,
+                if place == 0, inserts, !(isSmall && connection.isFar), let filling,
                     let numbers = try fill(reader, round, links, positions, filling, connection, buffer)
                 {
                     for (row, number) in zip(round.rows.sorted(), numbers) {
@@ -95,8 +98,6 @@ struct PostgresMerge {
                     linked: extras.targets == nil ? nil : links?.relationship)
                 if let waiting, !waiting.isEmpty { task.waiting = waiting.objects(of: layout) }
                 do {
-                    let isSmall = records.byteCount <= PostgresLiterals.byteLimit
-                    // The time that a message takes matters for a small batch.
                     let selections = isSmall ? try PostgresReadAhead.statements(for: request, schema) : []
                     let answers = try send(
                         [statements.merge(task)] + selections, reader, round.rows, extras, place == 0 ? opening : nil,
@@ -136,9 +137,10 @@ struct PostgresMerge {
         _ opening: PostgresOpening?, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer?
     ) throws -> [PostgresResult] {
         let before =
-            "\(opening.map { $0.text + "; " } ?? "")\(PostgresMergeStatements.plansLookups); \(batch.preparation); "
-        let rest =
-            "\(selections.joined(separator: "; ")); RELEASE SAVEPOINT sync_merge; \(PostgresMergeStatements.plansAnything)"
+            "\(opening.map { $0.text + "; " } ?? "")\(PostgresMergeStatements.plansLookups.joined(separator: "; ")); "
+            + "\(batch.preparation); "
+        let rest = (selections + ["RELEASE SAVEPOINT sync_merge"] + PostgresMergeStatements.plansAnything)
+            .joined(separator: "; ")
         let after = "; SAVEPOINT sync_merge; \(rest)"
         var answers: [PostgresResult] = []
         var attempt = 1
@@ -249,12 +251,11 @@ extension PostgresConnection {
     func retrying<Result>(plansLookups: Bool = false, _ body: () throws -> Result) throws -> Result {
         var attempt = 1
         while true {
-            executeLater((plansLookups ? "\(PostgresMergeStatements.plansLookups); " : "") + "SAVEPOINT sync_attempt")
+            executeLater((plansLookups ? PostgresMergeStatements.plansLookups : []) + ["SAVEPOINT sync_attempt"])
             do {
                 let result = try body()
                 executeLater(
-                    "RELEASE SAVEPOINT sync_attempt"
-                        + (plansLookups ? "; \(PostgresMergeStatements.plansAnything)" : ""))
+                    ["RELEASE SAVEPOINT sync_attempt"] + (plansLookups ? PostgresMergeStatements.plansAnything : []))
                 return result
             } catch let error as PostgresError where error.isConflict && attempt < PostgresMerge.attemptLimit {
                 attempt += 1

@@ -29,9 +29,9 @@ struct PostgresMergeStatements {
 
     /// Makes the planner use index lookups. Without statistics of the batch, and sometimes of the
     /// table, it might read the whole table instead.
-    static let plansLookups = "SET LOCAL enable_hashjoin TO off; SET LOCAL enable_mergejoin TO off"
+    static let plansLookups = ["SET LOCAL enable_hashjoin TO off", "SET LOCAL enable_mergejoin TO off"]
     /// Restores the planner's defaults.
-    static let plansAnything = "SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT"
+    static let plansAnything = ["SET LOCAL enable_hashjoin TO DEFAULT", "SET LOCAL enable_mergejoin TO DEFAULT"]
 
     private let schema: SQLSchema
     private let layout: EntityLayout

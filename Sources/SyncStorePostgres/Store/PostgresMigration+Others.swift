@@ -154,33 +154,19 @@ extension PostgresMigration {
     // MARK: Foreign keys
 
     /// Selects the fingerprint of all foreign keys of the database.
-    private static let fingerprint = """
+    static let fingerprint = """
         SELECT pg_catalog.hashtextextended(pg_catalog.string_agg(c.oid::text, ' '::text ORDER BY c.oid), 0::bigint)::text \
         FROM pg_catalog.pg_constraint c WHERE c.contype::text = 'f'::text
         """
 
-    /// Verifies the foreign keys that were added since the last verification. Keeps other sessions
-    /// from adding foreign keys to the affected tables until the transaction ends.
+    /// Verifies the foreign keys that were added since the last verification.
     ///
-    /// - Parameters:
-    ///   - others: The result of the last verification.
-    ///   - entity: The entity whose objects are deleted.
-    /// - Returns: The additions of other tools, and the number of rows that the transaction has
-    ///   deleted so far; see `deletedRowCount(_:)`.
+    /// - Parameter others: The result of the last verification.
     /// - Throws: `SQLSchemaError.unsuitableTable`.
-    func checkForeignKeys(
-        since others: Others, deleting entity: Int
-    ) throws -> (others: Others, deletedRowCount: Int) {
-        let tables = SQLRemoval.tables(deleting: entity, schema: schema)
-        // The lock mode of a deletion. The creation of a foreign key waits for it.
-        let found = try connection.execute(
-            "LOCK TABLE \(tables.map(schema.relation).joined(separator: ", ")) IN ROW EXCLUSIVE MODE; "
-                + "SELECT \(schema.deletedRowCount), (\(Self.fingerprint))")
-        let count = Int(found.integer(0, 0) ?? 0)
-        guard found.text(0, 1) ?? "" != others.fingerprint else { return (others, count) }
+    func checkForeignKeys(since others: Others) throws -> Others {
         var changed = try checkForeignKeys(others.existing)
         changed.forms = others.forms
-        return (changed, count)
+        return changed
     }
 
     /// Verifies the foreign keys of other tools.

@@ -17,4 +17,10 @@ extension PostgresParameter {
         }
     }
 }
+
+extension PostgresStatement {
+    init(_ statement: SQLStatementText) {
+        self.init(statement.text, statement.bindings.map(PostgresParameter.init), binaryResult: true)
+    }
+}
 #endif

@@ -5,7 +5,7 @@ import SyncStore
 import SyncStoreSQL
 
 /// What was read together with a merge, because its caller needs it next. It holds until the next
-/// change.
+/// change, but new links leave the counts as they are.
 struct PostgresReadAhead {
     /// The expression for the number of the transaction; null if it has changed nothing.
     static let transactionNumber = "pg_catalog.pg_current_xact_id_if_assigned()::text"
@@ -18,6 +18,13 @@ struct PostgresReadAhead {
 
     /// Creates an empty value, after a change or a merge that nothing was read with.
     init() {}
+
+    /// Notes that links change.
+    mutating func noteLinking() {
+        links = nil
+        // The first change gives the transaction its number.
+        if transactionNumber == nil { counts = [:] }
+    }
 
     /// The statements that read what a request announces.
     static func statements(for request: MergeRequest, _ schema: SQLSchema) throws -> [String] {

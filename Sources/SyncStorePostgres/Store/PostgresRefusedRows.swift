@@ -41,7 +41,8 @@ struct PostgresRefusedRows {
     /// Merges the rows of the round, in a transaction at the savepoint before the merge.
     mutating func merge(after error: PostgresError) throws {
         try merge(round.rows.sorted()[...], after: error)
-        try connection.execute("RELEASE SAVEPOINT sync_merge; \(PostgresMergeStatements.plansAnything)")
+        try connection.execute(
+            (["RELEASE SAVEPOINT sync_merge"] + PostgresMergeStatements.plansAnything).joined(separator: "; "))
     }
 
     private mutating func merge(_ rows: ArraySlice<Int>, after error: PostgresError) throws {

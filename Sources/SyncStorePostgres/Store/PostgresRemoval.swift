@@ -1,49 +1,153 @@
 #if Postgres
-package import OneWayPostgresClient
-package import SyncModel
+import OneWayPostgresClient
+import SyncModel
 import SyncStore
-package import SyncStoreSQL
+import SyncStoreSQL
 
-extension PostgresConnection: SQLRemovalConnection {
+/// The statements of a removal, which are sent in one message.
+final class PostgresRemoval: SQLRemovalConnection {
+    private let connection: PostgresConnection
+    private var statements: [(statement: SQLStatementText, read: (PostgresResult) throws -> Void)] = []
+
+    init(on connection: PostgresConnection) {
+        self.connection = connection
+    }
+
+    func change(_ statement: SQLStatementText) -> Int? {
+        statements.append((statement, { _ in }))
+        return nil
+    }
+
+    func changeAtOnce(_ statement: SQLStatementText) throws -> Int {
+        var count = 0
+        statements.append((statement, { count = $0.affectedCount }))
+        try finish()
+        return count
+    }
+
+    func forEachRow(of text: String, _ body: @escaping (PostgresRow) throws -> Bool) {
+        let read = { (result: PostgresResult) in
+            for row in 0..<result.rowCount where try !body(PostgresRow(result: result, row: row)) { return }
+        }
+        statements.append((SQLStatementText(text), read))
+    }
+
+    func finish() throws {
+        guard !statements.isEmpty else { return }
+        let sent = statements
+        statements = []
+        _ = try connection.run(sent.map { PostgresStatement($0.statement) }) { try sent[$0].read($1) }
+    }
+}
+
+extension PostgresConnection {
+    /// The number of rows that a transaction has deleted before and after a removal; see
+    /// `SQLSchema.deletedRowCount`.
+    struct DeletedRowCounts {
+        var before: Int?
+        var after = 0
+    }
+
+    /// The database has other foreign keys than a removal takes for granted.
+    private struct ChangedForeignKeys: Error {}
+
     /// Deletes the objects of a query, and others by the delete rules, after a savepoint
-    /// `sync_attempt`.
+    /// `sync_attempt`. Keeps other sessions from adding foreign keys to the affected tables until
+    /// the transaction ends.
     ///
     /// - Parameters:
-    ///   - others: The additions of other tools to the database.
-    ///   - before: The number of rows that the transaction has deleted so far.
-    /// - Throws: `StoreError.refused` for an object that a foreign key or a trigger keeps.
+    ///   - others: The additions of other tools to the database; changed if there are further ones.
+    ///   - counts: Receives the numbers of deleted rows.
+    ///   - verify: Verifies the foreign keys of other tools.
+    /// - Throws: `StoreError.refused` for an object that a foreign key or a trigger keeps;
+    ///   `SQLSchemaError.unsuitableTable`.
     func remove(
-        _ query: StoreQuery, reportsKeys: Bool, others: PostgresMigration.Others, after before: Int,
-        _ queries: SQLQueries
+        _ query: StoreQuery, reportsKeys: Bool, others: inout PostgresMigration.Others,
+        counting counts: inout DeletedRowCounts, _ queries: SQLQueries,
+        verify: (PostgresMigration.Others) throws -> PostgresMigration.Others
     ) throws -> RemovalResult {
-        let removal = SQLRemoval(queries.schema, existing: others.released, foreignCascades: others.cascades)
-        let layout = try queries.schema.model.layout(of: query.entity)
-        func select() throws -> Int {
-            try change(removal.start(try queries.rows(query, objectSet: nil), entity: layout.index))
+        do {
+            return try remove(query, reportsKeys: reportsKeys, others: others, counting: &counts, queries)
+        } catch is ChangedForeignKeys {
+            let layout = try queries.schema.model.layout(of: query.entity)
+            try execute("ROLLBACK TO SAVEPOINT sync_attempt; \(lock(deleting: layout.index, queries.schema))")
+            others = try verify(others)
+            return try remove(
+                query, reportsKeys: reportsKeys, others: others, isLocked: true, counting: &counts, queries)
         }
-        let result: RemovalResult
-        do { result = try removal.run(layout, reportsKeys: reportsKeys, on: self, selecting: select) } catch let error
-            as PostgresError where error.isRefusal
-        {
+    }
+
+    /// - Parameter isLocked: Whether no other session can have added a foreign key to the affected
+    ///   tables; false by default.
+    private func remove(
+        _ query: StoreQuery, reportsKeys: Bool, others: PostgresMigration.Others, isLocked: Bool = false,
+        counting counts: inout DeletedRowCounts, _ queries: SQLQueries
+    ) throws -> RemovalResult {
+        let schema = queries.schema
+        let rules = SQLRemoval(schema, existing: others.released, foreignCascades: others.cascades)
+        let layout = try schema.model.layout(of: query.entity)
+        let removal = PostgresRemoval(on: self)
+        func select() throws -> Int? {
+            removal.change(rules.start(try queries.rows(query, objectSet: nil), entity: layout.index))
+        }
+        var (first, last) = (0, 0)
+        _ = removal.change(SQLStatementText(lock(deleting: layout.index, schema)))
+        removal.forEachRow(of: "SELECT \(schema.deletedRowCount), (\(PostgresMigration.fingerprint))") { row in
+            first = row.integer(at: 0).map { Int($0) } ?? 0
+            // Those of other tables can change at any time.
+            guard isLocked || row.text(at: 1) ?? "" == others.fingerprint else { throw ChangedForeignKeys() }
+            return false
+        }
+        defer {
+            // A failed attempt counts too.
+            counts.before = counts.before ?? first
+            counts.after = last
+        }
+        do {
+            let result = try rules.run(layout, reportsKeys: reportsKeys, on: removal, selecting: select) {
+                removal.forEachRow(of: "SELECT \(schema.deletedRowCount)") { row in
+                    last = row.integer(at: 0).map { Int($0) } ?? 0
+                    return false
+                }
+            }
+            try rules.check(result, of: layout, deletedCount: last - first) { try triggers(of: schema) }
+            return result
+        } catch let error as PostgresError where error.isRefusal {
             try execute("ROLLBACK TO SAVEPOINT sync_attempt")
             var refusal = StoreError.Refusal(
                 entity: layout.name, reason: .check, constraint: error.constraint,
                 databaseError: error.debugDescription)
             if [.foreignKeyViolation, .restrictViolation].contains(error.code) {
-                try removal.collect(on: self, selecting: select)
-                for reference in try references(of: error, queries.schema) {
-                    guard let found = try removal.refusal(by: reference, on: self) else { continue }
+                let again = PostgresRemoval(on: self)
+                try rules.collect(layout, on: again) {
+                    again.change(rules.start(try queries.rows(query, objectSet: nil), entity: layout.index))
+                }
+                try again.finish()
+                for reference in try references(of: error, schema) {
+                    guard let found = try rules.refusal(by: reference, on: again) else { continue }
                     (refusal.entity, refusal.key, refusal.object) = (found.entity, found.key, found.object)
                     refusal.reason = found.reason
                     break
                 }
             }
             throw StoreError.refused(refusal)
+        } catch let error as StoreError {
+            throw try undone(error)
+        } catch let error as SQLSchemaError {
+            throw try undone(error)
         }
-        try removal.check(result, of: layout, deletedCount: try deletedRowCount(queries.schema) - before) {
-            try triggers(of: queries.schema)
-        }
-        return result
+    }
+
+    /// Undoes a removal: the statements after the one that showed the error have been run.
+    private func undone<Failure>(_ error: Failure) throws -> Failure {
+        try execute("ROLLBACK TO SAVEPOINT sync_attempt")
+        return error
+    }
+
+    /// The lock mode of a deletion. The creation of a foreign key waits for it.
+    private func lock(deleting entity: Int, _ schema: SQLSchema) -> String {
+        let tables = SQLRemoval(schema).families(deleting: entity).map { schema.relation(schema.families[$0].table) }
+        return "LOCK TABLE \(tables.joined(separator: ", ")) IN ROW EXCLUSIVE MODE"
     }
 
     /// The foreign keys to entities' tables that an error can be about.
@@ -99,15 +203,6 @@ extension PostgresConnection: SQLRemovalConnection {
         }
     }
 
-    /// The number of rows that this transaction has deleted from the entities' tables for any
-    /// reason.
-    ///
-    /// The server counts the rows of partitions separately, and counts none if `track_counts` is
-    /// off.
-    func deletedRowCount(_ schema: SQLSchema) throws -> Int {
-        Int(try execute("SELECT \(schema.deletedRowCount)").integer(0, 0) ?? 0)
-    }
-
     /// The triggers of other tools on the model's tables.
     func triggers(of schema: SQLSchema) throws -> [SQLTrigger] {
         let found = try execute(
@@ -118,24 +213,14 @@ extension PostgresConnection: SQLRemovalConnection {
             return SQLTrigger(name, on: table)
         }
     }
-
-    package func perform(_ text: String) {
-        executeLater(text)
-    }
-
-    package func change(_ statement: SQLStatementText) throws -> Int {
-        try runTogether(statement).affectedCount
-    }
-
-    package func forEachRow(of text: String, _ body: (PostgresRow) throws -> Bool) throws {
-        let result = try query(text, binaryResult: true)
-        for row in 0..<result.rowCount where try !body(PostgresRow(result: result, row: row)) { return }
-    }
 }
 
 extension SQLSchema {
-    /// The number of rows that the session has deleted from the entities' tables; only differences
-    /// in one transaction have a meaning.
+    /// The number of rows that the session has deleted from the entities' tables for any reason;
+    /// only differences in one transaction have a meaning.
+    ///
+    /// The server counts the rows of partitions separately, and counts none if `track_counts` is
+    /// off.
     var deletedRowCount: String {
         "(SELECT sum(pg_catalog.pg_stat_get_xact_tuples_deleted(to_regclass(t.name)::oid))::bigint "
             + "FROM pg_catalog.unnest(\(relations(families.map(\.table)))) AS t (name))"
@@ -161,19 +246,19 @@ extension SQLSchema {
 }
 
 /// A row of a result.
-package struct PostgresRow: SQLRow {
+struct PostgresRow: SQLRow {
     let result: PostgresResult
     let row: Int
 
-    package func integer(at column: Int) -> Int64? {
+    func integer(at column: Int) -> Int64? {
         result.integer(row, column)
     }
 
-    package func text(at column: Int) -> String? {
+    func text(at column: Int) -> String? {
         result.text(row, column)
     }
 
-    package func value(at column: Int, as type: AttributeType) -> AttributeValue {
+    func value(at column: Int, as type: AttributeType) -> AttributeValue {
         result.value(row, column, as: type)
     }
 }

@@ -6,7 +6,7 @@ import SyncStoreSQL
 
 /// A selection that is read batch by batch, with a server-side cursor if there are several batches.
 struct PostgresSelection {
-    private let name: String
+    private var cursor: PostgresBatchCursor
     private let types: [AttributeType]
     /// The first rows.
     let first: RecordBatch
@@ -21,20 +21,16 @@ struct PostgresSelection {
     init(
         _ selection: BoundSelection, count: Int, number: Int, queries: SQLQueries, connection: PostgresConnection
     ) throws {
-        name = "sync_cursor_\(number)"
         types = selection.types
         let statement = queries.rows(selection, objectSet: nil)
+        cursor = PostgresBatchCursor(statement, number: number)
         do {
             if selection.limit.map({ $0 <= count }) == true {
-                // One round trip for a page.
                 first = Self.batch(try connection.run(statement), types)
                 isDone = true
             } else {
-                try connection.run(
-                    SQLStatementText("DECLARE \(name) NO SCROLL CURSOR FOR \(statement.text)", statement.bindings))
-                first = try Self.fetch(count, name, types, connection)
-                isDone = first.count < count
-                if isDone { try connection.execute("CLOSE \(name)") }
+                first = Self.batch(try cursor.next(count, connection: connection), types)
+                isDone = cursor.isDone
             }
         } catch let error as PostgresError where error.code == Self.outOfRange && selection.isGrouped {
             throw StoreError.sumOverflow(entity: selection.entity.name)
@@ -44,22 +40,17 @@ struct PostgresSelection {
     private static let outOfRange = PostgresError.Code("22003")
 
     /// Returns the next rows; empty after the last.
-    func next(_ count: Int, connection: PostgresConnection) throws -> RecordBatch {
-        try Self.fetch(count, name, types, connection)
+    mutating func next(_ count: Int, connection: PostgresConnection) throws -> RecordBatch {
+        Self.batch(try cursor.next(count, connection: connection), types)
     }
 
-    func close(connection: PostgresConnection) throws {
-        try connection.execute("CLOSE \(name)")
+    mutating func close(connection: PostgresConnection) {
+        cursor.close(connection: connection)
     }
 
-    private static func fetch(
-        _ count: Int, _ name: String, _ types: [AttributeType], _ connection: PostgresConnection
-    ) throws -> RecordBatch {
-        batch(try connection.query("FETCH FORWARD \(count) FROM \(name)", binaryResult: true), types)
-    }
-
-    private static func batch(_ result: PostgresResult, _ types: [AttributeType]) -> RecordBatch {
+    private static func batch(_ result: PostgresResult?, _ types: [AttributeType]) -> RecordBatch {
         var batch = RecordBatch(columnCount: types.count)
+        guard let result else { return batch }
         for row in 0..<result.rowCount {
             batch.beginRecord()
             for (column, type) in types.enumerated() {

@@ -20,6 +20,7 @@ struct PostgresSettings: Sendable {
     let isBehindSessionPooler: Bool
     /// The minimum number of rows to copy directly into an empty table; see `PostgresFilling`.
     let fillMinimum: Int
+    let farRoundTrip: Duration
 
     init(_ connectionString: String, _ options: PostgresStore.Options) {
         address = PostgresAddress(connectionString)
@@ -33,6 +34,7 @@ struct PostgresSettings: Sendable {
         silenceLimit = max(options.silenceLimit, .seconds(1))
         isBehindSessionPooler = options.isBehindSessionPooler
         fillMinimum = options.fillMinimum
+        farRoundTrip = options.farRoundTrip
     }
 
     /// Opens a connection.
@@ -43,6 +45,7 @@ struct PostgresSettings: Sendable {
     ) async throws -> PostgresConnection {
         var options = PostgresSessionOptions(silenceLimit: silenceLimit)
         options.servers = servers
+        options.farRoundTrip = farRoundTrip
         options.pooling = isBehindSessionPooler ? .session : .none
         let connection = try await PostgresConnection.open(address, options: options, isolation: isolation)
         // A plan for one batch is not worth JIT compilation. The server ends a transaction whose

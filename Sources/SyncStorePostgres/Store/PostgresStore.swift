@@ -111,6 +111,9 @@ public final class PostgresStore: CommitSignals.Source, ReportingStore {
         /// The minimum number of rows to copy directly into an empty table. For fewer rows,
         /// checking whether the table is empty costs too much.
         package var fillMinimum = 256
+        /// The shortest time for an answer of a server that is far. Fewer messages are sent to it,
+        /// for which it does more.
+        package var farRoundTrip: Duration = .milliseconds(4)
 
         /// Creates options with default values.
         public init() {}

@@ -220,7 +220,8 @@ actor PostgresWorker: SQLWorker {
     /// Fails if a trigger has deleted objects that no change of the transaction reports.
     private func checkDeletions(_ connection: PostgresConnection) throws {
         guard let reportedDeletions else { return }
-        let count = try connection.deletedRowCount(schema) - reportedDeletions
+        let counted = try connection.execute("SELECT \(schema.deletedRowCount)").integer(0, 0) ?? 0
+        let count = Int(counted) - reportedDeletions
         guard count > 0 else { return }
         throw SQLTrigger.error(furtherDeletedCount: count, triggers: try connection.triggers(of: schema))
     }
@@ -249,18 +250,16 @@ actor PostgresWorker: SQLWorker {
 
     // MARK: Reading
 
-    func openCursor(_ query: StoreQuery) async throws -> Int {
+    func openCursor(_ query: StoreQuery) throws -> Int {
         lastCursor += 1
         let number = lastCursor
-        cursors[number] = try await perform {
-            try PostgresCursor(query, number: number, queries: queries, connection: $0)
-        }
+        cursors[number] = try PostgresCursor(query, number: number, queries: queries)
         return number
     }
 
     func next(_ cursor: Int, count: Int) async throws -> [StoredRecord] {
-        guard let found = cursors[cursor] else { throw StoreError.transactionEnded }
-        return try await perform { try found.next(count, connection: $0) }
+        guard cursors[cursor] != nil else { throw StoreError.transactionEnded }
+        return try await perform { try cursors[cursor]?.next(count, connection: $0) ?? [] }
     }
 
     func openSelection(_ selection: BoundSelection, count: Int) async throws -> (RecordBatch, cursor: Int?) {
@@ -276,18 +275,18 @@ actor PostgresWorker: SQLWorker {
     }
 
     func nextRows(_ cursor: Int, count: Int) async throws -> RecordBatch {
-        guard let found = selections[cursor] else { throw StoreError.transactionEnded }
-        return try await perform { try found.next(count, connection: $0) }
+        guard selections[cursor] != nil else { throw StoreError.transactionEnded }
+        return try await perform {
+            try selections[cursor]?.next(count, connection: $0) ?? RecordBatch(columnCount: 0)
+        }
     }
 
     func closeCursor(_ cursor: Int) {
-        if let found = selections.removeValue(forKey: cursor), let connection {
-            try? found.close(connection: connection)
-            return
-        }
-        guard let found = cursors.removeValue(forKey: cursor), let connection else { return }
-        // In a failed transaction, the cursor is closed already.
-        try? found.close(connection: connection)
+        guard let connection else { return }
+        selections[cursor]?.close(connection: connection)
+        selections[cursor] = nil
+        cursors[cursor]?.close(connection: connection)
+        cursors[cursor] = nil
     }
 
     func counts(of queries: [StoreQuery]) async throws -> [Int] {
@@ -298,7 +297,7 @@ actor PostgresWorker: SQLWorker {
         var statement = try self.queries.counts(of: queries)
         // A sync counts last, and the commit needs the number.
         if writes { statement.text += ", \(PostgresReadAhead.transactionNumber)" }
-        let result = try await perform { try $0.runTogether(statement) }
+        let result = try await perform { try $0.run(statement) }
         if writes { transactionNumber = result.text(0, queries.count) }
         return queries.indices.map { Int(result.integer(0, $0) ?? 0) }
     }
@@ -320,9 +319,8 @@ actor PostgresWorker: SQLWorker {
 
     func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result {
         let merge = merge(into: try schema.model.layout(of: request))
-        if let text = beginning, merge.canBegin(request, filling) {
+        if let text = beginning, case let connection = try current(), merge.canBegin(request, filling, connection) {
             beginning = nil
-            let connection = try current()
             let opening = PostgresOpening("\(text); \(settings.tableVersion(and: watchedRowCount))") {
                 try self.noteBeginning($0, connection)
             }
@@ -402,7 +400,7 @@ actor PostgresWorker: SQLWorker {
             }
             var first: PostgresLinking? = try planned()
             if let plan = first?.plan, plan.isEmpty { return plan.result }
-            ahead = PostgresReadAhead()
+            ahead.noteLinking()
             return try connection.retrying(plansLookups: true) {
                 var linking = try first.take() ?? planned()
                 let result = try linking.run(keeping: &keptLinks)
@@ -415,20 +413,16 @@ actor PostgresWorker: SQLWorker {
     }
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
-        let entity = try schema.model.layout(of: query.entity).index
-        return try await perform { connection in
+        try await perform { connection in
             ahead = PostgresReadAhead()
-            // A failed attempt counts too.
-            let before = try reportedDeletions.map { _ in try connection.deletedRowCount(schema) }
+            var counts = PostgresConnection.DeletedRowCounts()
             let result = try connection.retrying {
-                let found = try PostgresMigration(connection, schema: schema, settings: settings)
-                    .checkForeignKeys(since: others, deleting: entity)
-                others = found.others
-                return try connection.remove(
-                    query, reportsKeys: reportsKeys, others: others, after: found.deletedRowCount, queries)
+                try connection.remove(
+                    query, reportsKeys: reportsKeys, others: &others, counting: &counts, queries
+                ) { try PostgresMigration(connection, schema: schema, settings: settings).checkForeignKeys(since: $0) }
             }
-            if let before, let reported = reportedDeletions {
-                reportedDeletions = try reported + connection.deletedRowCount(schema) - before
+            if let reported = reportedDeletions, let before = counts.before {
+                reportedDeletions = reported + counts.after - before
             }
             return result
         }

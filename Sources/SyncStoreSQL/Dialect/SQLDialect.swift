@@ -100,7 +100,7 @@ package protocol SQLDialect: Sendable {
     /// The temporary table of objects to delete.
     var doomedTable: String { get }
     /// The statements that create or empty that table.
-    var doomedPreparation: String { get }
+    var doomedPreparation: [String] { get }
     /// An `INSERT` into that table that ignores objects already in it.
     func doomedInsertion(_ selection: String) -> String
 

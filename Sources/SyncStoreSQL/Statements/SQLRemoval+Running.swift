@@ -9,38 +9,48 @@ extension SQLRemoval {
     ///   - layout: The requested entity.
     ///   - reportsKeys: Whether the result has the keys of deleted objects.
     ///   - connection: The connection that runs the statements.
-    ///   - selecting: Runs the statement that collects the requested objects.
+    ///   - selecting: Runs the statement that collects the requested objects; see
+    ///     `SQLRemovalConnection.change(_:)`.
+    ///   - end: Runs statements at the end.
     /// - Returns: The deleted objects.
     /// - Throws: `StoreError.deletionDenied`; `SQLSchemaError.unsuitableTable` for a row that a
-    ///   trigger keeps; errors of the connection.
+    ///   trigger keeps; errors of the connection. What was deleted by then must be rolled back.
     package func run(
-        _ layout: EntityLayout, reportsKeys: Bool, on connection: some SQLRemovalConnection, selecting: () throws -> Int
+        _ layout: EntityLayout, reportsKeys: Bool, on connection: some SQLRemovalConnection,
+        selecting: () throws -> Int?, end: () throws -> Void = {}
     ) throws -> RemovalResult {
-        var result = RemovalResult()
-        try connection.perform(preparation)
-        guard try selecting() > 0 else { return result }
-        try gatherCascades(connection)
-        try checkDenials(connection)
-        var counts: [Int: Int] = [:]
+        let removed = Removed()
+        guard try collect(layout, on: connection, selecting: selecting) else { return removed.result }
+        for rule in denials {
+            try connection.forEachRow(of: rule.statement) { row in
+                throw StoreError.deletionDenied(entity: row.text(at: 0) ?? rule.entity, relationship: rule.relationship)
+            }
+        }
         try connection.forEachRow(of: familyCounts) { row in
-            if let family = row.integer(at: 0), let count = row.integer(at: 1) { counts[Int(family)] = Int(count) }
+            if let family = row.integer(at: 0), let count = row.integer(at: 1) {
+                removed.counts[Int(family)] = Int(count)
+            }
             return true
         }
-        for (family, count) in counts.sortedByKey {
+        let families = removed.counts.isEmpty ? families(deleting: layout.index) : removed.counts.keys.sorted()
+        for family in families {
+            let root = schema.model.layouts[schema.families[family].root].name
             if let statement = entityCounts(family: family) {
                 try connection.forEachRow(of: statement) { row in
-                    if let entity = row.text(at: 0) { result.counts[entity] = row.integer(at: 1).map { Int($0) } }
+                    if let entity = row.text(at: 0) {
+                        removed.result.counts[entity] = row.integer(at: 1).map { Int($0) }
+                    }
                     return true
                 }
             } else {
-                result.counts[schema.model.layouts[schema.families[family].root].name] = count
+                removed.roots[family] = root
             }
-            if reportsKeys { try gatherKeys(family: family, connection, &result) }
+            if reportsKeys { try gatherKeys(family: family, connection, removed) }
         }
-        let doomed = deletionOrder(counts.keys.sorted())
+        let doomed = deletionOrder(families)
         for (place, family) in doomed.enumerated() {
             for release in releases(family: family, after: Array(doomed[..<place])) {
-                try connection.perform(release.statement)
+                _ = try connection.change(SQLStatementText(release.statement))
                 // The foreign key could delete other objects.
                 try connection.forEachRow(of: release.remaining) { _ in
                     throw SQLSchemaError.unsuitableTable(
@@ -50,9 +60,26 @@ extension SQLRemoval {
         }
         for family in doomed {
             let count = try connection.change(SQLStatementText(deletion(family: family)))
-            if count < counts[family] ?? 0 { try checkDeletion(family: family, connection) }
+            // Foreign keys may have deleted some rows before.
+            if let count, count == removed.counts[family] { continue }
+            try connection.forEachRow(of: remaining(family: family)) { _ in
+                throw SQLSchemaError.unsuitableTable(
+                    table: schema.families[family].table, reason: "a trigger kept rows from being deleted")
+            }
         }
-        return result
+        try end()
+        try connection.finish()
+        for (family, root) in removed.roots { removed.result.counts[root] = removed.counts[family] }
+        return removed.result
+    }
+
+    /// What the statements of a removal have answered so far.
+    private final class Removed {
+        var result = RemovalResult()
+        /// The number of objects to delete, by family.
+        var counts: [Int: Int] = [:]
+        /// The only entity of families that have one.
+        var roots: [Int: String] = [:]
     }
 
     /// Fails if more rows were deleted than the result reports.
@@ -72,25 +99,14 @@ extension SQLRemoval {
             furtherDeletedCount: count, changing: schema.table(of: layout.index), triggers: try triggers())
     }
 
-    /// Fails if a trigger of another tool kept rows from being deleted.
-    ///
-    /// The count of the statement is not enough, because foreign keys may have deleted some rows
-    /// before.
-    private func checkDeletion(family: Int, _ connection: some SQLRemovalConnection) throws {
-        try connection.forEachRow(of: remaining(family: family)) { _ in
-            throw SQLSchemaError.unsuitableTable(
-                table: schema.families[family].table, reason: "a trigger kept rows from being deleted")
-        }
-    }
-
     /// Adds the keys of a family's objects to delete, in the order of their rows.
     private func gatherKeys(
-        family: Int, _ connection: some SQLRemovalConnection, _ result: inout RemovalResult
+        family: Int, _ connection: some SQLRemovalConnection, _ removed: Removed
     ) throws {
         let columns = SQLQueries(schema).keyColumns(family: family)
         try connection.forEachRow(of: keys(family: family)) { found in
             if let (entity, key) = self.key(in: found, columns, family: family) {
-                result.keys[entity, default: []].append(key)
+                removed.result.keys[entity, default: []].append(key)
             }
             return true
         }
@@ -125,33 +141,46 @@ extension SQLRemoval {
                 entity: entity, key: key.key, reason: .referred(by: reference.table), object: key.object)
             return false
         }
+        try connection.finish()
         return refusal
     }
 
-    /// Collects the objects of a removal again, after the database has undone everything.
-    package func collect(on connection: some SQLRemovalConnection, selecting: () throws -> Int) throws {
-        try connection.perform(preparation)
-        if try selecting() > 0 { try gatherCascades(connection) }
+    /// Collects the objects of a removal.
+    ///
+    /// - Returns: Whether there may be any.
+    @discardableResult
+    package func collect(
+        _ layout: EntityLayout, on connection: some SQLRemovalConnection, selecting: () throws -> Int?
+    ) throws -> Bool {
+        for statement in schema.dialect.doomedPreparation { _ = try connection.change(SQLStatementText(statement)) }
+        guard try selecting() != 0 else { return false }
+        guard let rounds = rounds(deleting: layout.index) else {
+            try collectRounds(connection)
+            return true
+        }
+        for (round, rules) in rounds.enumerated() {
+            var isGrowing = false
+            for rule in rules where try connection.change(rule.statement(round)) != 0 { isGrowing = true }
+            if !isGrowing { break }
+        }
+        return true
     }
 
-    private func gatherCascades(_ connection: some SQLRemovalConnection) throws {
-        var round: Int64 = 0
-        var isGrowing = !cascades.isEmpty
+    /// Follows cascades until no round reaches further objects.
+    private func collectRounds(_ connection: some SQLRemovalConnection) throws {
+        var round = 0
+        var isGrowing = true
         while isGrowing {
             isGrowing = false
-            for rule in cascades where try connection.change(SQLStatementText(rule.statement, [.integer(round)])) > 0 {
-                isGrowing = true
-            }
+            for rule in cascades where try connection.changeAtOnce(rule.statement(round)) > 0 { isGrowing = true }
             round += 1
         }
     }
+}
 
-    private func checkDenials(_ connection: some SQLRemovalConnection) throws {
-        for rule in denials {
-            try connection.forEachRow(of: rule.statement) { row in
-                throw StoreError.deletionDenied(
-                    entity: row.text(at: 0) ?? rule.entity, relationship: rule.relationship)
-            }
-        }
+extension SQLRemoval.Rule {
+    /// The statement of a cascade for one round.
+    fileprivate func statement(_ round: Int) -> SQLStatementText {
+        SQLStatementText(statement, [.integer(Int64(round))])
     }
 }

@@ -15,6 +15,11 @@ package struct SQLRemoval: Sendable {
     package struct Rule: Sendable {
         package let entity: String
         package let relationship: String
+        /// The families of the objects to delete and of those that they are related to.
+        let source: Int
+        let target: Int
+        /// Whether one round of a cascade within a family reaches objects at any depth.
+        var reachesAll = false
         /// For a cascade, adds the related objects of one round, its parameter, to the next round.
         /// For a denial, selects the entity names of objects to delete that are related to an
         /// object that stays; null if the family has only one entity.
@@ -72,7 +77,8 @@ package struct SQLRemoval: Sendable {
                             + "JOIN \(pairs) p ON p.source = d.row) SELECT row FROM reached) f"
                     cascades.append(
                         Rule(
-                            entity: layout.name, relationship: relationship.name,
+                            entity: layout.name, relationship: relationship.name, source: family, target: targetFamily,
+                            reachesAll: family == targetFamily && !relationship.sharesTargets,
                             statement: dialect.doomedInsertion(selection)))
                 case .deny:
                     let name = schema.families[family].namesEntity ? "o.\(schema.entityColumn)" : "NULL"
@@ -81,7 +87,10 @@ package struct SQLRemoval: Sendable {
                         + "JOIN \(schema.relation(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
                         + "WHERE d.family = \(family) AND NOT EXISTS (SELECT 1 FROM \(doomed) x "
                         + "WHERE x.family = \(targetFamily) AND x.row = p.target) LIMIT 1"
-                    denials.append(Rule(entity: layout.name, relationship: relationship.name, statement: statement))
+                    denials.append(
+                        Rule(
+                            entity: layout.name, relationship: relationship.name, source: family, target: targetFamily,
+                            statement: statement))
                 case .nullify, .noAction: break
                 }
             }
@@ -90,21 +99,37 @@ package struct SQLRemoval: Sendable {
         self.denials = denials
     }
 
-    /// The tables whose objects the delete rules can delete with those of an entity.
-    package static func tables(deleting entity: Int, schema: SQLSchema) -> [String] {
-        let model = schema.model
+    /// The families whose objects the delete rules can delete with those of an entity, which is
+    /// the first.
+    package func families(deleting entity: Int) -> [Int] {
         var families = [schema.familyIndex[entity]]
         var place = 0
         while place < families.count {
-            let members = model.layouts[schema.families[families[place]].root].family
-            for relationship in members.flatMap({ model.layouts[$0].relationships })
-            where relationship.deleteRule == .cascade {
-                let family = schema.familyIndex[relationship.destination]
-                if !families.contains(family) { families.append(family) }
+            for rule in cascades where rule.source == families[place] && !families.contains(rule.target) {
+                families.append(rule.target)
             }
             place += 1
         }
-        return families.map { schema.families[$0].table }
+        return families
+    }
+
+    /// The cascades to follow in each round from the objects of an entity; nil if they form a
+    /// circle, so that the number of rounds depends on the objects.
+    package func rounds(deleting entity: Int) -> [[Rule]]? {
+        var rounds: [[Rule]] = []
+        var reached: [(family: Int, by: Int?)] = [(schema.familyIndex[entity], nil)]
+        while true {
+            let next = cascades.indices.filter { index in
+                reached.contains { family, origin in
+                    family == cascades[index].source && !(origin == index && cascades[index].reachesAll)
+                }
+            }
+            guard !next.isEmpty else { return rounds }
+            // Without a circle, no path follows a rule twice.
+            guard rounds.count < cascades.count else { return nil }
+            rounds.append(next.map { cascades[$0] })
+            reached = next.map { (cascades[$0].target, $0) }
+        }
     }
 
     /// The pairs of a relationship as a subquery with the columns `source` and `target`.
@@ -123,11 +148,6 @@ package struct SQLRemoval: Sendable {
             return "(SELECT \(SQLText.name(link.source)) AS source, \(SQLText.name(link.target)) AS target "
                 + "FROM \(schema.relation(link.table)))"
         }
-    }
-
-    /// Creates or empties the temporary table.
-    package var preparation: String {
-        schema.dialect.doomedPreparation
     }
 
     /// Adds the rows of a statement as the first round.

@@ -169,12 +169,14 @@ package struct SQLiteDialect: SQLDialect {
 
     package var doomedTable: String { "temp._sync_doomed" }
 
-    package var doomedPreparation: String {
-        """
-        CREATE TABLE IF NOT EXISTS temp._sync_doomed \
-        (family INTEGER NOT NULL, row INTEGER NOT NULL, round INTEGER NOT NULL, PRIMARY KEY (family, row)) WITHOUT ROWID; \
-        DELETE FROM temp._sync_doomed
-        """
+    package var doomedPreparation: [String] {
+        [
+            """
+            CREATE TABLE IF NOT EXISTS temp._sync_doomed \
+            (family INTEGER NOT NULL, row INTEGER NOT NULL, round INTEGER NOT NULL, PRIMARY KEY (family, row)) WITHOUT ROWID
+            """,
+            "DELETE FROM temp._sync_doomed",
+        ]
     }
 
     package func doomedInsertion(_ selection: String) -> String {

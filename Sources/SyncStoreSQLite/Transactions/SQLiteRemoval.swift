@@ -131,14 +131,16 @@ extension SQLiteConnection: SQLRemovalConnection {
         }
     }
 
-    func perform(_ text: String) throws {
-        try execute(text)
+    func change(_ statement: SQLStatementText) throws -> Int? {
+        try changeAtOnce(statement)
     }
 
-    func change(_ statement: SQLStatementText) throws -> Int {
+    func changeAtOnce(_ statement: SQLStatementText) throws -> Int {
         try cached(statement.text).run(statement.bindings)
         return changeCount
     }
+
+    func finish() {}
 
     func forEachRow(of text: String, _ body: (SQLiteRow) throws -> Bool) throws {
         let statement = try cached(text)

@@ -33,7 +33,8 @@ import Testing
     func deleteRulesReachTheseTables(entity: String, tables: [String]) throws {
         let schema = SQLSchema(try Self.model(), dialect: .sqlite)
         let index = try schema.model.layout(of: entity).index
-        #expect(SQLRemoval.tables(deleting: index, schema: schema) == tables)
+        let families = SQLRemoval(schema).families(deleting: index)
+        #expect(families.map { schema.families[$0].table } == tables)
     }
 
     @Test(arguments: StoreKind.all) func deletedObjectsAreCountedAndNamed(kind: StoreKind) async throws {
