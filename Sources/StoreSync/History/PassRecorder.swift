@@ -130,22 +130,27 @@ final class PassRecorder: Sendable {
             record["number"] = .int(number)
             try await transaction.insert(record)
         }
-        for name in Set(records.map { $0["name"] }) {
-            guard case .string(let name) = name else { continue }
-            try await removeOldest(layout, where: PropertyPath("name") == name, beyond: history.limit, transaction)
-        }
-        try await removeOldest(layout, where: .constant(true), beyond: history.totalLimit, transaction)
+        let names = Set(records.compactMap { if case .string(let name) = $0["name"] { name } else { nil } })
+        try await removeOldest(layout, names: names, transaction)
     }
 
+    /// Removes the oldest passes of each name and of all, beyond the limits.
     private func removeOldest(
-        _ layout: EntityLayout, where predicate: RecordPredicate, beyond limit: Int,
-        _ transaction: any StoreTransaction
+        _ layout: EntityLayout, names: Set<String>, _ transaction: any StoreTransaction
     ) async throws {
-        let surplus = try await transaction.count(StoreQuery(layout.name, where: predicate)) - limit
-        guard surplus > 0 else { return }
-        let oldest = try await transaction.records(
-            StoreQuery(layout.name, where: predicate, orderedBy: [Ordering("number")], limit: surplus))
-        _ = try await transaction.remove(StoreQuery(layout.name, objects: .only(oldest.map(\.object).sorted())))
+        var queries = names.map { StoreQuery(layout.name, where: PropertyPath("name") == $0) }
+        queries.append(StoreQuery(layout.name))
+        var removedCount = 0
+        for (place, count) in try await transaction.counts(of: queries).enumerated() {
+            let isOfAll = place == names.count
+            let surplus = isOfAll ? count - removedCount - history.totalLimit : count - history.limit
+            guard surplus > 0 else { continue }
+            var query = queries[place]
+            (query.ordering, query.limit) = ([Ordering("number")], surplus)
+            let oldest = try await transaction.records(query)
+            _ = try await transaction.remove(StoreQuery(layout.name, objects: .only(oldest.map(\.object).sorted())))
+            removedCount += surplus
+        }
     }
 }
 

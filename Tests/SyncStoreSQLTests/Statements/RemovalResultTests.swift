@@ -37,6 +37,52 @@ import Testing
         #expect(families.map { schema.families[$0].table } == tables)
     }
 
+    /// The rounds in which cascades reach further objects, by the relationships they follow.
+    @Test(
+        arguments: [
+            ("Company", [["teams"], ["members"]]), ("Team", [["members"]]), ("Member", []),
+            // A tree is reached at once, and what its leaves have in the next round.
+            ("Folder", [["folders", "files"], ["files"]]),
+            // Owners that share a target decide when the last one goes, at any depth.
+            ("Label", nil), ("Hen", nil),
+        ] as [(String, [[String]]?)])
+    func cascadesTakeAsManyRoundsAsTheirPaths(entity: String, rounds: [[String]]?) throws {
+        let model = try DataModel {
+            SyncEntity("Company", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("teams", toMany: "Team", inverse: "company", deleteRule: .cascade)
+            }
+            SyncEntity("Team", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("company", toOne: "Company", inverse: "teams")
+                SyncRelationship("members", toMany: "Member", deleteRule: .cascade)
+            }
+            SyncEntity("Member", identity: "id") { SyncAttribute("id", .int64) }
+            SyncEntity("Folder", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("folders", toMany: "Folder", inverse: "parent", deleteRule: .cascade)
+                SyncRelationship("parent", toOne: "Folder", inverse: "folders")
+                SyncRelationship("files", toMany: "Member", deleteRule: .cascade)
+            }
+            SyncEntity("Label", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("parts", toMany: "Label", inverse: "wholes", deleteRule: .cascade)
+                SyncRelationship("wholes", toMany: "Label", inverse: "parts")
+            }
+            SyncEntity("Hen", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("eggs", toMany: "Egg", inverse: "hen", deleteRule: .cascade)
+            }
+            SyncEntity("Egg", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("hen", toOne: "Hen", inverse: "eggs", deleteRule: .cascade)
+            }
+        }
+        let removal = SQLRemoval(SQLSchema(model, dialect: .sqlite))
+        let found = removal.rounds(deleting: try model.layout(of: entity).index)
+        #expect(found?.map { $0.map(\.relationship) } == rounds)
+    }
+
     @Test(arguments: StoreKind.all) func deletedObjectsAreCountedAndNamed(kind: StoreKind) async throws {
         try await kind.use { makeStore in
             let model = try Self.model()
