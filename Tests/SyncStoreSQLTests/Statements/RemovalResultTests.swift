@@ -66,8 +66,8 @@ import Testing
             }
             SyncEntity("Label", identity: "id") {
                 SyncAttribute("id", .int64)
-                SyncRelationship("parts", toMany: "Label", inverse: "wholes", deleteRule: .cascade)
-                SyncRelationship("wholes", toMany: "Label", inverse: "parts")
+                SyncRelationship("parts", toMany: "Label", inverse: "wholes", owns: true)
+                SyncRelationship("wholes", toMany: "Label", inverse: "parts", owns: false)
             }
             SyncEntity("Hen", identity: "id") {
                 SyncAttribute("id", .int64)
