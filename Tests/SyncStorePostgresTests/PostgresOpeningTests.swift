@@ -33,6 +33,19 @@ struct PostgresOpeningTests {
         }
     }
 
+    @Test func aReadWaitsForOneAnswer() async throws {
+        try await withStore { _, proxy, store in
+            _ = try await store.names()
+            let before = proxy.answerCount
+            for _ in 0..<5 {
+                let names = try await store.names()
+                #expect(names == [#""a""#])
+            }
+            // The answer to the commit comes before the next read, which nobody waits for.
+            #expect(proxy.answerCount - before <= 5 + 5 + 1)
+        }
+    }
+
     @Test func itWaitsForOthersAndSeesWhatTheyWrote() async throws {
         try await withStore { server, _, store in
             let other = try await PostgresWorld.store(at: server.url())

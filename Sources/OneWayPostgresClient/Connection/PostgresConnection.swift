@@ -25,7 +25,10 @@ package final class PostgresConnection {
     /// Whether the next statement must first read the answer to the end of the last transaction.
     var hasUnreadAnswer = false
     /// Statements to send before the next one, in the same message.
-    var later: [String] = []
+    var later = PostgresLaterStatements()
+    /// Whether the statements that begin a transaction wait for its first one, or have failed
+    /// together with it. Nothing of the transaction has been run then.
+    package internal(set) var isBeginning = false
 
     /// How long the server may take to answer; nil, the default, for as long as it works on the
     /// statement.

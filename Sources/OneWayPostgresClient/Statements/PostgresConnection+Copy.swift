@@ -19,13 +19,17 @@ extension PostgresConnection {
     package func copyIn(
         _ text: String, each collect: (PostgresResult) -> Void = { _ in }, _ body: (PostgresCopyWriter) throws -> Void
     ) throws -> PostgresResult {
-        let text = takeLater().map { "\($0); " }.joined() + text
+        var earlier = takeLater()
+        let text = earlier.text(before: text)
         try start(text) { PQsendQuery(handle, text) }
-        guard try finish(text).status == PGRES_COPY_IN else {
+        let first: PostgresResult
+        do { first = try finish(text) { _ = earlier.take($0) } } catch { throw earlier.failure ?? error }
+        guard first.status == PGRES_COPY_IN else {
             throw PostgresError(
                 code: .protocolViolation, message: "the server does not ask for data", statement: text)
         }
         do {
+            if let failure = earlier.failure { throw failure }
             try body(PostgresCopyWriter(connection: self, text: text))
             try end(text, message: nil)
         } catch {

@@ -19,19 +19,52 @@ extension PostgresConnection {
     package func execute(
         _ text: String, shown: String? = nil, each collect: (PostgresResult) -> Void = { _ in }
     ) throws -> PostgresResult {
-        let text = takeLater().map { "\($0); " }.joined() + text
-        try start(shown ?? text) { PQsendQuery(handle, text) }
-        return try finish(shown ?? text, each: collect)
+        var earlier = takeLater()
+        let shown = earlier.text(before: shown ?? text)
+        let text = earlier.text(before: text)
+        try start(shown) { PQsendQuery(handle, text) }
+        let result: PostgresResult
+        do { result = try finish(shown) { if !earlier.take($0) { collect($0) } } } catch {
+            throw earlier.failure ?? error
+        }
+        if let failure = earlier.failure { throw failure }
+        return result
     }
 
     /// Runs statements that return nothing together with the next statement of the transaction,
     /// which saves a message. They are not run if the transaction ends before.
     package func executeLater(_ statements: [String]) {
-        later += statements
+        for statement in statements { later.append(statement) }
+    }
+
+    /// Begins a transaction together with its first statement; see ``isBeginning``.
+    ///
+    /// - Parameters:
+    ///   - statements: Statements that return nothing, the first of which begins the transaction.
+    ///   - lock: Selects something that does not matter; nil for none.
+    ///   - selection: Selects one row at the end.
+    ///   - read: Receives this row. If it throws, so does the first statement of the transaction,
+    ///     which the server has run then.
+    package func beginLater(
+        _ statements: [String], lock: String?, selection: String, _ read: @escaping (PostgresResult) throws -> Void
+    ) {
+        executeLater(statements)
+        if let lock { later.append(lock) { _ in } }
+        later.append(selection) { [unowned self] result in
+            isBeginning = false
+            try read(result)
+        }
+        isBeginning = true
+    }
+
+    /// Gives up the beginning of a transaction that has not been sent, or that failed.
+    package func dropBeginning() {
+        later.removeAll()
+        isBeginning = false
     }
 
     /// The statements to send before the next one.
-    func takeLater() -> [String] {
+    func takeLater() -> PostgresLaterStatements {
         defer { later.removeAll() }
         return later
     }
@@ -73,8 +106,8 @@ extension PostgresConnection {
         _ statements: [PostgresStatement], name: String?, each read: (Int, PostgresResult) throws -> Void = { _, _ in }
     ) throws -> [PostgresResult] {
         try statements.forEach(check)
-        let earlier = takeLater().map { PostgresStatement($0) }
-        let all = earlier + statements
+        let earlier = takeLater()
+        let all = earlier.texts.map { PostgresStatement($0) } + statements
         if all.count == 1 {
             try start(all[0].text) { send(all[0], name: name) }
             let result = try finish(all[0].text)
@@ -90,9 +123,10 @@ extension PostgresConnection {
             return PQpipelineSync(handle)
         }
         let results = try finishPipeline(all.map(\.text)) { place, result in
-            if place >= earlier.count { try read(place - earlier.count, result) }
+            let readings = earlier.readings
+            if place < readings.count { try readings[place]?(result) } else { try read(place - readings.count, result) }
         }
-        return Array(results.dropFirst(earlier.count))
+        return Array(results.dropFirst(earlier.readings.count))
     }
 
     private func check(_ statement: PostgresStatement) throws {
@@ -115,7 +149,7 @@ extension PostgresConnection {
 
     /// Rolls the transaction back. If the server does not answer, the connection is given up.
     package func rollback() {
-        later.removeAll()
+        dropBeginning()
         guard isInTransaction else { return }
         withoutInterruption {
             // The server rolls back when it loses the connection.
@@ -128,7 +162,7 @@ extension PostgresConnection {
     /// The next statement reads the answer. What it says does not matter: a server that has lost
     /// the transaction has lost nothing.
     package func endWithoutChanges() {
-        later.removeAll()
+        dropBeginning()
         guard isInTransaction else { return }
         withoutInterruption {
             do {

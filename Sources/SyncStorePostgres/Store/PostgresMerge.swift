@@ -31,13 +31,6 @@ struct PostgresMerge {
         statements = PostgresMergeStatements(schema: schema, batch: batch, nextRow: nextRow, forms: forms)
     }
 
-    /// Whether the first message of a merge can begin the transaction.
-    func canBegin(_ request: MergeRequest, _ filling: PostgresFilling, _ connection: PostgresConnection) -> Bool {
-        let (records, isFar) = (request.records, connection.isFar)
-        return records.count > 0 && records.byteCount <= PostgresLiterals.byteLimit(isFar: isFar)
-            && (isFar || !filling.mayFill(schema.table(of: layout.index), count: records.count))
-    }
-
     func find(
         _ records: RecordBatch, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
     ) throws -> [ObjectID?] {
@@ -50,13 +43,11 @@ struct PostgresMerge {
     /// Merges the records of a request.
     ///
     /// - Parameters:
-    ///   - opening: The beginning of the transaction, to send with the first statement; nil, the
-    ///     default, if it has begun.
     ///   - filling: The tables that the transaction fills; nil in a transaction that only reads.
     ///   - waiting: Receives the values that unique indexes refuse. Nil to refuse such rows.
     ///   - ahead: Receives what the request announces, if it was read.
     func run(
-        _ request: MergeRequest, _ links: [MergeRequest.InitialLinks], opening: PostgresOpening? = nil,
+        _ request: MergeRequest, _ links: [MergeRequest.InitialLinks],
         filling: PostgresFilling?, _ waiting: inout SQLWaitingValues?, _ ahead: inout PostgresReadAhead,
         _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
     ) throws -> MergeRequest.Result {
@@ -100,8 +91,8 @@ struct PostgresMerge {
                 do {
                     let selections = isSmall ? try PostgresReadAhead.statements(for: request, schema) : []
                     let answers = try send(
-                        [statements.merge(task)] + selections, reader, round.rows, extras, place == 0 ? opening : nil,
-                        connection, isSmall ? nil : buffer)
+                        [statements.merge(task)] + selections, reader, round.rows, extras, connection,
+                        isSmall ? nil : buffer)
                     try take(answers[0], round, policy, into: &result)
                     if isSmall { ahead = PostgresReadAhead(request, answers.dropFirst()) }
                 } catch let error as PostgresError where error.isRefusal {
@@ -129,23 +120,19 @@ struct PostgresMerge {
     ///
     /// - Parameters:
     ///   - selections: The statement that merges, and those that read what the caller needs next.
-    ///   - opening: The beginning of the transaction; nil if it has begun.
     ///   - buffer: The buffer for a COPY; nil to send the rows with the statements.
     /// - Returns: The result of each selection.
     private func send(
         _ selections: [String], _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: PostgresBatch.Extras,
-        _ opening: PostgresOpening?, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer?
+        _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer?
     ) throws -> [PostgresResult] {
         let before =
-            "\(opening.map { $0.text + "; " } ?? "")\(PostgresMergeStatements.plansLookups.joined(separator: "; ")); "
-            + "\(batch.preparation); "
+            "\(PostgresMergeStatements.plansLookups.joined(separator: "; ")); \(batch.preparation); "
         let rest = (selections + ["RELEASE SAVEPOINT sync_merge"] + PostgresMergeStatements.plansAnything)
             .joined(separator: "; ")
         let after = "; SAVEPOINT sync_merge; \(rest)"
         var answers: [PostgresResult] = []
         var attempt = 1
-        var opening = opening
-        func hasBegun() throws -> Bool { try opening.take()?.take(&answers) ?? true }
         do {
             if let buffer {
                 try connection.copyIn(before + batch.copying(extras) + after, each: { answers.append($0) }) { writer in
@@ -160,7 +147,7 @@ struct PostgresMerge {
                 ) { answers.append($0) }
             }
         } catch let error as PostgresError {
-            guard try hasBegun(), error.isConflict || error.isRefusal else { throw error }
+            guard !connection.isBeginning, error.isConflict || error.isRefusal else { throw error }
             var failure: PostgresError? = error
             while let error = failure {
                 try connection.execute("ROLLBACK TO SAVEPOINT sync_merge")
@@ -173,7 +160,6 @@ struct PostgresMerge {
                 }
             }
         }
-        _ = try hasBegun()
         return answers
     }
 
@@ -257,7 +243,9 @@ extension PostgresConnection {
                 executeLater(
                     ["RELEASE SAVEPOINT sync_attempt"] + (plansLookups ? PostgresMergeStatements.plansAnything : []))
                 return result
-            } catch let error as PostgresError where error.isConflict && attempt < PostgresMerge.attemptLimit {
+            } catch let error as PostgresError
+                where error.isConflict && attempt < PostgresMerge.attemptLimit && !isBeginning
+            {
                 attempt += 1
                 try execute("ROLLBACK TO SAVEPOINT sync_attempt")
             }

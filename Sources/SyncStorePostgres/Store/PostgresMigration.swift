@@ -83,7 +83,7 @@ struct PostgresMigration {
     /// Runs a function in a transaction, as soon as no other store of the schema writes.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            try connection.executeInSession("\(settings.beginning()); SELECT \(PostgresConnection.sessionMark)")
+            try connection.executeInSession("\(settings.beginning().text); SELECT \(PostgresConnection.sessionMark)")
             let result = try body()
             try connection.execute("COMMIT")
             return result

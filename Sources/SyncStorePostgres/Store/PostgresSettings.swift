@@ -74,14 +74,15 @@ struct PostgresSettings: Sendable {
     /// Shared locks with the numbers of the current task's leases let a successor find the
     /// transaction; see `PostgresLease`. Source:
     /// https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
-    func beginning() -> String {
+    func beginning() -> Beginning {
         let grants = SyncLeaseScope.grants.compactMap { $0 as? PostgresLeaseSession }
         let locks =
             grants.map {
                 "pg_catalog.pg_advisory_xact_lock_shared(\(PostgresLeaseStatements.lockSpace), \($0.number))"
             } + ["pg_catalog.pg_advisory_xact_lock(\(lockNumber))"]
-        return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(lockLimit); \(Self.plansBatches); "
-            + "SELECT \(locks.joined(separator: ", "))"
+        return Beginning(
+            statements: ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", lockLimit, Self.plansBatches],
+            lock: "SELECT \(locks.joined(separator: ", "))")
     }
 
     /// Makes the planner look up the rows of a batch. The default cost, which is meant for disks,
@@ -108,7 +109,18 @@ struct PostgresSettings: Sendable {
     }
 
     /// Begins a reading transaction, whose snapshot is the last commit.
-    static let readingBeginning = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    static let readingBeginning = Beginning(statements: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"])
+
+    /// The statements that begin a transaction.
+    struct Beginning {
+        /// Statements that return nothing.
+        var statements: [String]
+        /// Selects the locks of the transaction; nil for none.
+        var lock: String?
+
+        var text: String { (statements + [lock].compactMap(\.self)).joined(separator: "; ") }
+    }
+
     /// Selects the current model version of the tables, an expression, and the mark of the session.
     func tableVersion(and expression: String) -> String {
         let table = PostgresDialect(schemaName: schemaName).relation(SQLSchemaRecord.table)

@@ -247,7 +247,7 @@ public final class PostgresStore: CommitSignals.Source, ReportingStore {
         onThread: Bool, _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
         try await readBudget.run {
-            try await sessions.read(onThread: onThread, begin: { try await $0.beginReading() }, body)
+            try await sessions.read(onThread: onThread, begin: { try await $0.beginReading(mayWait: onThread) }, body)
         }
     }
 }

@@ -30,7 +30,7 @@ actor PostgresWorker: SQLWorker {
     private var transactionNumber: String?
     /// The statements that begin the transaction, if its first call may send them; nil once they
     /// were sent.
-    private var beginning: String?
+    private var beginning: PostgresSettings.Beginning?
     /// What the last merge read for the calls after it.
     private var ahead = PostgresReadAhead()
     /// The links that the transaction has removed, in columns that do not accept null.
@@ -104,9 +104,38 @@ actor PostgresWorker: SQLWorker {
     /// Runs a function in the transaction, which is begun if it has not been. Cancels the function
     /// with its task.
     private func perform<Result>(_ body: (PostgresConnection) throws -> Result) async throws -> Result {
-        if let beginning { try await begin(beginning) }
-        let connection = try current()
-        return try await connection.interruptible { try body(connection) }
+        guard let beginning else {
+            let connection = try current()
+            return try await connection.interruptible { try body(connection) }
+        }
+        self.beginning = nil
+        let wasOpen = connection != nil
+        do { return try await begin(beginning, with: body) } catch let error as PostgresError
+            where wasOpen && error.isConnectionFailure && connection?.isBeginning == true
+        {
+            // The server has closed an idle connection, which is noticed only now.
+            connection = nil
+            return try await begin(beginning, with: body)
+        }
+    }
+
+    /// Begins a transaction together with the first statement of a function.
+    private func begin<Result>(
+        _ beginning: PostgresSettings.Beginning, with body: (PostgresConnection) throws -> Result
+    ) async throws -> Result {
+        let connection = try await opened()
+        connection.beginLater(
+            beginning.statements, lock: beginning.lock, selection: settings.tableVersion(and: watchedRowCount)
+        ) { try self.noteBeginning($0, connection) }
+        sendSignsOfLife()
+        do { return try await connection.interruptible { try body(connection) } } catch {
+            if connection.isBeginning, !connection.isClosed, !connection.isInTransaction {
+                // Nothing was sent.
+                connection.dropBeginning()
+                self.beginning = beginning
+            }
+            throw error
+        }
     }
 
     // MARK: Transactions
@@ -114,29 +143,23 @@ actor PostgresWorker: SQLWorker {
     /// Begins a writing transaction when no other store of the schema writes. If it may begin later
     /// (`TransactionBeginning`), its first call begins it.
     func beginWriting() async throws {
-        let text = settings.beginning()
-        if TransactionBeginning.mayWait, connection?.isClosed == false {
-            beginning = text
-        } else {
-            try await begin(text)
-        }
+        try await begin(settings.beginning(), mayWait: TransactionBeginning.mayWait)
     }
 
     /// Begins a reading transaction on the last commit.
-    func beginReading() async throws {
-        try await begin(PostgresSettings.readingBeginning)
+    ///
+    /// - Parameter mayWait: Whether the first call may begin it.
+    func beginReading(mayWait: Bool) async throws {
+        try await begin(PostgresSettings.readingBeginning, mayWait: mayWait)
     }
 
-    /// Begins a transaction. If the server has closed an idle connection, which is noticed only
-    /// now, tries again with a new one.
-    private func begin(_ text: String) async throws {
-        beginning = nil
-        let wasOpen = connection != nil
-        do { try await tryToBegin(text) } catch let error as PostgresError where wasOpen && error.isConnectionFailure {
-            connection = nil
-            try await tryToBegin(text)
+    private func begin(_ beginning: PostgresSettings.Beginning, mayWait: Bool) async throws {
+        self.beginning = beginning
+        guard !mayWait else { return }
+        do { try await perform { _ = try $0.execute("") } } catch {
+            rollback()
+            throw error
         }
-        sendSignsOfLife()
     }
 
     private func sendSignsOfLife() {
@@ -151,22 +174,9 @@ actor PostgresWorker: SQLWorker {
         }
     }
 
+    /// - Parameter found: What `PostgresSettings.tableVersion(and:)` has selected.
     /// - Throws: `SQLSchemaError.newer` if a newer program has changed the tables since they were
     ///   opened, because names may have another meaning now.
-    private func tryToBegin(_ text: String) async throws {
-        let connection = try await opened()
-        do {
-            let found = try await connection.interruptible {
-                try connection.execute("\(text); \(settings.tableVersion(and: watchedRowCount))")
-            }
-            try noteBeginning(found, connection)
-        } catch {
-            rollback()
-            throw error
-        }
-    }
-
-    /// - Parameter found: What `PostgresSettings.tableVersion(and:)` has selected.
     private func noteBeginning(_ found: PostgresResult, _ connection: PostgresConnection) throws {
         try connection.checkSession(found)
         reportedDeletions = found.integer(0, 1).map(Int.init)
@@ -319,37 +329,19 @@ actor PostgresWorker: SQLWorker {
 
     func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result {
         let merge = merge(into: try schema.model.layout(of: request))
-        if let text = beginning, case let connection = try current(), merge.canBegin(request, filling, connection) {
-            beginning = nil
-            let opening = PostgresOpening("\(text); \(settings.tableVersion(and: watchedRowCount))") {
-                try self.noteBeginning($0, connection)
-            }
-            sendSignsOfLife()
-            do { return try await perform { try run(merge, request, links, opening, $0) } } catch let error
-                as PostgresError where error.isConnectionFailure
-            {
-                // The server has closed an idle connection. Nothing of the transaction is left.
-                self.connection = nil
-                try await begin(text)
-            } catch {
-                if !connection.isInTransaction { beginning = text }
-                throw error
-            }
-        }
-        return try await perform { try run(merge, request, links, nil, $0) }
+        return try await perform { try run(merge, request, links, $0) }
     }
 
-    /// - Parameter opening: The beginning of the transaction; nil if it has begun.
     private func run(
         _ merge: PostgresMerge, _ request: MergeRequest, _ links: [MergeRequest.InitialLinks],
-        _ opening: PostgresOpening?, _ connection: PostgresConnection
+        _ connection: PostgresConnection
     ) throws -> MergeRequest.Result {
         // Taken out during the merge: a second reference would copy all of it.
         var values: SQLWaitingValues? = waiting
         waiting = SQLWaitingValues()
         ahead = PostgresReadAhead()
         var result = try merge.run(
-            request, links, opening: opening, filling: filling, &values, &ahead, connection, buffer)
+            request, links, filling: filling, &values, &ahead, connection, buffer)
         waiting = values ?? SQLWaitingValues()
         growth.add(result.rows.count { $0?.change == .inserted }, to: schema.table(of: merge.layout.index))
         // A removed link may still be in its column.
