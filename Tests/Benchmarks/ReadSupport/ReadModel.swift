@@ -119,7 +119,7 @@ public final class ReadFile: Sendable {
 
     private static func user(_ index: Int, _ companies: [Company]) -> User {
         // A fixed order without a pattern.
-        let mixed = UInt64(index + 1) &* 0x9E37_79B9_7F4A_7C15 >> 20
+        let mixed = (UInt64(index + 1) &* 0x9E37_79B9_7F4A_7C15) >> 20
         let company = index % 10 == 0 ? nil : companies[Int(mixed % UInt64(companies.count))]
         return User(
             id: Int64(index), name: "User \(mixed % 1_000_000)", email: "user\(index)@example.com",
