@@ -60,6 +60,9 @@ public struct RecordBatch: Sendable {
         cells.count * MemoryLayout<Cell>.stride + arena.count
     }
 
+    /// The number of bytes of the text and binary values.
+    package var contentByteCount: Int { arena.count }
+
     /// Reserves memory for more rows.
     ///
     /// - Parameters:
@@ -99,6 +102,7 @@ public struct RecordBatch: Sendable {
 
     /// Discards the open row with its bytes; does nothing if no row is open.
     public mutating func discardRecord() {
+        guard cells.count > openCell else { return }
         cells.removeLast(cells.count - openCell)
         arena.removeLast(arena.count - openByte)
     }
@@ -160,6 +164,7 @@ public struct RecordBatch: Sendable {
     /// - Parameters:
     ///   - utf8: The text as valid UTF-8, which is copied.
     ///   - slot: The slot of the attribute.
+    @inlinable
     public mutating func setString(_ utf8: UnsafeBufferPointer<UInt8>, at slot: Int) {
         setBytes(utf8, .string, at: slot)
     }
@@ -294,13 +299,15 @@ public struct RecordBatch: Sendable {
         set(Cell(cell.kind, offset: start, length: cell.length), at: slot)
     }
 
-    @usableFromInline
+    @inlinable
+    @inline(__always)
     mutating func set(_ cell: Cell, at slot: Int) {
         precondition(slot >= 0 && slot < columnCount, "there is no such slot")
         cells[openCell + slot] = cell
     }
 
-    private mutating func setBytes(_ bytes: UnsafeBufferPointer<UInt8>, _ kind: RecordBatch.CellKind, at slot: Int) {
+    @usableFromInline
+    mutating func setBytes(_ bytes: UnsafeBufferPointer<UInt8>, _ kind: RecordBatch.CellKind, at slot: Int) {
         let start = arena.count
         arena.append(contentsOf: bytes)
         set(Cell(kind, offset: start, length: bytes.count), at: slot)

@@ -76,6 +76,11 @@ final class SQLiteConnection {
         guard code == SQLITE_OK else { throw SQLiteError(handle, code: code, statement: text) }
     }
 
+    /// Runs a cached statement without parameters.
+    func run(_ text: String) throws(SQLiteError) {
+        try cached(text).run()
+    }
+
     /// Prepares a new statement.
     func prepare(_ text: String) throws(SQLiteError) -> SQLiteStatement {
         try SQLiteStatement(text, connection: handle, dates: dates)

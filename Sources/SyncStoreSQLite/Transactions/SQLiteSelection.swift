@@ -9,6 +9,8 @@ final class SQLiteSelection {
     private let connection: SQLiteConnection
     private let objectSet: Int64?
     private(set) var isDone = false
+    /// The size to reserve for the next batch: that of the previous one, or of a small result.
+    private var expected = (rowCount: 64, byteCount: 4096)
 
     init(_ selection: BoundSelection, queries: SQLQueries, connection: SQLiteConnection) throws(SQLiteError) {
         types = selection.types
@@ -34,6 +36,7 @@ final class SQLiteSelection {
     /// The next rows; empty after the last.
     func next(_ count: Int) throws(SQLiteError) -> RecordBatch {
         var batch = RecordBatch(columnCount: types.count)
+        batch.reserveCapacity(rowCount: min(expected.rowCount, count), byteCount: expected.byteCount)
         while batch.count < count, !isDone {
             guard try statement.step() else {
                 isDone = true
@@ -45,6 +48,7 @@ final class SQLiteSelection {
             }
             batch.endRecord()
         }
+        expected = (batch.count, batch.contentByteCount)
         return batch
     }
 }

@@ -121,7 +121,7 @@ actor SQLiteWorker: SQLWorker {
         connection.interruption.cancellation = cancellation
         do {
             let version = try interruptible {
-                try connection.execute("BEGIN")
+                try connection.run("BEGIN")
                 // The first read determines the snapshot.
                 return try schemaVersion(connection)
             }
@@ -196,7 +196,7 @@ actor SQLiteWorker: SQLWorker {
         connection?.interruption.cancellation = nil
         guard let connection, connection.isInTransaction else { return }
         // Fails only if SQLite has rolled back already.
-        try? connection.execute("ROLLBACK")
+        try? connection.run("ROLLBACK")
         files.shrinkLog(afterReading: connection)
     }
 
