@@ -296,6 +296,56 @@ import Testing
         #expect(found.map(\.motto) == [nil])
     }
 
+    /// A type that uses two containers in turns, one of them with texts as keys.
+    private struct Mixed: SyncObject, Equatable {
+        var id: Int
+        var name: String
+        var note: String?
+
+        enum CodingKeys: String, CodingKey { case id, note }
+
+        struct TextKey: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        init(id: Int, name: String, note: String?) {
+            self.id = id
+            self.name = name
+            self.note = note
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            let texts = try decoder.container(keyedBy: TextKey.self)
+            id = try container.decode(Int.self, forKey: .id)
+            name = try texts.decode(String.self, forKey: TextKey(stringValue: "name"))
+            note = try container.decodeIfPresent(String.self, forKey: .note)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: TextKey.self)
+            try container.encode(id, forKey: TextKey(stringValue: "id"))
+            try container.encode(name, forKey: TextKey(stringValue: "name"))
+            try container.encodeIfPresent(note, forKey: TextKey(stringValue: "note"))
+        }
+
+        static let declaration = SyncDeclaration<Mixed>(.identity(\.id))
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aTypeMayUseTwoContainersInTurns(kind: StoreKind) async throws {
+        try await kind.use { makeStore in
+            let store = try await makeStore(try DataModel(Mixed.self))
+            let objects = (1...5).map { Mixed(id: $0, name: "name \($0)", note: $0 % 2 == 0 ? nil : "note \($0)") }
+            try await store.insert(objects)
+            #expect(try await store.all(Mixed.self) == objects)
+        }
+    }
+
     private struct Noted: SyncObject, Equatable {
         var note: String?
         var id: Int

@@ -14,6 +14,8 @@ package struct ObjectProperty: Sendable {
     /// Whether the property may be missing.
     package let isOptional: Bool
     package let content: Content
+    /// Whether the type stands for one value of an attribute, instead of several parts.
+    package let isSingleValue: Bool
     /// Whether the property may be omitted from `including`.
     package let isOptionallyIncluded: Bool
 }

@@ -96,6 +96,7 @@ final class ProbeLog {
         properties.append(
             ObjectProperty(
                 name: name, type: wanted, isOptional: isOptional || wanted is any OptionalProbe.Type, content: content,
+                isSingleValue: wanted is any AttributeRepresentable.Type || wanted is any RawRepresentable.Type,
                 isOptionallyIncluded: wanted is any OptionallyIncluded.Type))
         forms.append(ProbeForms())
         indices[name] = index

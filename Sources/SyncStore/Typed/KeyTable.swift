@@ -3,34 +3,40 @@ import SyncModel
 /// Looks up the slots of one type of coding keys by the byte of the key.
 ///
 /// A synthesized key is an enum of one byte, so looking up its slot needs no text. Keys of other
-/// sizes are looked up by name.
-final class KeyTable {
-    private static let unknown: Int16 = -2
+/// sizes are looked up by name. The creator deallocates the table.
+struct KeyTable {
+    private static var unknown: Int16 { -2 }
 
-    let decoder: ObjectDecoder
+    /// The cells of the current object.
+    let cells: UnsafeMutablePointer<ObjectCells>
     /// The slot of each byte; ``unknown`` until a key is used.
-    private let slots: UnsafeMutableBufferPointer<Int16>
+    private let slots: UnsafeMutablePointer<Int16>
 
-    init(_ decoder: ObjectDecoder) {
-        self.decoder = decoder
+    init(_ cells: UnsafeMutablePointer<ObjectCells>) {
+        self.cells = cells
         slots = .allocate(capacity: 256)
-        slots.initialize(repeating: Self.unknown)
+        slots.initialize(repeating: Self.unknown, count: 256)
     }
 
-    deinit {
+    func deallocate() {
         slots.deallocate()
     }
 
     /// The slot of a key; -1 if the entity has no such property.
     @inline(__always)
     func slot(_ key: some CodingKey) -> Int {
-        guard MemoryLayout.size(ofValue: key) == 1 else { return decoder.slot(named: key.stringValue) }
+        guard MemoryLayout.size(ofValue: key) == 1 else { return named(key) }
         let byte = unsafeBitCast(key, to: UInt8.self)
         let known = slots[Int(byte)]
         if known != Self.unknown { return Int(known) }
-        let found = decoder.slot(named: key.stringValue)
+        let found = named(key)
         slots[Int(byte)] = Int16(truncatingIfNeeded: found)
         return found
+    }
+
+    @inline(never)
+    private func named(_ key: some CodingKey) -> Int {
+        cells.pointee.decoder.slot(named: key.stringValue)
     }
 
     /// The slot of a key.
@@ -40,7 +46,8 @@ final class KeyTable {
     func knownSlot(_ key: some CodingKey) throws -> Int {
         let slot = slot(key)
         guard slot >= 0 else {
-            throw Record.CodingError.unknownProperty(entity: decoder.entity, property: key.stringValue)
+            throw Record.CodingError.unknownProperty(
+                entity: cells.pointee.decoder.entity, property: key.stringValue)
         }
         return slot
     }

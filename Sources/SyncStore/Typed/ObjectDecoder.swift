@@ -4,138 +4,94 @@ import SyncModel
 /// Decodes objects from the rows of a batch.
 ///
 /// One decoder serves all rows of a batch and reuses the container that the type requests, so that
-/// an object needs no allocation of its own. It is used by one thread, while the batch is open.
+/// an object needs no allocation of its own. It is used by one thread, while the batch is open. Its
+/// containers are valid as long as the decoder.
 final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
-    /// Where the value of a slot comes from.
-    enum Access: UInt8 {
-        case cell, json, toOne, toMany, notIncluded, missing
-    }
-
     let entity: String
     let names: [String]
-    /// The current row.
-    var row = 0
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    private let reader: RecordBatch.Reader
-    private let types: [ObjectIdentifier]
-    private let accesses: [Access]
-    private let columns: [Int]
+    /// The cells of the current object, shared with the containers.
+    private let cells: UnsafeMutablePointer<ObjectCells>
+    /// Keeps the related values that the cells refer to.
     private let related: [AnyObject?]
-    private let indices: [String: Int]
-    private var container: AnyObject?
+    /// The containers by the type of their keys.
+    private var containers: [ObjectIdentifier: AnyObject] = [:]
+    /// The type of the keys of the latest container.
+    private var keyType: ObjectIdentifier?
+    /// The latest container, which ``containers`` keeps.
+    private var container: UnsafeRawPointer?
     /// The slot of the value that a single-value container decodes.
     private var current = 0
 
     init(_ reader: RecordBatch.Reader, _ content: ObjectContent) {
-        self.reader = reader
         entity = content.entity
         names = content.names
-        types = content.types
-        accesses = content.accesses
-        columns = content.columns
         related = content.related
-        indices = content.indices
+        cells = .allocate(capacity: 1)
+        let loaded = zip(content.types, content.related).map { type, values in
+            values.map { (type: type, values: Unmanaged.passUnretained($0)) }
+        }
+        cells.initialize(
+            to: ObjectCells(
+                reader: reader, slots: Self.copy(content.slots), related: Self.copy(loaded), decoder: self))
     }
 
-    /// Ends the use of the decoder.
-    func close() {
-        // The container refers to the decoder.
-        container = nil
+    private static func copy<Element>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
+        let copy = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
+        _ = copy.initialize(from: elements)
+        return UnsafeBufferPointer(copy)
     }
 
-    // MARK: Slots
+    deinit {
+        cells.pointee.slots.deallocate()
+        cells.pointee.related.deallocate()
+        cells.deallocate()
+    }
+
+    /// The current row.
+    var row: Int {
+        get { cells.pointee.row }
+        set { cells.pointee.row = newValue }
+    }
+
+    /// Decodes the objects from the current row on.
+    ///
+    /// The type of the collection is a parameter, because the metadata of `[Object]` would be looked
+    /// up for each object.
+    ///
+    /// - Returns: The error of the current row, whose object is left out; nil after the last row.
+    func appendObjects<Objects: RangeReplaceableCollection>(
+        to objects: inout Objects, numbers: inout [ObjectID]
+    ) throws -> Record.CodingError? where Objects.Element: SyncObject {
+        let reader = cells.pointee.reader
+        if objects.isEmpty { objects.reserveCapacity(reader.count) }
+        while row < reader.count {
+            do { objects.append(try Objects.Element(from: self)) } catch let error as Record.CodingError {
+                return error
+            }
+            numbers.append(reader.int(row: row, slot: 0))
+            row += 1
+        }
+        return nil
+    }
 
     /// The slot of a property; -1 if there is none.
-    func slot(named name: String) -> Int { indices[name] ?? -1 }
-
-    func isPresent(_ slot: Int) -> Bool {
-        slot >= 0 && accesses[slot] != .missing
-    }
-
-    @inline(__always)
-    func isNull(_ slot: Int) -> Bool {
-        guard slot >= 0 else { return true }
-        switch accesses[slot] {
-        case .cell, .json, .toOne: return reader.kind(row: row, slot: columns[slot]).isEmpty
-        case .toMany, .notIncluded: return false
-        case .missing: return true
-        }
-    }
+    func slot(named name: String) -> Int { names.firstIndex(of: name) ?? -1 }
 
     // MARK: Values
 
-    @inline(__always)
-    func integer<Number: FixedWidthInteger & AttributeValue.Initializable>(_ slot: Int) throws -> Number {
-        let column = columns[slot]
-        if column >= 0, reader.kind(row: row, slot: column) == .int,
-            let number = Number(exactly: reader.int(row: row, slot: column))
-        {
-            return number
-        }
-        return try plain(slot)
-    }
-
-    @inline(__always)
-    func double(_ slot: Int) throws -> Double {
-        let column = columns[slot]
-        if column >= 0, reader.kind(row: row, slot: column) == .double { return reader.double(row: row, slot: column) }
-        return try plain(slot)
-    }
-
-    @inline(__always)
-    func bool(_ slot: Int) throws -> Bool {
-        let column = columns[slot]
-        if column >= 0, reader.kind(row: row, slot: column) == .bool { return reader.bool(row: row, slot: column) }
-        return try plain(slot)
-    }
-
-    @inline(__always)
-    func string(_ slot: Int) throws -> String {
-        let column = columns[slot]
-        if column >= 0, reader.kind(row: row, slot: column) == .string {
-            return String(decoding: reader.bytes(row: row, slot: column), as: UTF8.self)
-        }
-        return try plain(slot)
-    }
-
-    @inline(__always)
-    private func date(_ slot: Int) throws -> Date {
-        let column = columns[slot]
-        if column >= 0, reader.kind(row: row, slot: column) == .date {
-            return reader.date(row: row, slot: column).date
-        }
-        return try plain(slot)
-    }
-
     /// A value of any convertible type.
     func plain<T: AttributeValue.Initializable>(_ slot: Int) throws -> T {
-        guard accesses[slot] == .cell else { throw wrongType(T.self, slot) }
-        let value = reader.value(row: row, slot: columns[slot]) ?? .null
+        guard cells.pointee.access(slot) == .cell else { throw wrongType(T.self, slot) }
+        let value = cells.pointee.value(slot) ?? .null
         guard !value.isNull else { throw missingValue(slot) }
         guard let converted = T(value) else { throw wrongType(T.self, slot) }
         return converted
     }
 
-    /// A value of a type that a keyed container has no own function for.
-    ///
-    /// Each kind has a function of its own, which is not inlined, because the type's metadata that
-    /// any of them needs would be looked up for all.
-    @inline(__always)
-    func value<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
-        switch accesses[slot] {
-        // The types are equal, so the cast changes nothing.
-        case .cell where type == Date.self: unsafeBitCast(try date(slot), to: type)
-        case .cell: try cellValue(type, slot)
-        case .json: try jsonValue(type, slot)
-        case .toOne, .toMany, .notIncluded: try relatedValue(type, slot)
-        case .missing: throw missingValue(slot)
-        }
-    }
-
-    @inline(never)
-    private func cellValue<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
+    func cellValue<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
         if type == UUID.self { return unsafeBitCast(try plain(slot) as UUID, to: type) }
         if let convertible = type as? any AttributeValue.Initializable.Type {
             return try converted(convertible, slot)
@@ -144,36 +100,19 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
         do { return try T(from: self) } catch is DecodingError { throw wrongType(type, slot) }
     }
 
-    @inline(never)
-    private func jsonValue<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
-        guard !isNull(slot) else { throw missingValue(slot) }
-        let bytes = reader.bytes(row: row, slot: columns[slot])
+    func jsonValue<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
+        guard !cells.pointee.isNull(slot) else { throw missingValue(slot) }
+        let bytes = cells.pointee.bytes(slot)
         do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch is DecodingError {
             throw wrongType(type, slot)
         }
     }
 
-    /// What an object leads to, or the value for nothing.
-    @inline(never)
-    private func relatedValue<T>(_ type: T.Type, _ slot: Int) throws -> T {
-        guard types[slot] == ObjectIdentifier(type), let loaded = related[slot] else { throw wrongType(type, slot) }
-        // The values were loaded for the slot's type, which is `T`.
-        let values = unsafeDowncast(loaded, to: RelatedValues<T>.self)
-        let object: ObjectID? =
-            switch accesses[slot] {
-            case .toOne: isNull(slot) ? nil : reader.int(row: row, slot: columns[slot])
-            case .toMany: reader.int(row: row, slot: 0)
-            default: nil
-            }
-        guard let index = values.index(of: object) else { throw missingValue(slot) }
-        return values[index]
-    }
-
-    private func missingValue(_ slot: Int) -> Record.CodingError {
+    func missingValue(_ slot: Int) -> Record.CodingError {
         .missingValue(entity: entity, property: names[slot])
     }
 
-    private func wrongType(_ type: Any.Type, _ slot: Int) -> Record.CodingError {
+    func wrongType(_ type: Any.Type, _ slot: Int) -> Record.CodingError {
         .wrongType(entity: entity, property: names[slot], type: "\(type)")
     }
 
@@ -184,28 +123,41 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
 
     // MARK: Containers
 
-    /// A container for one type of keys.
+    /// A container for one type of keys, at a fixed address.
     private final class KeyedBox<K: CodingKey> {
-        let container: KeyedDecodingContainer<K>
-        init(_ container: KeyedDecodingContainer<K>) { self.container = container }
-    }
+        let container: UnsafeMutablePointer<KeyedDecodingContainer<K>>
+        private let keys: KeyTable
 
-    private var keyType: ObjectIdentifier?
+        init(_ cells: UnsafeMutablePointer<ObjectCells>) {
+            keys = KeyTable(cells)
+            container = .allocate(capacity: 1)
+            container.initialize(to: KeyedDecodingContainer(ObjectProperties<K>(keys: keys)))
+        }
+
+        deinit {
+            container.deinitialize(count: 1)
+            container.deallocate()
+            keys.deallocate()
+        }
+    }
 
     func container<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
         if keyType == ObjectIdentifier(type), let container {
-            // The box was created for this type of keys.
-            return unsafeDowncast(container, to: KeyedBox<K>.self).container
+            // The container was created for this type of keys. Its address needs no metadata of a
+            // generic class, which would be looked up for each object.
+            return container.assumingMemoryBound(to: KeyedDecodingContainer<K>.self).pointee
         }
-        return makeContainer(type)
+        return keyedContainer(type)
     }
 
     @inline(never)
-    private func makeContainer<K: CodingKey>(_ type: K.Type) -> KeyedDecodingContainer<K> {
-        let made = KeyedDecodingContainer(ObjectProperties<K>(keys: KeyTable(self)))
-        container = KeyedBox(made)
-        keyType = ObjectIdentifier(type)
-        return made
+    private func keyedContainer<K: CodingKey>(_ type: K.Type) -> KeyedDecodingContainer<K> {
+        let id = ObjectIdentifier(type)
+        let box = containers[id].map { unsafeDowncast($0, to: KeyedBox<K>.self) } ?? KeyedBox<K>(cells)
+        containers[id] = box
+        keyType = id
+        container = UnsafeRawPointer(box.container)
+        return box.container.pointee
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -214,11 +166,11 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    func decodeNil() -> Bool { isNull(current) }
+    func decodeNil() -> Bool { cells.pointee.isNull(current) }
 
-    func decode(_ type: String.Type) throws -> String { try string(current) }
+    func decode(_ type: String.Type) throws -> String { try cells.pointee.string(current) }
 
-    func decode(_ type: Int.Type) throws -> Int { try integer(current) }
+    func decode(_ type: Int.Type) throws -> Int { try cells.pointee.integer(current) }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         if let convertible = type as? any AttributeValue.Initializable.Type {
@@ -233,44 +185,14 @@ struct ObjectContent {
     let entity: String
     let names: [String]
     let types: [ObjectIdentifier]
-    let accesses: [ObjectDecoder.Access]
-    let columns: [Int]
+    let slots: [ObjectCells.Place]
     let related: [AnyObject?]
-    let indices: [String: Int]
 
     init<Object>(_ plan: ObjectPlan<Object>, related: [AnyObject?]) {
         entity = plan.layout.name
-        names = plan.slots.map(\.name)
+        names = plan.slots.map { $0.name }
         types = plan.slots.map { ObjectIdentifier($0.type) }
-        indices = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
+        slots = plan.slots.map { $0.place }
         self.related = related
-        accesses = plan.slots.map { slot in
-            switch slot.source {
-            case .cell: slot.isJSON ? .json : .cell
-            case .toOne: .toOne
-            case .toMany: .toMany
-            case .notIncluded: .notIncluded
-            case .missing: .missing
-            }
-        }
-        columns = plan.slots.map { slot in
-            switch slot.source {
-            case .cell(let column, _), .toOne(let column): column
-            case .toMany, .notIncluded, .missing: -1
-            }
-        }
     }
-}
-
-extension ObjectPlan.Slot {
-    /// Whether the attribute holds a value of several parts as JSON.
-    fileprivate var isJSON: Bool {
-        !(type is any AttributeRepresentable.Type) && !(type is any RawRepresentable.Type)
-    }
-}
-
-extension RecordBatch.CellKind {
-    /// Whether the cell holds no value.
-    @inline(__always)
-    fileprivate var isEmpty: Bool { self == .null || self == .absent }
 }

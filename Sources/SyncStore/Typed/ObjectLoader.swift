@@ -17,25 +17,23 @@ struct ObjectLoader {
     /// Reads all objects of a query.
     func all<Object>(_ query: ObjectQuery<Object>) async throws -> [Object] {
         let (plan, selection) = try prepare(query)
-        var objects: [Object] = []
-        if plan.includes.children.isEmpty {
-            let content = ObjectContent(plan, related: try await related(plan, []))
-            var unreadable: [ObjectID: Record.CodingError] = [:]
-            try await reader.select(selection, batchRowCount: Self.batchRowCount) { batch in
-                log?.add(batch)
-                try decode(batch, content, &unreadable) { _, object in objects.append(object) }
-            }
-            try await report(unreadable, of: plan.layout)
-        } else {
+        guard plan.includes.children.isEmpty else {
             var batches: [RecordBatch] = []
             try await reader.select(selection, batchRowCount: Self.batchRowCount) { batch in
                 log?.add(batch)
                 batches.append(batch)
             }
             let content = ObjectContent(plan, related: try await related(plan, batches))
-            try await decode(batches, content, of: plan.layout) { _, object in objects.append(object) }
+            return try await decode(batches, content, of: plan.layout).objects
         }
-        return objects
+        let content = ObjectContent(plan, related: try await related(plan, []))
+        var found = DecodedObjects<Object>()
+        try await reader.select(selection, batchRowCount: Self.batchRowCount) { batch in
+            log?.add(batch)
+            try decode(batch, content, into: &found)
+        }
+        try await report(found.unreadable, of: plan.layout)
+        return found.objects
     }
 
     /// Reads the objects of a query in batches.
@@ -44,11 +42,8 @@ struct ObjectLoader {
     ) async throws {
         let (plan, selection) = try prepare(query)
         try await reader.select(selection, batchRowCount: rowCount) { batch in
-            var objects: [Object] = []
-            objects.reserveCapacity(batch.count)
             let content = ObjectContent(plan, related: try await related(plan, [batch]))
-            try await decode([batch], content, of: plan.layout) { _, object in objects.append(object) }
-            try await body(objects)
+            try await body(try await decode([batch], content, of: plan.layout).objects)
         }
     }
 
@@ -67,21 +62,19 @@ struct ObjectLoader {
     func related(_ plan: ObjectPlan<some SyncObject>, _ batches: [RecordBatch]) async throws -> [AnyObject?] {
         var related: [AnyObject?] = []
         for slot in plan.slots {
-            guard let type = slot.type as? any ObjectParts.RelatedValue.Type else {
-                related.append(nil)
-                continue
-            }
             let includes = plan.includes[slot.name] ?? IncludeTree()
-            switch slot.source {
-            case .cell, .missing: related.append(nil)
-            case .notIncluded: related.append(Self.notIncluded(type))
-            case .toOne(let column):
-                related.append(try await toOne(type, Self.objects(in: column, of: batches), includes))
+            switch slot.place.access {
+            case .cell, .json, .missing: related.append(nil)
+            case .notIncluded: related.append(Self.notIncluded(try slot.relatedType))
+            case .toOne:
+                let objects = Self.objects(in: slot.place.column, of: batches)
+                related.append(try await toOne(try slot.relatedType, objects, includes))
             case .toMany:
                 guard let relationship = plan.layout.relationship(slot.name) else {
                     throw ObjectReadingError.unknownInclude(type: plan.layout.name, property: slot.name)
                 }
-                related.append(try await toMany(type, relationship, Self.objects(in: 0, of: batches), includes))
+                let objects = Self.objects(in: 0, of: batches)
+                related.append(try await toMany(try slot.relatedType, relationship, objects, includes))
             }
         }
         return related
@@ -128,9 +121,8 @@ struct ObjectLoader {
             batches.append(batch)
         }
         let content = ObjectContent(plan, related: try await related(plan, batches))
-        var found = ObjectValues<Object>(minimumCapacity: objects.count)
-        try await decode(batches, content, of: plan.layout) { found.index(of: $0, adding: $1) }
-        return found
+        let found: DecodedObjects<Object> = try await decode(batches, content, of: plan.layout)
+        return ObjectValues(found.objects, of: found.numbers)
     }
 
     /// The distinct object numbers in a column.
@@ -150,34 +142,28 @@ struct ObjectLoader {
 
     /// Decodes the objects of batches, and reports those that cannot be read.
     func decode<Object: SyncObject>(
-        _ batches: [RecordBatch], _ content: ObjectContent, of layout: EntityLayout, _ body: (ObjectID, Object) -> Void
-    ) async throws {
-        var unreadable: [ObjectID: Record.CodingError] = [:]
-        for batch in batches { try decode(batch, content, &unreadable, body) }
-        try await report(unreadable, of: layout)
+        _ batches: [RecordBatch], _ content: ObjectContent, of layout: EntityLayout
+    ) async throws -> DecodedObjects<Object> {
+        var found = DecodedObjects<Object>()
+        for batch in batches { try decode(batch, content, into: &found) }
+        try await report(found.unreadable, of: layout)
+        return found
     }
 
     /// Decodes the objects of a batch.
     ///
-    /// - Parameter unreadable: Receives the objects that cannot be read. The first one ends the
-    ///   batch unless they are skipped.
+    /// The first object that cannot be read ends the batch unless such objects are skipped.
     private func decode<Object: SyncObject>(
-        _ batch: RecordBatch, _ content: ObjectContent, _ unreadable: inout [ObjectID: Record.CodingError],
-        _ body: (ObjectID, Object) -> Void
+        _ batch: RecordBatch, _ content: ObjectContent, into found: inout DecodedObjects<Object>
     ) throws {
-        guard skipped != nil || unreadable.isEmpty else { return }
+        guard skipped != nil || found.unreadable.isEmpty else { return }
         try batch.withReader { reader throws in
             let decoder = ObjectDecoder(reader, content)
-            defer { decoder.close() }
-            for row in 0..<reader.count {
-                decoder.row = row
-                do { body(reader.int(row: row, slot: 0), try Object(from: decoder)) } catch let error
-                    as Record.CodingError
-                {
-                    guard error.concernsValue else { throw error }
-                    unreadable[reader.int(row: row, slot: 0)] = error
-                    guard skipped != nil else { return }
-                }
+            while let error = try decoder.appendObjects(to: &found.objects, numbers: &found.numbers) {
+                guard error.concernsValue else { throw error }
+                found.unreadable[reader.int(row: decoder.row, slot: 0)] = error
+                guard skipped != nil else { return }
+                decoder.row += 1
             }
         }
     }
@@ -202,6 +188,15 @@ struct ObjectLoader {
             throw ObjectReadingError.unreadable(first)
         }
     }
+}
+
+/// Objects that were decoded from batches.
+struct DecodedObjects<Object> {
+    var objects: [Object] = []
+    /// The numbers of the objects.
+    var numbers: [ObjectID] = []
+    /// Why the other objects of the batches cannot be read.
+    var unreadable: [ObjectID: Record.CodingError] = [:]
 }
 
 extension Record.CodingError {

@@ -22,24 +22,21 @@ struct IncludeTree: Sendable {
 
 /// How objects of a type are read from a store with a given model.
 struct ObjectPlan<Object: SyncObject>: Sendable {
-    /// A property and the source of its value.
+    /// A property and the place of its value.
     struct Slot: Sendable {
-        enum Source: Sendable {
-            /// The cell in a column.
-            case cell(column: Int, type: AttributeType)
-            /// The related object whose number is in a column.
-            case toOne(column: Int)
-            /// The related objects of the object.
-            case toMany
-            /// No related objects: a value that means not included.
-            case notIncluded
-            /// An optional property without an attribute in the model.
-            case missing
-        }
-
         let name: String
         let type: any Any.Type
-        let source: Source
+        let place: ObjectCells.Place
+
+        /// The type of a property with related objects.
+        var relatedType: any ObjectParts.RelatedValue.Type {
+            get throws {
+                guard let related = type as? any ObjectParts.RelatedValue.Type else {
+                    throw ObjectReadingError.unknownInclude(type: "\(type)", property: name)
+                }
+                return related
+            }
+        }
     }
 
     let slots: [Slot]
@@ -62,14 +59,14 @@ struct ObjectPlan<Object: SyncObject>: Sendable {
         var columns: [StoreSelection.Column] = [.object]
         var slots: [Slot] = []
         for property in shape.properties {
-            let source: Slot.Source
+            let place: ObjectCells.Place
             switch property.content {
             case .attribute:
-                if let slot = layout.slot(of: property.name) {
-                    source = .cell(column: columns.count, type: layout.attributes[slot].type)
+                if layout.slot(of: property.name) != nil {
+                    place = ObjectCells.Place(property.isSingleValue ? .cell : .json, column: columns.count)
                     columns.append(.value(PropertyPath(components: [property.name])))
                 } else if property.isOptional {
-                    source = .missing
+                    place = ObjectCells.Place(.missing)
                 } else {
                     throw Record.CodingError.unknownProperty(entity: layout.name, property: property.name)
                 }
@@ -78,20 +75,20 @@ struct ObjectPlan<Object: SyncObject>: Sendable {
                     guard property.isOptionallyIncluded else {
                         throw ObjectReadingError.notIncluded(type: "\(Object.self)", property: property.name)
                     }
-                    source = .notIncluded
+                    place = ObjectCells.Place(.notIncluded)
                     break
                 }
                 guard layout.relationship(property.name)?.isToMany == isToMany else {
                     throw Record.CodingError.unknownProperty(entity: layout.name, property: property.name)
                 }
                 if isToMany {
-                    source = .toMany
+                    place = ObjectCells.Place(.toMany)
                 } else {
-                    source = .toOne(column: columns.count)
+                    place = ObjectCells.Place(.toOne, column: columns.count)
                     columns.append(.target(PropertyPath(components: [property.name])))
                 }
             }
-            slots.append(Slot(name: property.name, type: property.type, source: source))
+            slots.append(Slot(name: property.name, type: property.type, place: place))
         }
         self.columns = columns
         self.slots = slots

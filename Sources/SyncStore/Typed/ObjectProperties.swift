@@ -2,55 +2,56 @@ import SyncModel
 
 /// The properties of the current object of an `ObjectDecoder`.
 struct ObjectProperties<K: CodingKey>: KeyedDecodingContainerProtocol {
-    /// The only reference, because each object copies the container.
     let keys: KeyTable
 
-    private var decoder: ObjectDecoder { keys.decoder }
+    private var cells: UnsafeMutablePointer<ObjectCells> { keys.cells }
+
+    private var decoder: ObjectDecoder { cells.pointee.decoder }
 
     var codingPath: [any CodingKey] { [] }
 
     var allKeys: [K] { decoder.names.compactMap(K.init(stringValue:)) }
 
     func contains(_ key: K) -> Bool {
-        decoder.isPresent(keys.slot(key))
+        cells.pointee.isPresent(keys.slot(key))
     }
 
-    func decodeNil(forKey key: K) throws -> Bool { decoder.isNull(keys.slot(key)) }
+    func decodeNil(forKey key: K) throws -> Bool { cells.pointee.isNull(keys.slot(key)) }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: K) throws -> T {
-        try decoder.value(type, try keys.knownSlot(key))
+        try cells.pointee.value(type, try keys.knownSlot(key))
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: K) throws -> T? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.value(type, slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.value(type, slot)
     }
 
     func decode(_ type: Bool.Type, forKey key: K) throws -> Bool {
-        try decoder.bool(try keys.knownSlot(key))
+        try cells.pointee.bool(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: K) throws -> Bool? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.bool(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.bool(slot)
     }
 
     func decode(_ type: String.Type, forKey key: K) throws -> String {
-        try decoder.string(try keys.knownSlot(key))
+        try cells.pointee.string(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: String.Type, forKey key: K) throws -> String? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.string(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.string(slot)
     }
 
     func decode(_ type: Double.Type, forKey key: K) throws -> Double {
-        try decoder.double(try keys.knownSlot(key))
+        try cells.pointee.double(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: Double.Type, forKey key: K) throws -> Double? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.double(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.double(slot)
     }
 
     func decode(_ type: Float.Type, forKey key: K) throws -> Float {
@@ -59,97 +60,97 @@ struct ObjectProperties<K: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent(_ type: Float.Type, forKey key: K) throws -> Float? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.plain(slot)
+        return cells.pointee.isNull(slot) ? nil : try decoder.plain(slot)
     }
 
     func decode(_ type: Int.Type, forKey key: K) throws -> Int {
-        try decoder.integer(try keys.knownSlot(key))
+        try cells.pointee.integer(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: Int.Type, forKey key: K) throws -> Int? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
     }
 
     func decode(_ type: Int8.Type, forKey key: K) throws -> Int8 {
-        try decoder.integer(try keys.knownSlot(key))
+        try cells.pointee.integer(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: Int8.Type, forKey key: K) throws -> Int8? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
     }
 
     func decode(_ type: Int16.Type, forKey key: K) throws -> Int16 {
-        try decoder.integer(try keys.knownSlot(key))
+        try cells.pointee.integer(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: Int16.Type, forKey key: K) throws -> Int16? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
     }
 
     func decode(_ type: Int32.Type, forKey key: K) throws -> Int32 {
-        try decoder.integer(try keys.knownSlot(key))
+        try cells.pointee.integer(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: Int32.Type, forKey key: K) throws -> Int32? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
     }
 
     func decode(_ type: Int64.Type, forKey key: K) throws -> Int64 {
-        try decoder.integer(try keys.knownSlot(key))
+        try cells.pointee.integer(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: Int64.Type, forKey key: K) throws -> Int64? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
     }
 
     func decode(_ type: UInt.Type, forKey key: K) throws -> UInt {
-        try decoder.integer(try keys.knownSlot(key))
+        try cells.pointee.integer(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: UInt.Type, forKey key: K) throws -> UInt? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
     }
 
     func decode(_ type: UInt8.Type, forKey key: K) throws -> UInt8 {
-        try decoder.integer(try keys.knownSlot(key))
+        try cells.pointee.integer(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: UInt8.Type, forKey key: K) throws -> UInt8? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
     }
 
     func decode(_ type: UInt16.Type, forKey key: K) throws -> UInt16 {
-        try decoder.integer(try keys.knownSlot(key))
+        try cells.pointee.integer(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: UInt16.Type, forKey key: K) throws -> UInt16? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
     }
 
     func decode(_ type: UInt32.Type, forKey key: K) throws -> UInt32 {
-        try decoder.integer(try keys.knownSlot(key))
+        try cells.pointee.integer(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: UInt32.Type, forKey key: K) throws -> UInt32? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
     }
 
     func decode(_ type: UInt64.Type, forKey key: K) throws -> UInt64 {
-        try decoder.integer(try keys.knownSlot(key))
+        try cells.pointee.integer(try keys.knownSlot(key))
     }
 
     func decodeIfPresent(_ type: UInt64.Type, forKey key: K) throws -> UInt64? {
         let slot = keys.slot(key)
-        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
     }
 
     func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: K) throws -> KeyedDecodingContainer<N> {

@@ -12,6 +12,12 @@ struct ObjectValues<Value> {
         values.reserveCapacity(minimumCapacity)
     }
 
+    /// The values of objects, in the same order.
+    init(_ values: [Value], of objects: [ObjectID]) {
+        self.values = values
+        indices = Dictionary(zip(objects, objects.indices)) { first, _ in first }
+    }
+
     /// The index of the value of an object; nil if it has none.
     @inline(__always)
     func index(of object: ObjectID) -> Int? { indices[object] }

@@ -87,8 +87,7 @@ extension StoreReader {
         }
         let loader = ObjectLoader(reader: self)
         let content = ObjectContent(plan, related: try await loader.related(plan, batches))
-        var objects: [Object] = []
-        try await loader.decode(batches, content, of: plan.layout) { _, object in objects.append(object) }
+        let objects: [Object] = try await loader.decode(batches, content, of: plan.layout).objects
         return StoreQuery.Page(objects: objects, next: last.map(StoreQuery.PageKey.init(position:)))
     }
 }
