@@ -203,6 +203,8 @@ actor PostgresWorker: SQLWorker {
         endTransaction()
         guard hasBegun else { return }
         let connection = try current()
+        // No call has sent anything.
+        guard !connection.isBeginning else { return connection.dropBeginning() }
         try checkDeletions(connection)
         // If nothing was changed, nobody needs to know of the commit, nor what became of it.
         guard !roots.isEmpty else { return connection.endWithoutChanges() }
