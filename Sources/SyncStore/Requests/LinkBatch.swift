@@ -52,7 +52,8 @@ public struct LinkBatch: Sendable {
     /// Adds a source, which the batch must not contain yet, with its targets in order.
     public mutating func append(_ source: ObjectID, to targets: [ObjectID]) {
         sources.append(source)
-        self.targets += targets
+        // The only source of a batch can have very many targets.
+        if self.targets.isEmpty { self.targets = targets } else { self.targets += targets }
         ends.append(self.targets.count)
     }
 
@@ -70,14 +71,15 @@ extension LinkBatch {
     ///   - current: Returns the targets of a source after.
     package func result(from former: [ObjectID: [ObjectID]], to current: (ObjectID) -> [ObjectID]) -> Result {
         var result = Result()
-        var detached: Set<ObjectID> = []
+        var detached = ObjectSet()
         for source in sources {
-            let before = (former[source] ?? []).filter { !newTargets.contains($0) }
+            var before = former[source] ?? []
+            if !newTargets.isEmpty { before.removeAll { newTargets.contains($0) } }
             let targets = current(source)
             guard before != targets else { continue }
             result.changed.append(source)
-            let kept = Set(targets)
-            result.detached += before.filter { !kept.contains($0) && detached.insert($0).inserted }
+            let kept = before.isEmpty ? ObjectSet() : ObjectSet(targets)
+            result.detached += before.filter { !kept.contains($0) && detached.insert($0) }
         }
         return result
     }
@@ -95,19 +97,32 @@ extension LinkBatch.Mode {
     package func targets(
         stated: some Sequence<ObjectID>, after current: [ObjectID], by relationship: EntityLayout.Relationship
     ) -> [ObjectID] {
-        var seen: Set<ObjectID> = []
-        var wanted = stated.filter { seen.insert($0).inserted }
-        if !relationship.isToMany { wanted = wanted.suffix(1) }
+        var wanted = Array(stated)
+        if !wanted.isAscending {
+            var seen = ObjectSet()
+            wanted = wanted.filter { seen.insert($0) }
+        }
+        if !relationship.isToMany, self != .retain { wanted = wanted.suffix(1) }
         var targets: [ObjectID]
         switch self {
         case .replace: targets = wanted
         case .add where !relationship.isToMany: targets = wanted.isEmpty ? current : wanted
         case .add:
-            let known = Set(current)
+            let known = ObjectSet(current)
             targets = current + wanted.filter { !known.contains($0) }
-        case .retain: targets = current.filter { seen.contains($0) }
+        case .retain:
+            let kept = ObjectSet(wanted)
+            targets = current.filter { kept.contains($0) }
         }
-        if !relationship.isOrdered { targets.sort() }
+        if !relationship.isOrdered, !targets.isAscending { targets.sort() }
         return targets
+    }
+}
+
+extension Collection<ObjectID> {
+    /// Whether each number is higher than the one before. All of them then differ.
+    @inlinable
+    package var isAscending: Bool {
+        zip(self, dropFirst()).allSatisfy(<)
     }
 }

@@ -32,8 +32,9 @@ struct PostgresLinking: SQLLinkWriter {
             ? []
             : known?.links(of: origins)
                 ?? connection.links(batch.relationship, of: origins, queries, isReading: false)
+        let visible = kept.visible(links, of: batch.relationship, schema)
         plan = try SQLLinkPlan(
-            batch, schema: schema, links: kept.visible(links, of: batch.relationship, schema)
+            batch, schema: schema, links: Dictionary(grouping: visible, by: \.source).mapValues { $0.map(\.target) }
         ) { entity, objects in
             if let known, known.existing.isSuperset(of: objects), known.entity == entity { return Set(objects) }
             return try connection.run(SQLStatementText(queries.existing(entity), [.objects(objects)])).objects
@@ -127,7 +128,7 @@ struct PostgresLinking: SQLLinkWriter {
             + "RETURNING t.\(column) IS NOT DISTINCT FROM NULLIF(p.value, 0) AS is_right) "
             + "SELECT count(*) FROM written WHERE is_right"
         let objects: SQLBinding = .objects(plan.assignments.map(\.object))
-        let values: SQLBinding = .objects(plan.assignments.map { $0.value ?? 0 })
+        let values: SQLBinding = .objects(plan.assignments.map { $0.other ?? 0 })
         let written = try connection.run(
             SQLStatementText(text, [objects, values, .objects(plan.assignments.map(\.position))])
         ).integer(0, 0)
@@ -181,7 +182,7 @@ struct PostgresLinking: SQLLinkWriter {
             "INSERT INTO \(table) AS t (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
             + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) WITH ORDINALITY "
             + "AS p(source, target, position, n) ON CONFLICT \(conflict)"
-        let added = pairs(plan.added.map(\.link))
+        let added: [SQLBinding] = [.objects(plan.added.map { $0.other ?? 0 }), .objects(plan.added.map(\.object))]
         try write(
             SQLStatementText(text, added + [.objects(plan.added.map(\.position))]), link.table, count: plan.added.count,
             failing: SQLStatementText(

@@ -17,36 +17,31 @@ package struct SQLLinkPlan: Sendable {
         case join(isSymmetric: Bool)
     }
 
-    /// The new value of an object's column.
-    package struct Assignment: Hashable, Sendable {
-        package let object: ObjectID
-        /// The object that the column refers to; nil for none.
-        package let value: ObjectID?
-        /// The position among the source's targets, if the relationship is ordered.
-        package let position: Int64
-    }
-
     package let shape: Shape
     /// The columns to write, in the order of the links.
-    package private(set) var assignments: [Assignment] = []
+    package private(set) var assignments = SQLLinkRows()
     /// The objects to which no column may refer before the assignments.
     package private(set) var released: [ObjectID] = []
     /// The pairs to delete from a join table.
     package private(set) var removed: [LinkBatch.Link] = []
-    /// The pairs to insert or to move, each with its position among the source's targets.
-    package private(set) var added: [(link: LinkBatch.Link, position: Int64)] = []
+    /// The targets to insert into a join table or to move, each with its source.
+    package private(set) var added = SQLLinkRows()
     /// The changed sources and the detached targets.
     package private(set) var result = LinkBatch.Result()
 
     private let batch: LinkBatch
-    private let sources: Set<ObjectID>
-    private let targets: Set<ObjectID>
+    private let sources: ObjectSet
+    private let targets: ObjectSet
     private let former: [ObjectID: [ObjectID]]
+    /// The number of objects whose existence is asked for at a time.
+    private static let soughtCount = 1 << 16
     /// The targets of the batch's sources after the steps so far.
     private var current: [ObjectID: [ObjectID]]
-    /// The source of each target before the plan, if a target belongs to only one source.
+    /// Whether a target belongs to only one source, and another source of the batch may have it.
+    private let hasHolders: Bool
+    /// The source of each target before the plan; empty unless `hasHolders`.
     private let initialHolders: [ObjectID: ObjectID]
-    /// The source of each target after the steps so far, if a target belongs to only one source.
+    /// The source of each target after the steps so far; empty unless `hasHolders`.
     private var holders: [ObjectID: ObjectID] = [:]
 
     /// Creates a plan.
@@ -54,39 +49,50 @@ package struct SQLLinkPlan: Sendable {
     /// - Parameters:
     ///   - batch: The wanted links.
     ///   - schema: The tables.
-    ///   - links: The stored links of ``origins(of:schema:)``, grouped by object and in order.
+    ///   - links: The stored targets of each of the ``origins(of:schema:)``, in order.
     ///   - existing: Returns which objects of an entity exist. It is asked only about objects
     ///     without stored links, and not about new ones.
     package init<Failure: Error>(
-        _ batch: LinkBatch, schema: SQLSchema, links: [LinkBatch.Link],
+        _ batch: LinkBatch, schema: SQLSchema, links: [ObjectID: [ObjectID]],
         existing: (_ entity: Int, _ objects: [ObjectID]) throws(Failure) -> Set<ObjectID>
     ) throws(Failure) {
         self.batch = batch
         func present(
-            _ objects: [ObjectID], of entity: Int, areNew: Bool, linked: Set<ObjectID>
-        ) throws(Failure) -> Set<ObjectID> {
-            guard !areNew else { return Set(objects) }
-            let others = objects.filter { !linked.contains($0) }
-            return others.isEmpty ? linked : try existing(entity, others).union(linked)
+            _ objects: [ObjectID], of entity: Int, areNew: Bool, linked: ObjectSet
+        ) throws(Failure) -> ObjectSet {
+            guard !areNew else { return ObjectSet(objects) }
+            var present = linked
+            for start in stride(from: 0, to: objects.count, by: Self.soughtCount) {
+                let part = objects[start..<min(start + Self.soughtCount, objects.count)]
+                let others = part.filter { !linked.contains($0) }
+                for object in others.isEmpty ? [] : try existing(entity, others) { present.insert(object) }
+            }
+            return present
         }
         sources = try present(
             batch.sources, of: batch.relationship.source, areNew: batch.hasNewSources,
-            linked: Set(links.map(\.source)))
+            linked: ObjectSet(links.keys))
         targets = try present(
             batch.targets, of: batch.relationship.destination, areNew: batch.hasNewTargets,
-            linked: Set(links.map(\.target)))
+            linked: ObjectSet(links.values.joined()))
         shape = Shape(batch.relationship, schema: schema)
-        var found: [ObjectID: [ObjectID]] = [:]
-        for link in links { found[link.source, default: []].append(link.target) }
-        former = found
-        current = found
-        initialHolders = shape.isExclusive ? Dictionary(links.map { ($0.target, $0.source) }) { $1 } : [:]
-        holders = initialHolders
+        former = links
+        current = links
+        // The targets of the only source have no other holder to be taken from.
+        hasHolders = shape.isExclusive && batch.sources.count > 1
+        var holders: [ObjectID: ObjectID] = [:]
+        for (source, targets) in hasHolders ? links : [:] {
+            for target in targets { holders[target] = source }
+        }
+        initialHolders = holders
+        self.holders = holders
         guard !shape.isSymmetric else {
-            linkSymmetrically(links)
+            linkSymmetrically()
             return
         }
-        var writes = Writes()
+        let rowCount = links.isEmpty ? batch.targets.count : 0
+        added = SQLLinkRows(capacity: shape == .targetColumn ? 0 : rowCount)
+        var writes = Writes(capacity: shape == .targetColumn ? rowCount : 0)
         for (index, source) in batch.sources.enumerated() where sources.contains(source) {
             relate(source, to: wanted(of: source, at: index), &writes)
         }
@@ -100,8 +106,8 @@ package struct SQLLinkPlan: Sendable {
 
     /// Takes the objects out of the plan whose column would become null.
     package mutating func takeCleared() -> [ObjectID] {
-        let cleared = assignments.filter { $0.value == nil }.map(\.object)
-        assignments.removeAll { $0.value == nil }
+        let cleared = assignments.filter { $0.other == nil }.map(\.object)
+        assignments = SQLLinkRows(assignments.lazy.filter { $0.other != nil })
         return cleared
     }
 
@@ -112,13 +118,15 @@ package struct SQLLinkPlan: Sendable {
 
     /// Leaves out all columns and pairs to write but the first ones.
     mutating func keepWrites(_ count: Int) {
-        added.removeLast(max(0, min(added.count, writeCount - count)))
-        assignments.removeLast(max(0, writeCount - count))
+        added.truncate(to: min(added.count, max(0, count - assignments.count)))
+        assignments.truncate(to: min(assignments.count, count))
     }
 
     /// The object that has the column, or the source of the pair.
-    func object(ofWrite index: Int) -> ObjectID {
-        index < assignments.count ? assignments[index].object : added[index - assignments.count].link.source
+    func object(ofWrite index: Int) -> ObjectID? {
+        let isAssignment = index < assignments.count
+        var row = isAssignment ? assignments.rows(from: index) : added.rows(from: index - assignments.count)
+        return row.next().flatMap { isAssignment ? $0.object : $0.other }
     }
 
     /// The side of the relationship whose objects have the columns or are the sources of the pairs.
@@ -131,19 +139,24 @@ package struct SQLLinkPlan: Sendable {
 
     /// The changes of columns so far. A later change of the same column replaces an earlier one.
     private struct Writes {
-        var assignments: [ObjectID: Assignment] = [:]
-        var assigned: [ObjectID] = []
+        var assigned = ObjectSet()
+        private var first: SQLLinkRows
+        private var later: [ObjectID: SQLLinkRows.Element] = [:]
         var released: [ObjectID] = []
 
+        init(capacity: Int) {
+            first = SQLLinkRows(capacity: capacity)
+        }
+
+        var assignments: SQLLinkRows {
+            later.isEmpty ? first : SQLLinkRows(first.lazy.map { later[$0.object] ?? $0 })
+        }
+
         mutating func assign(_ object: ObjectID, _ value: ObjectID?, position: Int64 = 0) {
-            let assignment = Assignment(object: object, value: value, position: position)
-            if assignments.updateValue(assignment, forKey: object) == nil {
-                assigned.append(object)
-            }
+            let row = SQLLinkRows.Element(object: object, other: value, position: position)
+            if assigned.insert(object) { first.append(row) } else { later[object] = row }
         }
     }
-
-    private var isExclusive: Bool { shape.isExclusive }
 
     /// Whether an object is known to have the same source at the end as before the plan.
     private func isKept(_ object: ObjectID) -> Bool {
@@ -151,46 +164,50 @@ package struct SQLLinkPlan: Sendable {
     }
 
     private func wanted(of source: ObjectID, at index: Int) -> [ObjectID] {
-        batch.mode.targets(
-            stated: batch.targets(at: index).filter { targets.contains($0) }, after: current[source] ?? [],
-            by: batch.relationship)
+        let stated = batch.targets(at: index)
+        return batch.mode.targets(
+            stated: stated.allSatisfy(targets.contains) ? Array(stated) : stated.filter(targets.contains),
+            after: current[source] ?? [], by: batch.relationship)
     }
 
     private mutating func relate(_ source: ObjectID, to wanted: [ObjectID], _ writes: inout Writes) {
         let now = current[source] ?? []
         guard now != wanted else { return }
-        let kept = Set(wanted)
+        let kept = now.isEmpty ? ObjectSet() : ObjectSet(wanted)
         for target in now where !kept.contains(target) {
             switch shape {
             case .column: writes.assign(source, nil)
             case .targetColumn: writes.assign(target, nil)
             case .mirroredColumn, .join: removed.append(LinkBatch.Link(source: source, target: target))
             }
-            if isExclusive { holders[target] = nil }
+            if hasHolders { holders[target] = nil }
         }
-        let known = Set(now)
+        let known = ObjectSet(now)
         for (place, target) in wanted.enumerated() {
             let isNew = !known.contains(target)
             guard isNew || batch.relationship.isOrdered else { continue }
             if isNew { free(target, for: source, &writes) }
             switch shape {
             case .column: writes.assign(source, target)
-            case .targetColumn: writes.assign(target, source, position: Int64(place))
-            case .mirroredColumn, .join: added.append((LinkBatch.Link(source: source, target: target), Int64(place)))
+            case .targetColumn:
+                writes.assign(target, source, position: batch.relationship.isOrdered ? Int64(place) : 0)
+            case .mirroredColumn, .join:
+                added.append(
+                    .init(object: target, other: source, position: batch.relationship.isOrdered ? Int64(place) : 0))
             }
-            if isNew, isExclusive { holders[target] = source }
+            if isNew, hasHolders { holders[target] = source }
         }
         current[source] = wanted
     }
 
     /// Removes a target from its source, if it can belong to only one.
     private mutating func free(_ target: ObjectID, for source: ObjectID, _ writes: inout Writes) {
-        guard isExclusive else { return }
+        guard shape.isExclusive else { return }
         if let holder = holders[target], holder != source {
             current[holder]?.removeAll { $0 == target }
             // This plan may have written the source's column already; if not, the column is
             // released.
-            if shape != .targetColumn, writes.assignments[holder]?.value == target { writes.assign(holder, nil) }
+            if shape != .targetColumn, writes.assigned.contains(holder) { writes.assign(holder, nil) }
         }
         switch shape {
         case .targetColumn, .mirroredColumn, .join: break
@@ -209,13 +226,15 @@ package struct SQLLinkPlan: Sendable {
     }
 
     /// Works out the targets of all objects involved, and writes the differences.
-    private mutating func linkSymmetrically(_ found: [LinkBatch.Link]) {
+    private mutating func linkSymmetrically() {
         let relationship = batch.relationship
         var links = MemoryLinks(ends: [.init(isToMany: relationship.isToMany, isOrdered: relationship.isOrdered)])
         for (source, targets) in former { links.load(targets, of: source, side: 0) }
         if !relationship.isToMany {
             // The links also show the targets of the objects at their other ends.
-            for link in found where former[link.target] == nil { links.load([link.source], of: link.target, side: 0) }
+            for (source, targets) in former {
+                for target in targets where former[target] == nil { links.load([source], of: target, side: 0) }
+            }
         }
         let before = links
         for (index, source) in batch.sources.enumerated() where sources.contains(source) {
@@ -224,13 +243,13 @@ package struct SQLLinkPlan: Sendable {
         }
         for source in batch.sources { current[source] = links.targets(of: source, side: 0) }
         if shape == .mirroredColumn {
-            let objects = Set(found.flatMap { [$0.source, $0.target] } + batch.sources + batch.targets)
+            let objects = Set(former.keys).union(former.values.joined()).union(batch.sources).union(batch.targets)
             for object in objects.sorted() {
                 let partner = links.targets(of: object, side: 0).first
                 guard partner != before.targets(of: object, side: 0).first else { continue }
-                assignments.append(Assignment(object: object, value: partner, position: 0))
+                assignments.append(.init(object: object, other: partner, position: 0))
             }
-            released = assignments.compactMap(\.value)
+            released = assignments.compactMap(\.other)
         } else {
             // An added pair is in the lists of both objects.
             for object in Set(batch.sources + batch.targets).sorted() {
@@ -251,14 +270,14 @@ package struct SQLLinkPlan: Sendable {
         }
         let isMoved = batch.relationship.isOrdered && new != remaining
         for (position, target) in new.enumerated() where isMoved || !known.contains(target) {
-            added.append((LinkBatch.Link(source: object, target: target), Int64(position)))
+            added.append(.init(object: target, other: object, position: Int64(position)))
         }
     }
 
     // MARK: In the end
 
     private mutating func finish(_ writes: Writes) {
-        assignments = writes.assigned.compactMap { writes.assignments[$0] }
+        assignments = writes.assignments
         released = writes.released.filter { !isKept($0) }
         report()
     }

@@ -23,9 +23,9 @@ struct SQLiteLinking: SQLLinkWriter {
 
     /// Plans the changes.
     ///
-    /// - Parameter links: The links of the batch's ``SQLLinkPlan/origins(of:schema:)``.
+    /// - Parameter links: The targets of the batch's ``SQLLinkPlan/origins(of:schema:)``.
     init(
-        _ batch: LinkBatch, links: [LinkBatch.Link], queries: SQLQueries, connection: SQLiteConnection
+        _ batch: LinkBatch, links: [ObjectID: [ObjectID]], queries: SQLQueries, connection: SQLiteConnection
     ) throws(SQLiteError) {
         self.queries = queries
         self.batch = batch
@@ -107,11 +107,11 @@ struct SQLiteLinking: SQLLinkWriter {
 
     /// Runs a statement for pairs of objects in parts, because one object can have any number of
     /// links.
-    private func runInParts<Row>(
-        _ text: String, _ rows: [Row], _ values: (Row) -> (ObjectID, ObjectID?, Int64)
+    private func runInParts(
+        _ text: String, count: Int, _ rows: (Range<Int>) -> [(ObjectID, ObjectID?, Int64)]
     ) throws(SQLiteError) {
-        for start in stride(from: 0, to: rows.count, by: Self.partCount) {
-            try run(text, rows[start..<min(start + Self.partCount, rows.count)].map(values))
+        for start in stride(from: 0, to: count, by: Self.partCount) {
+            try run(text, rows(start..<min(start + Self.partCount, count)))
         }
     }
 
@@ -145,9 +145,12 @@ struct SQLiteLinking: SQLLinkWriter {
                 assigned += ", \(name) = CASE WHEN b.c1 IS NOT NULL THEN \(Self.placeAtEnd) END"
             }
         }
-        try run(
+        try runInParts(
             "UPDATE OR FAIL \(table) AS t SET \(assigned) FROM \(batch) WHERE t.\(schema.rowColumn) = b.c0 AND (\(differs))",
-            plan.assignments.map { ($0.object, $0.value, $0.position) })
+            count: plan.assignments.count
+        ) { range in
+            plan.assignments.rows(from: range.lowerBound).prefix(range.count).map { ($0.object, $0.other, $0.position) }
+        }
     }
 
     // MARK: Join tables
@@ -155,8 +158,8 @@ struct SQLiteLinking: SQLLinkWriter {
     func remove(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
         try runInParts(
             "DELETE FROM \(SQLText.name(link.table)) WHERE (\(SQLText.names([link.source, link.target]))) "
-                + "IN (SELECT c0, c1 FROM \(Self.tableName))", plan.removed
-        ) { ($0.source, $0.target, 0) }
+                + "IN (SELECT c0, c1 FROM \(Self.tableName))", count: plan.removed.count
+        ) { plan.removed[$0].map { ($0.source, $0.target, 0) } }
     }
 
     func add(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
@@ -184,8 +187,10 @@ struct SQLiteLinking: SQLLinkWriter {
         // Without the condition, SQLite would parse the conflict clause as that of a join.
         try runInParts(
             "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
-                + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)", plan.added
-        ) { ($0.link.source, $0.link.target, $0.position) }
+                + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)", count: plan.added.count
+        ) { range in
+            plan.added.rows(from: range.lowerBound).prefix(range.count).map { ($0.other ?? 0, $0.object, $0.position) }
+        }
     }
 
     // MARK: Places

@@ -273,18 +273,30 @@ actor SQLiteWorker: SQLWorker {
         }
     }
 
-    /// The links of a relationship: those that the last merge read, or stored ones.
-    ///
-    /// - Parameter isReading: Whether to leave out targets of entities that the model lacks.
     private func links(
         _ relationship: EntityLayout.Relationship, of sources: [ObjectID], isReading: Bool,
         _ connection: SQLiteConnection
     ) throws -> [LinkBatch.Link] {
+        var links: [LinkBatch.Link] = []
+        try forEachLink(relationship, of: sources, isReading: isReading, connection) { links.append($0) }
+        return links
+    }
+
+    /// Reads the links of a relationship, grouped by source and in order: those that the last merge
+    /// read, or stored ones.
+    ///
+    /// - Parameter isReading: Whether to leave out targets of entities that the model lacks.
+    private func forEachLink(
+        _ relationship: EntityLayout.Relationship, of sources: [ObjectID], isReading: Bool,
+        _ connection: SQLiteConnection, _ body: (LinkBatch.Link) -> Void
+    ) throws {
         let readsEntity = isReading && schema.entityCondition(relationship.destination, alias: "k") != nil
         let known = readsEntity ? nil : knownLinks.links(relationship, of: sources, connection)
-        return keptLinks.visible(
-            try known ?? connection.links(relationship, of: sources, queries, isReading: isReading), of: relationship,
-            schema)
+        guard known != nil || !keptLinks.isEmpty else {
+            return try connection.forEachLink(relationship, of: sources, queries, isReading: isReading, body)
+        }
+        let links = try known ?? connection.links(relationship, of: sources, queries, isReading: isReading)
+        for link in keptLinks.visible(links, of: relationship, schema) { body(link) }
     }
 
     /// The rows of a user's statement, which must only read.
@@ -381,12 +393,16 @@ actor SQLiteWorker: SQLWorker {
             let connection = try opened()
             let relationship = batch.relationship
             let origins = SQLLinkPlan.origins(of: batch, schema: schema)
-            var links =
-                batch.hasNewSources
-                ? [] : try links(relationship, of: batch.sources, isReading: false, connection)
-            guard !batch.isFulfilled(by: links) else { return LinkBatch.Result() }
+            var comparison = LinkComparison(batch)
+            if !batch.hasNewSources {
+                try forEachLink(relationship, of: batch.sources, isReading: false, connection) { comparison.add($0) }
+            }
+            guard var links = comparison.difference() else { return LinkBatch.Result() }
             if origins.count > batch.sources.count {
-                links = try self.links(relationship, of: origins, isReading: false, connection)
+                links = [:]
+                try forEachLink(relationship, of: origins, isReading: false, connection) {
+                    links[$0.source, default: []].append($0.target)
+                }
             }
             return try connection.watchingDeletions(
                 others, of: schema.model.layouts[relationship.source], schema, gain: { _ in 0 },
@@ -416,14 +432,22 @@ extension SQLiteConnection: SQLReadingConnection {
     func links(
         _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries, isReading: Bool
     ) throws(SQLiteError) -> [LinkBatch.Link] {
+        var links: [LinkBatch.Link] = []
+        try forEachLink(relationship, of: sources, queries, isReading: isReading) { links.append($0) }
+        return links
+    }
+
+    /// Reads the links of sources, grouped by source and in order.
+    func forEachLink(
+        _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries, isReading: Bool,
+        _ body: (LinkBatch.Link) -> Void
+    ) throws(SQLiteError) {
         let statement = try cached(queries.links(relationship, isReading: isReading))
         statement.bind(.text(SQLQueries.list(sources)), at: 1)
         defer { statement.reset() }
-        var links: [LinkBatch.Link] = []
         while try statement.step() {
-            links.append(LinkBatch.Link(source: statement.integer(at: 0), target: statement.integer(at: 1)))
+            body(LinkBatch.Link(source: statement.integer(at: 0), target: statement.integer(at: 1)))
         }
-        return links
     }
 
     func records(_ objects: [ObjectID], of entity: String, _ queries: SQLQueries) throws -> [StoredRecord] {
