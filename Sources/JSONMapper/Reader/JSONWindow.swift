@@ -6,6 +6,8 @@ struct JSONWindow: ~Copyable {
     /// The unread bytes are at `start..<end`.
     var start = 0
     private(set) var end = 0
+    /// The capacity above which the window does not stay after the element that needed it.
+    private static let largeByteCount = 4 << 20
     /// The bytes and line feeds before the window, and the offset of the last line start among
     /// them.
     private var discardedByteCount = 0
@@ -81,8 +83,15 @@ struct JSONWindow: ~Copyable {
             lineStartOffset = discardedByteCount + Self.lineStart(memory, start)
         }
         discardedByteCount += start
+        let former = memory
+        let isLarge = capacity > Self.largeByteCount && end - start <= JSONReader.windowByteCount
+        if isLarge {
+            capacity = JSONReader.windowByteCount
+            memory = .allocate(capacity: capacity)
+        }
         // The two regions may overlap, which `update` allows.
-        memory.update(from: memory + start, count: end - start)
+        memory.update(from: former + start, count: end - start)
+        if isLarge { former.deallocate() }
         end -= start
         start = 0
     }

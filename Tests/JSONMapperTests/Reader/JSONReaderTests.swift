@@ -297,4 +297,21 @@ import Testing
         #expect(Reading(Array(text.utf8), stride: 7, layout: .array()).error?.location == expected)
         #expect(Reading(Array(text.utf8), layout: .array()).error?.location == expected)
     }
+
+    /// After an element of several megabytes, the window becomes small again.
+    @Test func elementsAfterALongOneAreReadAsAnyOthers() throws {
+        let long = String(repeating: "x", count: 5 << 20)
+        let json = Array("[\"\(long)\",\n\(String(repeating: "1,\n", count: 100_000))}".utf8)
+        var rest = json[...]
+        let reader = JSONReader { buffer in
+            let part = rest.prefix(min(buffer.count, 50_000))
+            buffer.copyBytes(from: part)
+            rest = rest.dropFirst(part.count)
+            return part.count
+        }
+        #expect(try reader.nextValue() == .string(long))
+        for _ in 0..<100_000 { try #require(try reader.nextValue() == .integer(1)) }
+        let error = #expect(throws: JSONError.self) { try reader.nextValue() }
+        #expect(error?.location?.line == 100_002 && error?.location?.byteOffset == json.count - 1)
+    }
 }
