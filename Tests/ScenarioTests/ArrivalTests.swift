@@ -165,7 +165,8 @@ import Testing
         /// What each source of a relationship leads to.
         private static func sources(of elements: NestedElements) -> [Int: [String]] {
             let objects = elements.objects.map(Self.objects) ?? []
-            let identifiers = elements.identifiers.map(Self.objects) ?? []
+            let batches = elements.identifiers.map { Array($0.batches(of: 100)) } ?? []
+            let identifiers = batches.flatMap(Self.objects)
             var lines: [Int: [String]] = [:]
             for source in elements.sources {
                 let own = (objects + identifiers).filter { source.ordinals.contains($0.index) }
@@ -175,7 +176,7 @@ import Testing
                 lines[source.row, default: []] += own.flatMap { object in
                     ["\(object.index - source.ordinals.lowerBound)"] + object.lines
                 }
-                let problems = (elements.objects?.rejected ?? []) + (elements.identifiers?.rejected ?? [])
+                let problems = (elements.objects?.rejected ?? []) + batches.flatMap(\.rejected)
                 lines[source.row, default: []] += problems.filter { source.ordinals.contains($0.index) }.map {
                     "\($0.index - source.ordinals.lowerBound) \($0.reason) \($0.keyPath)"
                 }

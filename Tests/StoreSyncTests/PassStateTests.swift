@@ -66,8 +66,8 @@ import Testing
         /// The elements of a relationship, whose objects have their identities as numbers.
         func merged(_ links: GroupLinks) throws -> MergedElements {
             let elements = try #require(links.elements(laterCounts: state.laterCounts(links.origin)))
-            var merged = MergedElements(elements, elementIndices: elements.owners)
-            for group in (elements.objects?.groups ?? []) + (elements.identifiers?.groups ?? []) {
+            var merged = MergedElements(elements) { Int(elements.owners[$0]) }
+            for group in elements.groups {
                 for (row, ordinal) in group.elementIndices.enumerated() {
                     guard case .int(let number) = group.records.value(row: row, slot: 0) else { continue }
                     merged.targets[ordinal] = number
@@ -243,9 +243,11 @@ import Testing
         var world = try World()
         let links = try world.links("Company.users", [#"{"id":1,"users_ids":[5,6,7]}"#], [1])
         var merged = try world.merged(links)
-        let identifiers = try #require(merged.elements.identifiers?.groups.first)
-        merged.targets = [5, nil, nil]
-        merged.unknown = (identifiers.records, [1: 1, 2: 2])
+        let identifiers = try #require(merged.elements.identifierGroups.first)
+        for row in 1...2 {
+            merged.targets[row] = nil
+            merged.unknown.add(row, of: identifiers.records, ordinal: row)
+        }
         world.state.defer(merged, links, PassState.Share())
         #expect(world.state.deferred.lacksObjects(of: 1, links.relationship))
         let unknown = try #require(world.state.deferred.unknown[links.relationship.id])

@@ -27,6 +27,8 @@ struct ElementMapper {
     var group: MappedBatch.Group
     /// Set when `map` returns false.
     var stop: Stop?
+    /// The size of a batch up to which the next one gets as much memory at once.
+    private static let reservedByteCount = 8 << 20
 
     /// For each entry, the entry that followed it last time; then, for each level, its first entry.
     /// -1 if unknown.
@@ -155,12 +157,23 @@ struct ElementMapper {
         drift.take()
     }
 
+    /// Returns the committed records, which have nothing nested, and starts a new group. No row may
+    /// be open. The drift stays.
+    mutating func takeRecords() -> MappedBatch.Group {
+        var full = MappedBatch.Group(mapping: mapping, records: RecordBatch(of: mapping.layout))
+        swap(&full, &group)
+        return full
+    }
+
     /// Returns the committed records and starts a new group. No row may be open.
     mutating func takeGroup() throws -> MappedBatch.Group {
         var full = MappedBatch.Group(mapping: mapping, records: RecordBatch(of: mapping.layout))
         swap(&full, &group)
         contentHashes.settle()
-        group.records.reserveCapacity(rowCount: full.records.count, byteCount: full.records.byteCount)
+        // A single element can have made the batch much larger than the next one.
+        if full.records.byteCount < Self.reservedByteCount {
+            group.records.reserveCapacity(rowCount: full.records.count, byteCount: full.records.byteCount)
+        }
         for index in nests.indices {
             let elements = try nests[index]?.take()
             // Empty collectors are dropped, so that memory does not grow with the variety of

@@ -63,14 +63,14 @@ package struct MappedBatch: Sendable {
         for index in group.nested.indices {
             guard var elements = group.nested[index] else { continue }
             group.nested[index] = nil
-            for nested in [\NestedElements.objects, \.identifiers] {
-                guard let batch = elements[keyPath: nested] else { continue }
+            for batch in [elements.objects, elements.identifiers?.findings].compactMap({ $0 }) {
                 toleratedCount += batch.toleratedCount
                 for drift in [batch.drift, batch.nestedDrift] {
-                    nestedDrift.add(drift) { group.elementIndices[elements.owners[$0]] }
+                    nestedDrift.add(drift) { group.elementIndices[Int(elements.owners[$0])] }
                 }
-                elements[keyPath: nested]?.replaceDrift(by: nil)
             }
+            elements.objects?.replaceDrift(by: nil)
+            elements.identifiers?.findings.replaceDrift(by: nil)
             group.nested[index] = elements
         }
     }

@@ -230,9 +230,17 @@ package struct RecordCollector {
             batch.takeNestedDrift(of: &group)
             batch.groups.append(group)
         }
-        guard !batch.groups.isEmpty || !rejected.isEmpty else { return nil }
+        let isDifferent = !isRoot && (!batch.drift.isEmpty || batch.toleratedCount > 0)
+        guard !batch.groups.isEmpty || !rejected.isEmpty || isDifferent else { return nil }
         rejected = []
         return batch
+    }
+
+    /// Takes the records of identifiers, which have nothing nested, before the batch is taken.
+    ///
+    /// - Returns: Nil if there are fewer than `count`.
+    mutating func takeIdentifiers(ifAtLeast count: Int) -> MappedBatch.Group? {
+        elements[0].group.records.count < count ? nil : elements[0].takeRecords()
     }
 
     // MARK: Elements

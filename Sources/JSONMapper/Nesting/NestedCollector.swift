@@ -11,6 +11,9 @@ struct NestedCollector {
         let value: RelationshipValue
     }
 
+    /// The number of identifiers that are mapped before their values move.
+    private static let identifierCount = 1024
+
     private let relationship: EntityLayout.Relationship
     private let options: RecordMapper.Reader.Options
     private let walk: MappingWalk
@@ -18,7 +21,7 @@ struct NestedCollector {
     /// Whether a single value in place of an array does not fit.
     private let demandsArrays: Bool
     private var objects: RecordCollector
-    /// Nil until an identifier occurs.
+    /// Maps identifiers, whose values then move to `elements`; nil until an identifier occurs.
     private var identifiers: RecordCollector?
     private var elements = NestedElements()
     /// Values that another value of the same object supersedes.
@@ -85,7 +88,7 @@ struct NestedCollector {
         var source = NestedElements.Source(row: row, ordinals: first..<first)
         for identity in identities {
             let ordinal = elements.owners.count
-            elements.owners.append(row)
+            elements.owners.append(Int32(row))
             if options.keepsJSON { elements.json.append([]) }
             prepareIdentifiers()
             if identifiers?.insert(identity: identity, index: ordinal) != true {
@@ -158,7 +161,7 @@ struct NestedCollector {
     ) throws(JSONFault) -> (any Error)? {
         let start = cursor.position
         let ordinal = elements.owners.count
-        elements.owners.append(source.row)
+        elements.owners.append(Int32(source.row))
         switch try objects.insert(&cursor, index: ordinal) {
         case .failed(let error): return error
         case .added(.rejected):
@@ -192,7 +195,7 @@ struct NestedCollector {
         }
         prepareIdentifiers()
         let ordinal = elements.owners.count
-        elements.owners.append(source.row)
+        elements.owners.append(Int32(source.row))
         if options.keepsJSON { elements.json.append([]) }
         switch try identifiers?.insert(&cursor, index: ordinal) {
         case .failed(let error): return error
@@ -205,8 +208,13 @@ struct NestedCollector {
     }
 
     private mutating func prepareIdentifiers() {
-        guard identifiers == nil else { return }
-        identifiers = RecordCollector(objects.mapping, RecordMapper.Reader.Options(acceptsIdentifiers: true), walk)
+        if identifiers == nil {
+            identifiers = RecordCollector(objects.mapping, RecordMapper.Reader.Options(acceptsIdentifiers: true), walk)
+        }
+        if elements.identifiers == nil { elements.identifiers = NestedIdentifiers(objects.mapping) }
+        if let group = identifiers?.takeIdentifiers(ifAtLeast: Self.identifierCount) {
+            elements.identifiers?.append(group)
+        }
     }
 
     // MARK: Removing
@@ -222,12 +230,13 @@ struct NestedCollector {
         while let last = elements.sources.last, last.row >= row { elements.sources.removeLast() }
         while let last = elements.misfits.last, last.row >= row { elements.misfits.removeLast() }
         var count = elements.owners.count
-        while count > 0, elements.owners[count - 1] >= row { count -= 1 }
+        while count > 0, Int(elements.owners[count - 1]) >= row { count -= 1 }
         guard count < elements.owners.count else { return }
         elements.owners.removeLast(elements.owners.count - count)
         if options.keepsJSON { elements.json.removeLast(max(0, elements.json.count - count)) }
         objects.truncate(from: count)
         identifiers?.truncate(from: count)
+        elements.identifiers?.truncate(from: count)
     }
 
     // MARK: Taking
@@ -239,11 +248,13 @@ struct NestedCollector {
     func addSize(to size: inout (rowCount: Int, byteCount: Int)) {
         size.byteCount +=
             elements.sources.count * MemoryLayout<NestedElements.Source>.stride
-            + elements.owners.count * MemoryLayout<Int>.stride
+            + elements.owners.count * MemoryLayout<Int32>.stride
         if options.keepsJSON { size.byteCount += elements.json.reduce(0) { $0 + $1.count } }
         if !outdone.isEmpty { size.byteCount += outdone.reduce(0) { $0 + $1.bytes.count } }
         objects.addSize(to: &size)
         identifiers?.addSize(to: &size)
+        size.rowCount += elements.identifiers?.count ?? 0
+        size.byteCount += elements.identifiers?.byteCount ?? 0
     }
 
     /// Returns the collected values and starts again; nil if nothing has been collected.
@@ -255,7 +266,13 @@ struct NestedCollector {
         elements.sources.reserveCapacity(taken.sources.count)
         elements.owners.reserveCapacity(taken.owners.count)
         taken.objects = try objects.takeBatch()
-        taken.identifiers = try identifiers?.takeBatch()
+        if var rest = try identifiers?.takeBatch() {
+            for group in rest.groups { taken.identifiers?.append(group) }
+            rest.groups = []
+            taken.identifiers?.findings = rest
+        } else if taken.identifiers?.count == 0 {
+            taken.identifiers = nil
+        }
         if !outdone.isEmpty {
             taken.noteContradictions(try outdoneElements(), slot: objects.mapping.layout.identitySlots.first)
             outdone = []
@@ -304,7 +321,7 @@ extension NestedElements {
         let rows = Set(other.sources.map(\.row))
         for source in sources where rows.contains(source.row) { counting[source.row] = source }
         let others = other.identities(slot) { _ in true }
-        let own = identities(slot) { rows.contains(owners[$0]) }
+        let own = identities(slot) { rows.contains(Int(owners[$0])) }
         var found: [Misfit] = []
         // Null and an empty list name no object, as if the object were not loaded.
         for source in other.sources where !source.ordinals.isEmpty {
@@ -318,7 +335,10 @@ extension NestedElements {
     /// The values of an identity attribute by ordinal.
     private func identities(_ slot: Int, _ isWanted: (Int) -> Bool) -> [Int: AttributeValue] {
         var identities: [Int: AttributeValue] = [:]
-        for group in [objects, identifiers].compactMap({ $0 }).flatMap(\.groups) {
+        for (ordinal, value) in identifiers?.values(in: 0..<owners.count) ?? [] where isWanted(ordinal) {
+            identities[ordinal] = value
+        }
+        for group in objects?.groups ?? [] {
             group.records.withReader { reader in
                 for (row, ordinal) in group.elementIndices.enumerated() where isWanted(ordinal) {
                     identities[ordinal] = reader.value(row: row, slot: slot)

@@ -36,20 +36,30 @@ package struct NestedElements: Sendable {
     /// The sources, ordered by row, each once.
     package internal(set) var sources: [Source] = []
     /// The row of each ordinal's source; -1 if the source was removed.
-    package internal(set) var owners: [Int] = []
+    package internal(set) var owners: [Int32] = []
     /// The values that do not fit. A value of another shape leaves its relationship unchanged.
     package var misfits: [Misfit] = []
     /// The JSON of each ordinal, if the options request it; empty for identifiers.
     package internal(set) var json: [[UInt8]] = []
     /// The objects; their element indices are ordinals.
     package internal(set) var objects: MappedBatch?
-    /// The objects for which there is only an identifier; their element indices are ordinals.
-    package internal(set) var identifiers: MappedBatch?
+    /// The identifiers in place of objects.
+    package internal(set) var identifiers: NestedIdentifiers?
 
     init() {}
 
     var isEmpty: Bool {
         sources.isEmpty && owners.isEmpty && misfits.isEmpty
+    }
+
+    /// The identifiers as groups of records without other values.
+    package var identifierGroups: [MappedBatch.Group] {
+        identifiers.map { $0.batches(of: max($0.count, 1)).flatMap(\.groups) } ?? []
+    }
+
+    /// The objects, and the identifiers as records.
+    package var groups: [MappedBatch.Group] {
+        (objects?.groups ?? []) + identifierGroups
     }
 
     /// The rows of sources that lead to no object.
@@ -74,7 +84,7 @@ package struct NestedElements: Sendable {
             misfit.row = row
             return misfit
         }
-        let rows = owners.map { $0 < 0 ? -1 : newRow($0) ?? -1 }
+        let rows = owners.map { $0 < 0 ? -1 : Int32(newRow(Int($0)) ?? -1) }
         copy.owners = rows
         copy.json = json.indices.map { rows[$0] < 0 ? [] : json[$0] }
         copy.objects = objects?.restricted { rows[$0] >= 0 }
@@ -119,7 +129,7 @@ extension MappedBatch {
     /// Returns the batch with only some of its objects and problems.
     ///
     /// - Parameter isKept: Whether the object of an element index is kept.
-    fileprivate func restricted(_ isKept: (Int) -> Bool) -> MappedBatch? {
+    func restricted(_ isKept: (Int) -> Bool) -> MappedBatch? {
         var copy = self
         copy.groups = groups.compactMap { $0.restricted(isKept) }
         copy.rejected = rejected.filter { isKept($0.index) }
@@ -145,6 +155,23 @@ extension MappedBatch {
 }
 
 extension MappedBatch.Group {
+    /// The ranges of rows that are merged one after the other.
+    ///
+    /// The order of merges matters to nested objects of several levels, so that such a group stays
+    /// whole.
+    ///
+    /// - Parameter rowCount: The maximum number of rows of a part.
+    package func parts(of rowCount: Int) -> [Range<Int>] {
+        guard !hasNested, undetermined.isEmpty else { return [0..<records.count] }
+        return stride(from: 0, to: records.count, by: rowCount).map { $0..<min($0 + rowCount, records.count) }
+    }
+
+    /// Returns a part of the group.
+    package func part(_ rows: Range<Int>) -> MappedBatch.Group {
+        rows.count == records.count
+            ? self : self.rows(rows) { rows.contains($0) ? $0 - rows.lowerBound : nil }
+    }
+
     /// Returns the group with only some of its objects; nil if none is left.
     ///
     /// - Parameter isKept: Whether the object of an element index is kept.
@@ -152,17 +179,24 @@ extension MappedBatch.Group {
         let kept = elementIndices.indices.filter { isKept(elementIndices[$0]) }
         guard kept.count < elementIndices.count else { return self }
         guard !kept.isEmpty else { return nil }
-        var copy = MappedBatch.Group(mapping: mapping, records: RecordBatch(of: mapping.layout))
         var newRows = [Int?](repeating: nil, count: elementIndices.count)
+        for (newRow, row) in kept.enumerated() { newRows[row] = newRow }
+        return rows(kept) { newRows[$0] }
+    }
+
+    /// Returns the group with only some of its rows.
+    ///
+    /// - Parameter newRow: Returns the new row of a row; nil to leave it out.
+    private func rows(_ kept: some Sequence<Int>, newRow: (Int) -> Int?) -> MappedBatch.Group {
+        var copy = MappedBatch.Group(mapping: mapping, records: RecordBatch(of: mapping.layout))
         for row in kept {
-            newRows[row] = copy.records.count
             copy.records.append(row: row, of: records)
             copy.elementIndices.append(elementIndices[row])
         }
-        copy.stubRows = stubRows.compactMap { newRows[$0] }
-        copy.keylessRows = keylessRows.compactMap { newRows[$0] }
-        for (row, json) in undetermined { if let row = newRows[row] { copy.undetermined[row] = json } }
-        copy.nested = nested.map { $0?.restricted { newRows[$0] } }
+        copy.stubRows = stubRows.compactMap(newRow)
+        copy.keylessRows = keylessRows.compactMap(newRow)
+        for (row, json) in undetermined { if let row = newRow(row) { copy.undetermined[row] = json } }
+        copy.nested = nested.map { $0?.restricted(newRow) }
         return copy
     }
 }

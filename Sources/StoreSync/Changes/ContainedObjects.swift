@@ -76,13 +76,13 @@ struct ContainmentReader {
             }
             let isShared = model.inverse(of: relationship)?.isToMany ?? true
             for inner in nested.objects?.groups ?? [] {
-                let owners = inner.elementIndices.map { owners[nested.owners[$0]] }
+                let owners = inner.elementIndices.map { owners[Int(nested.owners[$0])] }
                 for row in inner.undetermined.keys { rows[owners[row]] = nil }
                 add(inner, owners, isShared: isShared, to: &rows) { nested.json[inner.elementIndices[$0]] }
                 read(inner, owners: owners, isNested: true, to: &rows)
             }
-            for inner in nested.identifiers?.groups ?? [] {
-                let owners = inner.elementIndices.map { owners[nested.owners[$0]] }
+            for inner in nested.identifierGroups {
+                let owners = inner.elementIndices.map { owners[Int(nested.owners[$0])] }
                 add(inner, owners, isShared: isShared, to: &rows) { _ in [] }
             }
         }
@@ -137,7 +137,7 @@ struct ContainmentReader {
             }
             guard !sources.isEmpty else { continue }
             var children = [ObjectID?](repeating: nil, count: nested.owners.count)
-            for inner in [nested.objects, nested.identifiers].flatMap({ $0?.groups ?? [] }) {
+            for inner in nested.groups {
                 for (ordinal, object) in zip(inner.elementIndices, try await transaction.find(inner.records)) {
                     children[ordinal] = object
                 }

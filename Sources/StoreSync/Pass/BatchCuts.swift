@@ -52,7 +52,9 @@ struct BatchCuts {
     /// every batch. Contradicting lists at both ends of a many-to-many relationship are not
     /// detected.
     static func cuts(of batch: MappedBatch, in model: DataModel) -> [Int] {
-        guard batch.groups.count > 1 || batch.groups.contains(where: \.hasNested) else { return [] }
+        guard batch.recordCount > 1, batch.groups.count > 1 || batch.groups.contains(where: \.hasNested) else {
+            return []
+        }
         var cuts = BatchCuts(model)
         cuts.visit(batch) { $0 }
         for statements in cuts.repeatedStatements() { cuts.compare(statements) }
@@ -72,7 +74,7 @@ struct BatchCuts {
                 guard let objects = nested.objects else { continue }
                 visit(objects) { ordinal in
                     let owner = nested.owners[ordinal]
-                    return owner < 0 ? nil : elements[owner]
+                    return owner < 0 ? nil : elements[Int(owner)]
                 }
             }
         }
@@ -202,7 +204,10 @@ extension NestedElements {
         guard index < sources.count, sources[index].row == row else { return nil }
         let ordinals = sources[index].ordinals
         var targets = [[AttributeValue?]](repeating: [], count: ordinals.count)
-        for group in (objects?.groups ?? []) + (identifiers?.groups ?? []) {
+        for (ordinal, value) in identifiers?.values(in: ordinals) ?? [] {
+            targets[ordinal - ordinals.lowerBound] = identifiers?.record(of: value, isWhole: isWhole) ?? []
+        }
+        for group in objects?.groups ?? [] {
             let slots = group.mapping.layout.identitySlots
             var row = group.elementIndices.firstIndex(from: { $0 >= ordinals.lowerBound })
             while row < group.elementIndices.count, ordinals.contains(group.elementIndices[row]) {

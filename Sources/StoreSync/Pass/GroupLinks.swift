@@ -72,7 +72,7 @@ struct GroupLinks {
 struct MergedElements {
     var elements: NestedElements
     /// The object of each ordinal; nil if the element was rejected or its identifier is unknown.
-    var targets: [ObjectID?]
+    var targets: OrdinalObjects
     /// Whether the object of each ordinal was inserted.
     var isNew: [Bool]
     /// Whether the object of each ordinal is known to have the object that contains it.
@@ -80,9 +80,9 @@ struct MergedElements {
     /// The objects that were inserted.
     var newTargets = ObjectSet()
     /// The identifiers, and the row of each ordinal whose identifier no stored object has.
-    var unknown: (batch: RecordBatch?, rows: [Int: Int]) = (nil, [:])
+    var unknown = UnknownIdentifiers()
     /// The ordinals whose identifier names an object of the list's entities.
-    var identified: Set<Int> = []
+    var identified = ObjectSet()
     /// Whether some inserted objects were linked to the objects that contain them.
     var linksNew = false
     /// Whether several merges inserted the objects, so that their order may be wrong.
@@ -91,14 +91,14 @@ struct MergedElements {
     var reuse = ReusedObjects()
     /// Whether an element was rejected.
     var hasRejected = false
-    /// The index in the payload of each ordinal's element.
-    let elementIndices: [Int]
+    /// Returns the index in the payload of an ordinal's element.
+    let elementIndex: (Int) -> Int
 
-    init(_ elements: NestedElements, elementIndices: [Int]) {
+    init(_ elements: NestedElements, elementIndex: @escaping (Int) -> Int) {
         let count = elements.owners.count
         self.elements = elements
-        self.elementIndices = elementIndices
-        targets = Array(repeating: nil, count: count)
+        self.elementIndex = elementIndex
+        targets = OrdinalObjects(count: count)
         (isNew, isOwned) = (Array(repeating: false, count: count), Array(repeating: false, count: count))
     }
 
@@ -112,8 +112,8 @@ struct MergedElements {
     }
 
     /// The objects that a source leads to.
-    func objects(of source: NestedElements.Source) -> [ObjectID] {
-        source.ordinals.compactMap { targets[$0] }
+    func objects(of source: NestedElements.Source) -> some Sequence<ObjectID> {
+        targets[source.ordinals].lazy.compactMap(\.self)
     }
 
     /// Whether the object of an ordinal is known to have the object that contains it.
@@ -131,11 +131,29 @@ struct MergedElements {
         let ordinals = source.ordinals
         guard ordinals.count > 1 else { return false }
         if ordinals.count > 16 {
-            let named = targets[ordinals].compactMap(\.self)
-            return Set(named).count < named.count
+            let named = targets[ordinals].lazy.compactMap(\.self)
+            guard !zip(named, named.dropFirst()).allSatisfy(<) else { return false }
+            var known = ObjectSet()
+            return !named.allSatisfy { known.insert($0) }
         }
         return ordinals.contains { ordinal in
             targets[ordinal] != nil && targets[ordinals.lowerBound..<ordinal].contains(targets[ordinal])
         }
+    }
+}
+
+/// The identifiers of a relationship that no stored object has.
+struct UnknownIdentifiers {
+    /// The identifiers; nil for none.
+    private(set) var batch: RecordBatch?
+    /// The row of each ordinal.
+    private(set) var rows: [Int: Int] = [:]
+
+    /// Adds the identifier of an ordinal, which a row of a batch has.
+    mutating func add(_ row: Int, of records: RecordBatch, ordinal: Int) {
+        var batch = batch.take() ?? records.layout.map(RecordBatch.init(of:)) ?? records
+        rows[ordinal] = batch.count
+        batch.append(row: row, of: records)
+        self.batch = batch
     }
 }

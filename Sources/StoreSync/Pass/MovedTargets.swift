@@ -69,12 +69,16 @@ struct MovedTargets {
 
     /// Notes the latest statement about a source.
     ///
-    /// - Parameter waits: Whether one of the targets moves after the list has been read.
+    /// - Parameters:
+    ///   - waits: Whether one of the targets moves after the list has been read.
+    ///   - statement: Returns the statement.
     mutating func replace(
-        _ statement: LinkStatement, waits: Bool, by relationship: EntityLayout.Relationship,
-        _ inverse: EntityLayout.Relationship
+        _ source: ObjectID, waits: Bool, by relationship: EntityLayout.Relationship,
+        _ inverse: EntityLayout.Relationship, _ statement: () -> LinkStatement
     ) {
-        let former = statements[relationship]?.removeValue(forKey: statement.object)
+        let former = statements[relationship]?.removeValue(forKey: source)
+        guard waits || former != nil else { return }
+        let statement = statement()
         for target in former?.targets ?? [] where !statement.targets.contains(target) {
             guard let move = moves[inverse.id]?[target], move.latest == statement.object else { continue }
             moves[inverse.id]?[target]?.latest = move.former
@@ -100,6 +104,37 @@ struct MovedTargets {
     }
 }
 
+/// The source of each target of a relationship whose inverse is to-one.
+///
+/// One source may have nearly all of the targets, which then take a bit each.
+struct TargetSources {
+    private let main: ObjectID?
+    private var mainTargets = ObjectSet()
+    private var others: [ObjectID: ObjectID] = [:]
+
+    /// - Parameter source: The source that has most of the targets.
+    init(mostOf source: ObjectID?) {
+        main = source
+    }
+
+    subscript(target: ObjectID) -> ObjectID? {
+        others[target] ?? (mainTargets.contains(target) ? main : nil)
+    }
+
+    /// Sets the source of a target.
+    ///
+    /// - Returns: The source of the target before; nil if it had none.
+    @discardableResult
+    mutating func set(_ source: ObjectID, of target: ObjectID) -> ObjectID? {
+        if source == main {
+            let former = others.isEmpty ? nil : others.removeValue(forKey: target)
+            let isNew = mainTargets.insert(target)
+            return former ?? (isNew ? nil : main)
+        }
+        return others.updateValue(source, forKey: target) ?? (mainTargets.contains(target) ? main : nil)
+    }
+}
+
 extension PassState {
     /// The sources of the list that may receive a target from another source.
     ///
@@ -120,7 +155,7 @@ extension PassState {
     ///   - owners: The sources of their targets.
     mutating func move(
         _ merged: MergedElements, _ links: GroupLinks, receivers: [NestedElements.Source],
-        _ current: [ObjectID: [ObjectID]], _ owners: [ObjectID: ObjectID]
+        _ current: [ObjectID: [ObjectID]], _ owners: TargetSources
     ) -> Share {
         var share = Share()
         let relationship = links.relationship
@@ -143,14 +178,15 @@ extension PassState {
             if wanted == stored { share.settled.insert(object) }
         }
         // The sources that this batch states.
-        var stated: [ObjectID: ObjectID] = [:]
+        var stated = TargetSources(
+            mostOf: merged.sources.max { $0.ordinals.count < $1.ordinals.count }.flatMap(links.object))
         let before = statements.stated(inverse)
         for source in merged.sources {
             guard let object = links.object(of: source) else { continue }
             var waits = false
             for ordinal in source.ordinals {
                 guard let target = merged.targets[ordinal] else { continue }
-                let earlier = stated.updateValue(object, forKey: target)
+                let earlier = stated.set(object, of: target)
                 let found = moved.state(
                     target, of: object, after: merged.isKnown(ordinal) ? object : earlier ?? owners[target],
                     isStated: earlier != nil || before.contains(target), inverse)
@@ -159,9 +195,9 @@ extension PassState {
                 share.refused.insert(ordinal)
                 waits = true
             }
-            moved.replace(
-                LinkStatement(source, object, targets: merged.targets, Share()), waits: waits, by: relationship, inverse
-            )
+            moved.replace(object, waits: waits, by: relationship, inverse) {
+                LinkStatement(source, object, targets: merged.targets, Share())
+            }
         }
         return share
     }
@@ -174,13 +210,17 @@ extension StorePass {
         else { return PassState.Share() }
         let receivers = state.receivers(merged, links)
         let current = try await targets(of: links.objects(of: receivers), by: links.relationship)
-        var owners: [ObjectID: ObjectID] = [:]
+        var owners = TargetSources(mostOf: current.max { $0.value.count < $1.value.count }?.key)
         for (source, targets) in current {
-            for target in targets { owners[target] = source }
+            for target in targets { owners.set(source, of: target) }
         }
-        let moving = receivers.flatMap(\.ordinals).filter { !merged.isKnown($0) }.compactMap { merged.targets[$0] }
-        let others = Set(moving.filter { owners[$0] == nil }).sorted()
-        for (target, sources) in try await targets(of: others, by: inverse) { owners[target] = sources.last }
+        var others = ObjectSet()
+        for ordinal in receivers.lazy.flatMap(\.ordinals) where !merged.isKnown(ordinal) {
+            if let target = merged.targets[ordinal], owners[target] == nil { others.insert(target) }
+        }
+        for (target, sources) in try await targets(of: others.objects, by: inverse) {
+            if let source = sources.last { owners.set(source, of: target) }
+        }
         return state.move(merged, links, receivers: receivers, current, owners)
     }
 

@@ -18,15 +18,16 @@ struct Origin {
     var parents: ((Int) -> ObjectID?)?
     /// Whether the payload states of which entity the objects are.
     var statesEntity = true
-    /// The index of each ordinal's element in the payload; nil if ordinals and indices are equal.
-    var elementIndices: [Int]?
+    /// Returns the index in the payload of an ordinal's element; nil if ordinals and indices are
+    /// equal.
+    var elementIndices: ((Int) -> Int)?
     /// The stored object of each ordinal whose element has no identity; see `reused`.
     var reused: [Int: ObjectID] = [:]
     /// The stored object that all records update, whatever their identity; nil in a sync.
     var known: ObjectID?
-    /// The relationship to the containing objects, and that object by ordinal. New objects are
-    /// inserted with this link; nil if they are linked later.
-    var owners: (relationship: EntityLayout.Relationship, objects: [ObjectID?])?
+    /// The relationship to the containing objects, and a function that returns that object for an
+    /// ordinal. New objects are inserted with this link; nil if they are linked later.
+    var owners: (relationship: EntityLayout.Relationship, object: (Int) -> ObjectID?)?
     /// The objects that are linked to the merged ones afterwards; nil if there are none.
     var linkedNext: MergeRequest.LinkSources?
 
@@ -40,6 +41,6 @@ struct Origin {
     }
 
     func elementIndex(_ ordinal: Int) -> Int {
-        elementIndices?[ordinal] ?? ordinal
+        elementIndices?(ordinal) ?? ordinal
     }
 }

@@ -36,8 +36,7 @@ struct PageMerger {
             for (index, bytes) in hooked { elements[index].bytes = bytes }
             if !hooked.isEmpty { batch = try mapped(elements, areGone: false) }
         }
-        let origin = Origin(
-            policy: request.rules.policy, entity: entity, elementIndices: elements.indices.map { first + $0 })
+        let origin = Origin(policy: request.rules.policy, entity: entity, elementIndices: { first + $0 })
         let gone = try mapped(elements, areGone: true)
         try await merge(batch, origin, gone: gone)
         return (batch?.elementCount ?? 0) + (gone?.elementCount ?? 0)

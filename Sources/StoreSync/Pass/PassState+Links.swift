@@ -77,7 +77,7 @@ extension PassState {
         for source in merged.sources {
             guard let object = links.object(of: source), !deferred.lacksObjects(of: object, links.relationship)
             else { continue }
-            let known = merged.objects(of: source)
+            let known = Array(merged.objects(of: source))
             let stored = current[object] ?? []
             let mode = source.isIncomplete ? LinkBatch.Mode.add : .replace
             let stated = mode.targets(stated: known, after: stored, by: links.relationship)
@@ -184,7 +184,7 @@ extension PassState {
             if let kind = share.differs[object] { report(kind, links, source.row) }
             deferred.forget(object, relationship)
             if deletes, !source.isIncomplete, let former = merged.reuse.candidates[object] {
-                let targets = merged.objects(of: source)
+                let targets = Array(merged.objects(of: source))
                 guard former != targets else { continue }
                 let kept = Set(targets)
                 orphaned.lose(former.filter { !kept.contains($0) }, of: object, by: relationship)
@@ -211,13 +211,13 @@ extension PassState {
             laterCounts
             && (deferred.concerns(relationship, inverse: inverse) || lacksObjects && inverse?.isToMany == false)
         let destination = model.layouts[relationship.destination]
-        let named = destination.root == listed.root ? merged.identified : []
+        let named = destination.root == listed.root ? merged.identified : ObjectSet()
         guard isRestated || lacksObjects || !named.isEmpty else { return }
         for source in merged.sources {
             guard let object = links.object(of: source) else { continue }
             let place = DeferredLinks.Place(
                 relationship: relationship.id, source: object, entity: links.layout.index,
-                elementIndex: source.ordinals.first.map { merged.elementIndices[$0] } ?? 0)
+                elementIndex: source.ordinals.first.map(merged.elementIndex) ?? 0)
             let namesUnknown = merged.namesUnknown(source)
             let ordinals = source.ordinals.filter { laterCounts || !share.refused.contains($0) }
             if isRestated || namesUnknown {
@@ -235,7 +235,7 @@ extension PassState {
                 ? []
                 : ordinals.enumerated().compactMap { position, ordinal in
                     merged.targets[ordinal].flatMap { target in
-                        !named.contains(ordinal) || counts.isSeen(target, of: destination)
+                        !named.contains(ObjectID(ordinal)) || counts.isSeen(target, of: destination)
                             ? nil : (position: position, object: target)
                     }
                 }

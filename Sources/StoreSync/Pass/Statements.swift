@@ -193,24 +193,25 @@ struct Statements {
     ///   - targets: The targets of all of them.
     ///   - inverse: The inverse relationship. If it is to-one, it is stated for the targets too.
     mutating func insert(
-        _ objects: [ObjectID], _ relationship: EntityLayout.Relationship, targets: [ObjectID?],
+        _ objects: [ObjectID], _ relationship: EntityLayout.Relationship, targets: some Sequence<ObjectID?>,
         inverse: EntityLayout.Relationship?
     ) {
         sources.insert(objects, for: relationship.id)
         sourcesInPage?.insert(objects, for: relationship.id)
         guard let inverse, !inverse.isToMany else { return }
-        statedTargets.insert(targets.compactMap(\.self), for: inverse.id)
-        sourcesInPage?.insert(targets.compactMap(\.self), for: inverse.id)
+        statedTargets.insert(targets.lazy.compactMap(\.self), for: inverse.id)
+        sourcesInPage?.insert(targets.lazy.compactMap(\.self), for: inverse.id)
     }
 }
 
 extension [EntityLayout.Relationship.ID: ObjectSet] {
     /// Adds objects to the set of a relationship.
-    fileprivate mutating func insert(_ objects: [ObjectID], for relationship: EntityLayout.Relationship.ID) {
-        guard !objects.isEmpty else { return }
+    fileprivate mutating func insert(
+        _ objects: some Sequence<ObjectID>, for relationship: EntityLayout.Relationship.ID
+    ) {
         // Taken out during the change, because a second reference would copy the whole set.
         var set = removeValue(forKey: relationship) ?? ObjectSet()
         for object in objects { set.insert(object) }
-        self[relationship] = set
+        if !set.isEmpty { self[relationship] = set }
     }
 }

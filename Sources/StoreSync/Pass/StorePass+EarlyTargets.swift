@@ -83,14 +83,14 @@ extension StorePass {
         }
         var merged: MergedElements?
         if rules.relates, group.hasNested, let nested = group.nested[scope] {
-            var targets: [ObjectID?]
+            var targets: OrdinalObjects
             if nested.isIdentified, !rules.isHookedWhereNested {
                 let scope = try await merge(nested, of: group, by: layout.relationships[scope], origin)
                 targets = scope.targets
                 merged = scope
             } else {
-                targets = Array(repeating: nil, count: nested.owners.count)
-                for group in (nested.objects?.groups ?? []) + (nested.identifiers?.groups ?? []) {
+                targets = OrdinalObjects(count: nested.owners.count)
+                for group in nested.groups {
                     let found = try await transaction.find(group.records)
                     for (row, ordinal) in group.elementIndices.enumerated() { targets[ordinal] = found[row] }
                 }

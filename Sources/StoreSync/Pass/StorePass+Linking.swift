@@ -109,11 +109,10 @@ struct LinkStatement {
     /// - Parameters:
     ///   - targets: The object of each ordinal.
     ///   - share: What earlier statements leave to the object.
-    init(_ source: NestedElements.Source, _ object: ObjectID, targets: [ObjectID?], _ share: PassState.Share) {
+    init(_ source: NestedElements.Source, _ object: ObjectID, targets: OrdinalObjects, _ share: PassState.Share) {
         self.object = object
-        self.targets =
-            source.ordinals.compactMap { share.refused.contains($0) ? nil : targets[$0] }
-            + (share.kept[object] ?? [])
+        self.targets = source.ordinals.compactMap { share.refused.contains($0) ? nil : targets[$0] }
+        if let kept = share.kept[object] { self.targets += kept }
         isIncomplete = source.isIncomplete
         holdsObjects = source.holdsObjects
     }

@@ -64,14 +64,11 @@ extension StorePass {
             }
             guard !rows.isEmpty else { continue }
             let named = identities(of: group.records, as: layout)
-            var batch = merged.unknown.batch ?? RecordBatch(of: layout)
             named.withReader { reader in
                 for row in rows where reader.isIdentified(row, by: layout.identitySlots) {
-                    merged.unknown.rows[group.elementIndices[row]] = batch.count
-                    batch.append(row: row, of: named)
+                    merged.unknown.add(row, of: named, ordinal: group.elementIndices[row])
                 }
             }
-            merged.unknown.batch = batch
         }
     }
 }

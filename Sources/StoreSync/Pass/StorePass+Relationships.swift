@@ -75,11 +75,14 @@ extension StorePass {
     ) async throws -> MergedElements {
         var elements = elements
         let rows = elements.owners
+        let destination = model.layouts[relationship.destination]
         var origin = Origin(policy: rules.nestedPolicy, entity: relationship.destination)
         (origin.relationship, origin.inverse) = (relationship, model.inverse(of: relationship))
-        let elementIndices = rows.map { $0 < 0 ? 0 : outer.elementIndex(group.elementIndices[$0]) }
-        origin.elementIndices = elementIndices
-        if let mayInsert { origin.mayInsert = { mayInsert(rows[$0]) } }
+        let elementIndex = { (ordinal: Int) in
+            rows[ordinal] < 0 ? 0 : outer.elementIndex(group.elementIndices[Int(rows[ordinal])])
+        }
+        origin.elementIndices = elementIndex
+        if let mayInsert { origin.mayInsert = { mayInsert(Int(rows[$0])) } }
         if links != nil, rules.isHookedWhereNested, let batch = elements.objects {
             let hooked = try await hook(batch, elements.json)
             if !hooked.isEmpty {
@@ -88,25 +91,26 @@ extension StorePass {
                 if let former { state.counts.removeDrift(of: former) }
             }
         }
-        var merged = MergedElements(elements, elementIndices: elementIndices)
+        var merged = MergedElements(elements, elementIndex: elementIndex)
         if let links {
-            let objects = rows.map { $0 < 0 ? nil : links.result.rows[$0]?.object }
+            let object = { (ordinal: Int) in
+                rows[ordinal] < 0 ? nil : links.result.rows[Int(rows[ordinal])]?.object
+            }
             let isUnlinked = isUnlinked(links)
+            let unlinked = { (ordinal: Int) in isUnlinked(Int(rows[ordinal])) ? object(ordinal) : nil }
             if !elements.sources.allSatisfy({ isUnlinked($0.row) }) {
                 origin.linkedNext = MergeRequest.LinkSources(
                     relationship, objects: elements.sources.compactMap(links.object))
             }
             if let inverse = origin.inverse, MergeRequest.InitialLinks.isPossible(inverse, in: model) {
                 // In an ordered list, only linking knows the place of an object behind others.
-                let owners =
-                    relationship.isOrdered
-                    ? rows.indices.map { isUnlinked(rows[$0]) ? objects[$0] : nil } : objects
-                if owners.contains(where: { $0 != nil }) { origin.owners = (inverse, owners) }
+                let owner = relationship.isOrdered ? unlinked : object
+                if rows.indices.contains(where: { owner($0) != nil }) { origin.owners = (inverse, owner) }
             }
-            if model.isScope(of: relationship) { origin.parents = { objects[$0] } }
+            if model.isScope(of: relationship) { origin.parents = object }
             if !rules.isImport {
                 merged.reuse = try await reused(
-                    elements.objects?.groups ?? [], { isUnlinked(rows[$0]) ? nil : objects[$0] }, by: relationship,
+                    elements.objects?.groups ?? [], { isUnlinked(Int(rows[$0])) ? nil : object($0) }, by: relationship,
                     emptied: elements.emptied.filter { !isUnlinked($0) }.compactMap { links.result.rows[$0]?.object })
                 origin.reused = merged.reuse.objects
             }
@@ -123,22 +127,20 @@ extension StorePass {
             merged.newTargets.insert(row.object)
         }
         if let objects = elements.objects {
-            mergeCount += objects.groups.count
+            let rowCount = partRowCount(of: relationship)
+            mergeCount +=
+                relationship.isOrdered
+                ? objects.groups.reduce(0) { $0 + $1.parts(of: rowCount).count } : objects.groups.count
             try await merge(objects, origin, collect)
         }
         if let identifiers = elements.identifiers {
             mergeCount += 1
-            // Identifiers of another type were reported with the objects that contain them.
-            if rules.isImport {
-                try await merge(identifiers, origin, collect)
-            } else if let named = identifiers.groups.first {
-                merged.unknown.batch = named.records
-                let isListed = model.layouts[relationship.destination].root == state.listed.root
-                for (row, object) in try await transaction.find(named.records).enumerated() {
-                    let ordinal = named.elementIndices[row]
-                    merged.targets[ordinal] = object
-                    if object == nil { merged.unknown.rows[ordinal] = row }
-                    if object != nil, isListed { merged.identified.insert(ordinal) }
+            for batch in identifiers.batches(of: partRowCount(of: relationship)) {
+                // Identifiers of another type were reported with the objects that contain them.
+                if rules.isImport {
+                    try await merge(batch, origin, collect)
+                } else if let named = batch.groups.first {
+                    try await find(named, for: &merged, isListed: destination.root == state.listed.root)
                 }
             }
         }
@@ -147,6 +149,18 @@ extension StorePass {
         merged.linksNew = origin.owners != nil
         merged.isDivided = mergeCount != 1
         return merged
+    }
+
+    /// Finds the objects that identifiers name.
+    ///
+    /// - Parameter isListed: Whether the objects are of the list's entities.
+    private func find(_ named: MappedBatch.Group, for merged: inout MergedElements, isListed: Bool) async throws {
+        for (row, object) in try await transaction.find(named.records).enumerated() {
+            let ordinal = named.elementIndices[row]
+            merged.targets[ordinal] = object
+            if object == nil { merged.unknown.add(row, of: named.records, ordinal: ordinal) }
+            if object != nil, isListed { merged.identified.insert(ObjectID(ordinal)) }
+        }
     }
 
     /// Whether the object of each row is new, and has no links of the relationship yet.

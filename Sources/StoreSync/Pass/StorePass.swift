@@ -41,6 +41,8 @@ final class StorePass {
     var countsAtEnd = false
     /// The entities to count together with a merge, because it may be the last one.
     private var countedNext: [String] = []
+    /// The number of objects whose links are asked for at a time.
+    private static let soughtCount = 1 << 16
     /// The number of objects of a list's first batch up to which its entity is counted together
     /// with each merge. A count costs more than a message in a long list.
     private static let countedBatchLimit = 1000
@@ -114,8 +116,21 @@ final class StorePass {
                 }
                 if !remapped.isEmpty { rest = group.restricted { !remapped.contains($0) } }
             }
-            if let rest { try await merge(rest, origin, collect) }
+            guard let rest else { continue }
+            var part = origin
+            for rows in rest.parts(of: partRowCount(of: origin.relationship)) {
+                part.linkedNext = rows.upperBound == rest.records.count ? origin.linkedNext : nil
+                try await merge(rest.part(rows), part, collect)
+            }
         }
+    }
+
+    /// The maximum number of nested objects of a relationship that are merged at a time.
+    ///
+    /// After several merges, an ordered relationship must be linked again. Only a single element
+    /// can have as many objects as that takes.
+    func partRowCount(of relationship: EntityLayout.Relationship?) -> Int {
+        max(transaction.batchRowCount, 1) << (relationship?.isOrdered == true ? 5 : 2)
     }
 
     /// Maps objects again as the sub-entity that the store has them as.
@@ -159,7 +174,7 @@ final class StorePass {
             for (row, merged) in present.rows.enumerated() {
                 guard let merged else { continue }
                 let ordinal = group.elementIndices[row]
-                let isOwned = merge.origin.owners?.objects[ordinal] != nil && present.isLinked(row: row, by: 0)
+                let isOwned = merge.origin.owners?.object(ordinal) != nil && present.isLinked(row: row, by: 0)
                 collect(ordinal, merged, isOwned)
             }
         }
@@ -209,7 +224,7 @@ final class StorePass {
         try await mergeEarlyTargets(of: &merge)
         var links: [MergeRequest.InitialLinks] = []
         if let owners = merge.origin.owners {
-            links.append(.init(owners.relationship, targets: merge.rows.ordinals.map { owners.objects[$0] }))
+            links.append(.init(owners.relationship, targets: merge.rows.ordinals.map(owners.object)))
         }
         let firstEarly = links.count
         links += merge.early.sortedByKey.map(\.1.links)
@@ -237,8 +252,16 @@ final class StorePass {
     ) async throws -> [ObjectID: [ObjectID]] {
         guard !sources.isEmpty else { return [:] }
         var targets: [ObjectID: [ObjectID]] = [:]
-        for link in try await transaction.links(relationship, of: sources) {
-            targets[link.source, default: []].append(link.target)
+        for start in stride(from: 0, to: sources.count, by: Self.soughtCount) {
+            let part = Array(sources[start..<min(start + Self.soughtCount, sources.count)])
+            // Grouped by source.
+            var links = try await transaction.links(relationship, of: part)[...]
+            while let source = links.first?.source {
+                let own = links.prefix { $0.source == source }
+                links = links.dropFirst(own.count)
+                let added = own.map(\.target)
+                targets[source] = targets[source].map { $0 + added } ?? added
+            }
         }
         return targets
     }

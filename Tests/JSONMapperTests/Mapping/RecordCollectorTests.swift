@@ -32,7 +32,7 @@ import Testing
             #"[{"id":1,"notes":[{"id":10},null,{"id":11}]},{"id":2},{"id":3,"notes":{"id":12}},{"id":4,"notes_ids":[13,"14"]}]"#,
             try mapper())
         let objects = try #require(notes.objects?.groups.first)
-        let identifiers = try #require(notes.identifiers?.groups.first)
+        let identifiers = try #require(notes.identifierGroups.first)
         #expect(objects.makeRecords().map { $0["id"] } == [10, 11, 12])
         #expect(objects.elementIndices == [0, 1, 2])
         #expect(identifiers.makeRecords().map { $0["id"] } == [13, 14])
@@ -48,7 +48,7 @@ import Testing
             #"[{"notes":[{"id":[[1]],"text":"a"},{"id":2},"x"]}]"#, try mapper(ValueContract(wrongType: .reject)))
         #expect(notes.objects?.groups.first?.makeRecords().map { $0["id"] } == [2])
         #expect(notes.objects?.rejected.map(\.index) == [0])
-        #expect(notes.identifiers?.rejected.map(\.index) == [2])
+        #expect(notes.identifiers?.batches(of: 10).flatMap(\.rejected).map(\.index) == [2])
         #expect(notes.sources.first?.isIncomplete == true)
         #expect(batch.rejected == [])
     }
@@ -101,6 +101,37 @@ import Testing
         #expect(toleratedCount == 1)
     }
 
+    /// Identifiers leave their records in the middle of a list, and are complete all the same.
+    @Test(arguments: [10, 1000, 10_000]) func aLongListOfIdentifiersIsReadInBatches(rowCount: Int) throws {
+        func list(_ range: ClosedRange<Int>) -> String { range.map { "\($0)" }.joined(separator: ",") }
+        let (batch, notes) = try notes(
+            #"[{"id":1,"notes_ids":[\#(list(1...1500)),"x",{"id":1501}]},{"notes_ids":[\#(list(1...1600))],"id":[]},"#
+                + #"{"id":2,"notes_ids":[1502,\#(list(1503...5000))]}]"#,
+            try mapper(ValueContract(wrongType: .reject)))
+        let identifiers = try #require(notes.identifiers)
+        var read: [(ordinal: Int, id: AttributeValue?)] = []
+        for (number, batch) in identifiers.batches(of: rowCount).enumerated() {
+            #expect(batch.recordCount <= rowCount)
+            #expect(batch.rejected.map(\.index) == (number == 0 ? [1500] : []))
+            for group in batch.groups {
+                #expect(group.stubRows == Array(0..<group.records.count))
+                read += zip(group.elementIndices, group.makeRecords()).map { ($0, $1["id"]) }
+            }
+        }
+        let expected = Array(1...1500) + Array(1502...5000)
+        #expect(read.map(\.id) == expected.map { .int(Int64($0)) })
+        #expect(read.map(\.ordinal) == Array(0..<1500) + Array(1502..<5001))
+        #expect(batch.rejected.map(\.index) == [1])
+        #expect(notes.sources.map(\.ordinals) == [0..<1502, 1502..<5001])
+        for wanted in [0..<3, 1498..<1505, 1500..<1502, 4999..<5001, 2000..<2000] {
+            let found = identifiers.values(in: wanted)
+            #expect(found.map(\.ordinal) == read.map(\.ordinal).filter(wanted.contains))
+            #expect(found.map(\.value) == read.filter { wanted.contains($0.ordinal) }.map(\.id))
+        }
+        let restricted = notes.restricted { $0 == 1 ? 0 : nil }
+        #expect(restricted.identifierGroups.flatMap(\.elementIndices) == Array(1502..<5001))
+    }
+
     @Test func ofSeveralValuesOfARelationshipOneCounts() throws {
         let mapper = try mapper()
         func users(_ json: String) throws -> NestedElements {
@@ -114,7 +145,7 @@ import Testing
         ] {
             let found = try users(json)
             #expect(found.objects?.groups.first?.makeRecords().map { $0["id"] } == [5], "\(json)")
-            #expect(found.identifiers?.recordCount == nil)
+            #expect(found.identifierGroups.isEmpty)
             #expect(found.sources.map(\.ordinals) == [0..<1])
             #expect(found.misfits.allSatisfy { $0.kind == .contradiction && $0.row == 0 })
             #expect(!found.misfits.isEmpty)
@@ -122,7 +153,7 @@ import Testing
         let same = try users(#"[{"id":1,"user_id":5,"user":{"id":5}},{"id":2,"user":null,"user_id":5}]"#)
         #expect(same.misfits.isEmpty)
         #expect(same.owners == [0, 1])
-        #expect(same.identifiers?.groups.first?.elementIndices == [1])
+        #expect(same.identifierGroups.first?.elementIndices == [1])
     }
 
     @Test func aSupersededValueThatFailsIsReportedWithItsElement() throws {
@@ -147,7 +178,8 @@ import Testing
                 let records = group.makeRecords().map { "\($0.values)" }
                 let nested = group.nested.map { elements in
                     elements.map {
-                        "\($0.owners) \($0.sources.map(\.ordinals)) \($0.misfits.map(\.kind)) \(describe($0.objects)) \(describe($0.identifiers))"
+                        "\($0.owners) \($0.sources.map(\.ordinals)) \($0.misfits.map(\.kind)) \(describe($0.objects)) "
+                            + "\($0.identifiers?.batches(of: 100).map(describe) ?? [])"
                     } ?? "-"
                 }
                 return "\(group.elementIndices) \(records) \(nested)"

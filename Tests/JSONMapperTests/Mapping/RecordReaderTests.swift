@@ -215,13 +215,13 @@ import Testing
         let notes = try #require(group.nested[1])
         #expect(friends.sources.map(\.row) == [1, 2])
         #expect(friends.owners == [1, 2])
-        #expect(friends.identifiers?.groups.first?.elementIndices == [0])
+        #expect(friends.identifierGroups.first?.elementIndices == [0])
         #expect(friends.objects?.groups.first?.elementIndices == [1])
         #expect(notes.sources.map(\.row) == [1, 2])
         #expect(notes.sources.map(\.holdsObjects) == [true, false])
         // Identifiers outweigh null.
         #expect(notes.sources.map(\.ordinals) == [0..<1, 1..<2])
-        #expect(notes.identifiers?.groups.first?.elementIndices == [1])
+        #expect(notes.identifierGroups.first?.elementIndices == [1])
         #expect(group.elementIndices == [0, 1, 2])
     }
 
