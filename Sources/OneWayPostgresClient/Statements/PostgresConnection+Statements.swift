@@ -85,8 +85,8 @@ extension PostgresConnection {
         return try run([PostgresStatement(text, parameters, binaryResult: binaryResult)], name: name)[0]
     }
 
-    /// Runs statements in order, in one message and with one answer. Outside a transaction, they are
-    /// one transaction.
+    /// Runs statements in order, in one message and with one answer. Outside a transaction, they
+    /// are one transaction.
     ///
     /// - Parameters:
     ///   - statements: The statements, at least one. Each has one statement in its text.
@@ -295,7 +295,7 @@ extension PostgresConnection {
         try wait.finish()
         if PQstatus(handle) == CONNECTION_BAD { isBroken = true }
         if let failure {
-            // In a pipeline, the cancellation can end the statement after the one that was waited for.
+            // In a pipeline, the cancellation can end the statement after the awaited one.
             if wait.hasCancelled || isCancelled, failure.code == .queryCanceled { throw CancellationError() }
             throw failure
         }

@@ -58,8 +58,8 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
 
     /// Decodes the objects from the current row on.
     ///
-    /// The type of the collection is a parameter, because the metadata of `[Object]` would be looked
-    /// up for each object.
+    /// The type of the collection is a parameter, because the metadata of `[Object]` would be
+    /// looked up for each object.
     ///
     /// - Returns: The error of the current row, whose object is left out; nil after the last row.
     func appendObjects<Objects: RangeReplaceableCollection>(
