@@ -419,39 +419,3 @@ actor SQLiteWorker: SQLWorker {
         }
     }
 }
-
-extension SQLiteConnection: SQLReadingConnection {
-    /// Registers the objects that a query excludes while a function runs.
-    func withObjectSet<Result>(of query: StoreQuery, _ body: (Int64?) throws -> Result) throws -> Result {
-        guard case .except(let objects) = query.objects else { return try body(nil) }
-        let number = add(objects)
-        defer { removeObjectSet(number) }
-        return try body(number)
-    }
-
-    func links(
-        _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries, isReading: Bool
-    ) throws(SQLiteError) -> [LinkBatch.Link] {
-        var links: [LinkBatch.Link] = []
-        try forEachLink(relationship, of: sources, queries, isReading: isReading) { links.append($0) }
-        return links
-    }
-
-    /// Reads the links of sources, grouped by source and in order.
-    func forEachLink(
-        _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries, isReading: Bool,
-        _ body: (LinkBatch.Link) -> Void
-    ) throws(SQLiteError) {
-        let statement = try cached(queries.links(relationship, isReading: isReading))
-        statement.bind(.text(SQLQueries.list(sources)), at: 1)
-        defer { statement.reset() }
-        while try statement.step() {
-            body(LinkBatch.Link(source: statement.integer(at: 0), target: statement.integer(at: 1)))
-        }
-    }
-
-    func records(_ objects: [ObjectID], of entity: String, _ queries: SQLQueries) throws -> [StoredRecord] {
-        let query = StoreQuery(entity, objects: .only(objects))
-        return try SQLiteCursor(query, queries: queries, connection: self).next(objects.count)
-    }
-}
