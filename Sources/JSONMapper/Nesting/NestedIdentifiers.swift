@@ -1,3 +1,4 @@
+import SyncBase
 package import SyncModel
 
 /// The identifiers that a relationship's values have in place of objects.
@@ -86,14 +87,14 @@ package struct NestedIdentifiers: Sendable {
 
     /// The first row with an ordinal or a higher one.
     private func firstRow(from ordinal: Int) -> Int {
-        let run = runs.prefixCount { $0.ordinal <= ordinal } - 1
+        let run = runs.partitionIndex { $0.ordinal > ordinal } - 1
         guard run >= 0 else { return 0 }
         let end = run + 1 < runs.count ? runs[run + 1].row : count
         return min(runs[run].row + ordinal - runs[run].ordinal, end)
     }
 
     private func ordinals(of rows: Range<Int>) -> [Int] {
-        var run = runs.prefixCount { $0.row <= rows.lowerBound } - 1
+        var run = runs.partitionIndex { $0.row > rows.lowerBound } - 1
         return rows.map { row in
             if run + 1 < runs.count, runs[run + 1].row == row { run += 1 }
             return runs[run].ordinal + row - runs[run].row
@@ -126,18 +127,5 @@ package struct NestedIdentifiers: Sendable {
         group.stubRows = Array(0..<rows.count)
         group.elementIndices = ordinals(of: rows)
         return group
-    }
-}
-
-extension Array {
-    /// The number of first elements that satisfy a condition, by binary search. The condition must
-    /// hold for no element after them.
-    fileprivate func prefixCount(where isFirst: (Element) -> Bool) -> Int {
-        var range = indices
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            range = isFirst(self[middle]) ? middle + 1..<range.upperBound : range.lowerBound..<middle
-        }
-        return range.lowerBound
     }
 }

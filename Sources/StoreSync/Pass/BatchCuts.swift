@@ -200,7 +200,7 @@ extension NestedElements {
     /// - Parameter isWhole: Whether content is returned for objects with an identity too. Of the
     ///   rows of one object in one place, only the elements of the last row are merged.
     fileprivate func targets(of row: Int, isWhole: Bool) -> [[AttributeValue?]]? {
-        let index = sources.firstIndex(from: { $0.row >= row })
+        let index = sources.partitionIndex { $0.row >= row }
         guard index < sources.count, sources[index].row == row else { return nil }
         let ordinals = sources[index].ordinals
         var targets = [[AttributeValue?]](repeating: [], count: ordinals.count)
@@ -209,7 +209,7 @@ extension NestedElements {
         }
         for group in objects?.groups ?? [] {
             let slots = group.mapping.layout.identitySlots
-            var row = group.elementIndices.firstIndex(from: { $0 >= ordinals.lowerBound })
+            var row = group.elementIndices.partitionIndex { $0 >= ordinals.lowerBound }
             while row < group.elementIndices.count, ordinals.contains(group.elementIndices[row]) {
                 targets[group.elementIndices[row] - ordinals.lowerBound] =
                     isWhole || slots.isEmpty
@@ -230,18 +230,5 @@ extension MappedBatch.Group {
             content += [.int(Int64(index)), .int(Int64(targets.count))] + targets.joined()
         }
         return content
-    }
-}
-
-extension Array {
-    /// The index of the first element that satisfies a condition, by binary search; the count if
-    /// there is none. The condition must hold for all elements after that one.
-    fileprivate func firstIndex(from isAtOrAfter: (Element) -> Bool) -> Int {
-        var range = indices
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            range = isAtOrAfter(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
-        }
-        return range.lowerBound
     }
 }

@@ -87,9 +87,7 @@ extension PostgresConnection {
         let rules = SQLRemoval(schema, existing: others.released, foreignCascades: others.cascades)
         let layout = try schema.model.layout(of: query.entity)
         let removal = PostgresRemoval(on: self)
-        func select() throws -> Int? {
-            removal.change(rules.start(try queries.rows(query, objectSet: nil), entity: layout.index))
-        }
+        let start = rules.start(try queries.rows(query, objectSet: nil), entity: layout.index)
         var (first, last) = (0, 0)
         _ = removal.change(SQLStatementText(lock(deleting: layout.index, schema)))
         removal.forEachRow(of: "SELECT \(schema.deletedRowCount), (\(PostgresMigration.fingerprint))") { row in
@@ -104,7 +102,9 @@ extension PostgresConnection {
             counts.after = last
         }
         do {
-            let result = try rules.run(layout, reportsKeys: reportsKeys, on: removal, selecting: select) {
+            let result = try rules.run(layout, reportsKeys: reportsKeys, on: removal) {
+                removal.change(start)
+            } end: {
                 removal.forEachRow(of: "SELECT \(schema.deletedRowCount)") { row in
                     last = row.integer(at: 0).map { Int($0) } ?? 0
                     return false
@@ -119,9 +119,7 @@ extension PostgresConnection {
                 databaseError: error.debugDescription)
             if [.foreignKeyViolation, .restrictViolation].contains(error.code) {
                 let again = PostgresRemoval(on: self)
-                try rules.collect(layout, on: again) {
-                    again.change(rules.start(try queries.rows(query, objectSet: nil), entity: layout.index))
-                }
+                try rules.collect(layout, on: again) { again.change(start) }
                 try again.finish()
                 for reference in try references(of: error, schema) {
                     guard let found = try rules.refusal(by: reference, on: again) else { continue }

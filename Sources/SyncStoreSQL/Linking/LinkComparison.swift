@@ -9,10 +9,10 @@ package struct LinkComparison {
     private let batch: LinkBatch
     /// The indices of the sources in the order of the stored links.
     private let order: [Int]
-    /// The wanted links of the source at `place` in `order`, of which some were read.
+    /// The wanted targets of the source at `place` in `order`.
     private var wanted: ArraySlice<ObjectID> = []
     private var place = -1
-    /// The index in `wanted` of the next link.
+    /// The index in `wanted` of the next link. The links before it are stored.
     private var index = 0
     /// The targets of each source so far; nil as long as they are the first ones that are wanted.
     private var links: [ObjectID: [ObjectID]]?

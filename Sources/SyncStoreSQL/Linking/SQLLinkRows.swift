@@ -1,3 +1,4 @@
+import SyncBase
 package import SyncModel
 
 /// The rows that a link plan writes: objects, each with the object at the other end of a link.
@@ -76,12 +77,7 @@ package struct SQLLinkRows: Sequence, Sendable {
 
     /// The rows from an index on.
     package func rows(from index: Int) -> Iterator {
-        var range = runs.indices
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            range = runs[middle].end > index ? range.lowerBound..<middle : middle + 1..<range.upperBound
-        }
-        return Iterator(rows: self, index: index, run: range.lowerBound)
+        Iterator(rows: self, index: index, run: runs.partitionIndex { $0.end > index })
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SyncBase
 
 /// A set of hashes of identities. Filters and the latest hashes are in memory, and the others in a
 /// temporary file.
@@ -46,13 +47,9 @@ struct HashedIdentities {
     }
 
     private func isInRun(_ run: Int, _ hash: UInt64) throws -> Bool {
-        var range = 0..<fences[run].count
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            range = fences[run][middle] <= hash ? middle + 1..<range.upperBound : range.lowerBound..<middle
-        }
-        guard range.lowerBound > 0, let file else { return false }
-        let first = run * Self.runCount + (range.lowerBound - 1) * Self.pieceCount
+        let next = fences[run].partitionIndex { $0 > hash }
+        guard next > 0, let file else { return false }
+        let first = run * Self.runCount + (next - 1) * Self.pieceCount
         try file.seek(toOffset: UInt64(first * 8))
         let piece = try file.read(upToCount: Self.pieceCount * 8) ?? Data()
         return piece.withUnsafeBytes { $0.bindMemory(to: UInt64.self).contains(hash) }
