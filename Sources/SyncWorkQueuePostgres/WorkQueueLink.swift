@@ -47,12 +47,13 @@ actor WorkQueueLink {
         let silenceLimit = queue.options.visibilityTimeout / 3
         var options = PostgresSessionOptions(silenceLimit: silenceLimit)
         options.pooling = queue.options.isBehindSessionPooler ? .session : .none
+        // The session is idle while nothing happens. The tables have few rows among many dead ones,
+        // which only an index skips. Names are looked up only in the system catalog.
+        options.settings = [
+            ("idle_session_timeout", "0"), ("enable_seqscan", "off"), ("search_path", "pg_catalog, pg_temp"),
+        ]
         connection = try await PostgresConnection.open(queue.address, options: options) {
             $0.answerLimit = silenceLimit
-            // The session is idle while nothing happens. The tables have few rows among many dead
-            // ones, which only an index skips. Names are looked up only in the system catalog.
-            try $0.execute(
-                "SET idle_session_timeout = 0; SET enable_seqscan = off; SET search_path TO pg_catalog, pg_temp")
             if try $0.execute(statements.hasTables).boolean(0, 0) != true { try $0.execute(statements.tables) }
             switch role {
             case .holder: try $0.execute("LISTEN \(statements.holderChannel)")

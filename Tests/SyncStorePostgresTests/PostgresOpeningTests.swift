@@ -7,7 +7,7 @@ import SyncStore
 import SyncStorePostgres
 import Testing
 
-/// Transactions that begin together with their first merge.
+/// The messages for which opening a store and beginning a transaction wait.
 @Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresOpeningTests {
     /// Runs a function with a server of its own, and a store that has a user and a connection.
@@ -30,6 +30,21 @@ struct PostgresOpeningTests {
             try await store.transaction(isAtHand: true) { _ in }
             #expect(proxy.answerCount - before == 3)
             #expect(try await store.count(StoreQuery("User")) == 2)
+        }
+    }
+
+    @Test(arguments: [nil, "a note"]) func aStoreThatIsThereOpensWithTwoMessages(note: String?) async throws {
+        try await withStore { _, proxy, _ in
+            func open() async throws -> Int {
+                let before = proxy.answerCount
+                _ = try await PostgresWorld.store(at: proxy.url()) { $0.note = note }
+                return proxy.answerCount - before
+            }
+            // The first one stores the note.
+            _ = try await open()
+            let answerCount = try await open()
+            // The end of connecting, the session, and the tables.
+            #expect(answerCount == 3)
         }
     }
 

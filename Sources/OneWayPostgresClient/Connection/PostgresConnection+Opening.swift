@@ -98,29 +98,46 @@ extension PostgresConnection {
         guard PQsetnonblocking(handle, 1) == 0 else { throw connectError() }
     }
 
-    /// Reads the facts about the server, and makes both ends notice the loss of the other.
+    /// Reads the facts about the server, and makes both ends notice the loss of the other, in one
+    /// message.
     private func prepareSession() throws {
         isInterruptible = true
         let limit = answerLimit
         answerLimit = options.silenceLimit
         defer { (isInterruptible, answerLimit) = (false, limit) }
+        let mark = UUID().uuidString
+        let marking = options.pooling == .session ? [(name: Self.markSetting, value: mark)] : []
+        let isOwned = "WHERE \(options.ownsSession(PQbackendPID(handle)))"
+        func set(_ settings: [(name: String, value: String)]) -> String {
+            let terms = settings.map { "pg_catalog.set_config('\($0.name)', '\($0.value)', false)" }
+            return "SELECT \(terms.joined(separator: ", ")) \(isOwned)"
+        }
         let beginning = ContinuousClock.now
-        // With the defaults of a role, the query could wait for the transactions of other sessions.
-        let facts = try execute(
-            """
-            BEGIN ISOLATION LEVEL READ COMMITTED; \
-            SELECT pg_catalog.pg_backend_pid(), pg_catalog.pg_is_in_recovery(), \
-            CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN (SELECT system_identifier FROM \
-            pg_catalog.pg_control_system())::pg_catalog.text OPERATOR(pg_catalog.||) '/' OPERATOR(pg_catalog.||) \
-            pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8) END, \
-            \(PostgresSideCall.serverStart); \
-            COMMIT
-            """)
+        var answers: [PostgresResult] = []
+        do {
+            // With the defaults of a role, the query could wait for the transactions of other
+            // sessions. The last statement is a transaction of its own, because it may fail.
+            try execute(
+                """
+                BEGIN ISOLATION LEVEL READ COMMITTED; \
+                SELECT pg_catalog.pg_backend_pid(), pg_catalog.pg_is_in_recovery(), \
+                CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN (SELECT system_identifier FROM \
+                pg_catalog.pg_control_system())::pg_catalog.text OPERATOR(pg_catalog.||) '/' OPERATOR(pg_catalog.||) \
+                pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8) END, \
+                \(PostgresSideCall.serverStart), pg_catalog.current_setting('server_encoding'); \
+                \(set(options.serverSettings + marking)); SELECT \(Self.workTime); COMMIT; \(set([options.clientCheck]))
+                """
+            ) { answers.append($0) }
+        } catch let error as PostgresError where !error.isConnectionFailure && answers.count > 2 {}
+        guard answers.count > 2 else { throw lost(nil) }
+        noteAnswer(since: beginning, work: answers[2])
+        let facts = answers[0]
         serverProcess = Int32(clamping: facts.integer(0, 0) ?? 0)
-        // A pooler has its own process identifiers for its clients.
         isPooled = serverProcess != PQbackendPID(handle)
+        session = isPooled && !marking.isEmpty ? mark : nil
         cluster = facts.text(0, 2) ?? ""
         serverStart = facts.text(0, 3) ?? ""
+        serverEncoding = facts.text(0, 4) ?? ""
         isStandby = facts.boolean(0, 1) == true
         if options.servers == .primary, isStandby {
             throw PostgresError(
@@ -133,15 +150,6 @@ extension PostgresConnection {
                 message: "the connection goes through a pooler; connect to the server itself, or, if the pooler gives "
                     + "each client a session of its own, set isBehindSessionPooler")
         }
-        var shortest = ContinuousClock.now - beginning
-        defer { isFar = shortest >= options.farRoundTrip }
-        // Settings would remain in a session that other clients use next.
-        guard options.pooling != .transaction || !isPooled else { return }
-        let middle = ContinuousClock.now
-        try execute(options.serverSettings)
-        shortest = min(shortest, ContinuousClock.now - middle)
-        // On some operating systems, the server cannot check its client.
-        do { try execute(options.clientCheck) } catch let error as PostgresError where !error.isConnectionFailure {}
     }
 
     private func connectError() -> PostgresError {

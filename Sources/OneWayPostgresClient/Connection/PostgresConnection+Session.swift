@@ -1,22 +1,12 @@
 #if Postgres
-import Foundation
-
 /// Notices that a pooler has given the session to another client.
 extension PostgresConnection {
+    /// The setting with the mark of a session. It is made in one message with the other settings,
+    /// and a message of several statements runs in one session: a session with the mark has the
+    /// settings.
+    static let markSetting = "one_way.session"
     /// An expression for the mark of the session that runs it; null if it has none.
-    package static let sessionMark = "pg_catalog.current_setting('one_way.session', true)"
-
-    /// The statement that marks the session, to be sent together with the session's settings. Empty
-    /// without a pooler.
-    ///
-    /// A message of several statements runs in one session. A session that has the mark therefore
-    /// also has the settings.
-    package func marking() -> String {
-        guard isPooled else { return "" }
-        let mark = UUID().uuidString
-        session = mark
-        return "SET one_way.session TO '\(mark)'; "
-    }
+    package static let sessionMark = "pg_catalog.current_setting('\(markSetting)', true)"
 
     /// Runs statements, the last of which selects ``sessionMark`` as its last column.
     ///

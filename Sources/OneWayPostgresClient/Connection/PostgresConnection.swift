@@ -42,7 +42,7 @@ package final class PostgresConnection {
     package internal(set) var serverProcess: Int32 = 0
     /// Whether there is a pooler between this program and the server.
     package internal(set) var isPooled = false
-    /// The mark that the session got with its settings; nil without a pooler. See ``marking()``.
+    /// The mark that the session got with its settings; nil without a pooler.
     var session: String?
     /// The identifier of the database cluster and its timeline, which a failover changes; empty if
     /// unknown.
@@ -51,9 +51,9 @@ package final class PostgresConnection {
     /// The start time of the server in seconds since 1970; empty before it is known. It
     /// distinguishes the servers of an address.
     var serverStart = ""
-    /// Whether the server took long for each of its first answers, so that a message costs more
-    /// than the work of the server on a few thousand rows.
-    package internal(set) var isFar = false
+    /// The encoding of the database; empty before it is known.
+    package internal(set) var serverEncoding = ""
+    private var distance = PostgresDistance()
     /// Whether the server is a standby.
     var isStandby = false
     /// Whether the server is a standby that is used because no primary was found.
@@ -102,6 +102,29 @@ package final class PostgresConnection {
     package var isInTransaction: Bool {
         !hasUnreadAnswer
             && [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(PQtransactionStatus(handle))
+    }
+
+    /// Whether an answer takes so long that a message costs more than the work of the server on a
+    /// few thousand rows.
+    package var isFar: Bool {
+        distance.isAtLeast(options.farRoundTrip)
+    }
+
+    /// An expression for the microseconds since the transaction began, which is when the server got
+    /// the message if the transaction began with it.
+    package static let workTime = """
+        (EXTRACT(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) pg_catalog.transaction_timestamp()) \
+        OPERATOR(pg_catalog.*) 1000000)::pg_catalog.int8
+        """
+
+    /// Notes how long an answer took, to find out whether the server is far.
+    ///
+    /// - Parameters:
+    ///   - beginning: The time before the message.
+    ///   - work: The result of selecting ``workTime`` at the end of the message.
+    package func noteAnswer(since beginning: ContinuousClock.Instant, work: PostgresResult) {
+        guard let work = work.integer(0, 0) else { return }
+        distance.note(ContinuousClock.now - beginning, working: .microseconds(work))
     }
 
     /// The IP address of the host, so that other connections can be directed to it; nil for a local

@@ -36,6 +36,9 @@ package struct PostgresSessionOptions: Sendable {
     package var connectionWait: Duration = .seconds(30)
     /// The shortest time for an answer of a server that is far; 4 milliseconds by default.
     package var farRoundTrip: Duration = .milliseconds(4)
+    /// Settings of the session, without quotation marks in their values; none by default. Behind a
+    /// pooler that shares sessions, they are not made.
+    package var settings: [(name: String, value: String)] = []
     /// Keywords that override the connection string.
     package var parameters: [String: String] = [:]
 
@@ -59,22 +62,32 @@ package struct PostgresSessionOptions: Sendable {
         ]
     }
 
-    /// The same settings for the server, which also checks its client while a statement runs.
-    /// Transactions of a single statement do not depend on settings of the role or the database.
+    /// The same settings for the server, which also checks its client while a statement runs, and
+    /// those of the program. Transactions of a single statement do not depend on settings of the
+    /// role or the database.
     ///
     /// Source: https://www.postgresql.org/docs/current/runtime-config-connection.html
-    var serverSettings: String {
-        """
-        SET tcp_keepalives_idle = \(silenceSeconds - 3); SET tcp_keepalives_interval = 1; \
-        SET tcp_keepalives_count = 3; SET tcp_user_timeout = \(silenceSeconds * 1000); \
-        SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = off
-        """
+    var serverSettings: [(name: String, value: String)] {
+        [
+            ("tcp_keepalives_idle", "\(silenceSeconds - 3)"), ("tcp_keepalives_interval", "1"),
+            ("tcp_keepalives_count", "3"), ("tcp_user_timeout", "\(silenceSeconds * 1000)"),
+            ("default_transaction_isolation", "read committed"), ("default_transaction_read_only", "off"),
+        ] + settings
     }
 
-    /// Sets how often the server checks its client while a statement runs, which not every
-    /// operating system supports.
-    var clientCheck: String {
-        "SET client_connection_check_interval = \(min(silenceSeconds, 1000) * 1000 / 4)"
+    /// How often the server checks its client while a statement runs, which not every operating
+    /// system supports.
+    var clientCheck: (name: String, value: String) {
+        ("client_connection_check_interval", "\(min(silenceSeconds, 1000) * 1000 / 4)")
+    }
+
+    /// A condition that the session belongs to this program alone, so that its settings do not
+    /// remain for other clients of a pooler.
+    ///
+    /// - Parameter process: The server process as the client knows it. A pooler has its own process
+    ///   identifiers for its clients.
+    func ownsSession(_ process: Int32) -> String {
+        pooling == .session ? "TRUE" : "pg_catalog.pg_backend_pid() OPERATOR(pg_catalog.=) \(process)"
     }
 }
 #endif

@@ -112,12 +112,10 @@ actor PostgresLeaseSession: SyncLeaseGrant {
         var options = PostgresSessionOptions(silenceLimit: duration)
         options.pooling = .transaction
         options.connectionWait = connectionWait
-        connection = try await PostgresConnection.open(address, options: options) { connection in
-            connection.answerLimit = duration
-            // A grant is idle between renewals. Through a pooler, the setting would remain in a
-            // session that other clients use next.
-            if !connection.isPooled { try connection.execute("SET idle_session_timeout = 0") }
-        }
+        // A grant is idle between renewals.
+        options.settings = [("idle_session_timeout", "0")]
+        connection = try await PostgresConnection.open(address, options: options)
+        connection.answerLimit = duration
     }
 
     enum Answer {

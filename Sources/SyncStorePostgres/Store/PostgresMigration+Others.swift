@@ -20,16 +20,19 @@ extension PostgresMigration {
 
     // MARK: Privileges
 
+    var warningStatement: SQLStatementText {
+        SQLStatementText(
+            """
+            SELECT CASE WHEN a.grantee = 0::oid THEN 'PUBLIC' ELSE pg_catalog.pg_get_userbyid(a.grantee)::text END \
+            FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a \
+            WHERE n.nspname = $1::text AND a.privilege_type = 'CREATE'::text AND a.grantee <> n.nspowner \
+            AND pg_catalog.pg_get_userbyid(a.grantee) <> CURRENT_USER ORDER BY 1
+            """, [.text(settings.schemaName)])
+    }
+
     /// Warns of roles that can create objects in the schema, besides its owner and this role.
     func warnings() throws -> [String] {
-        let found = try connection.run(
-            SQLStatementText(
-                """
-                SELECT CASE WHEN a.grantee = 0::oid THEN 'PUBLIC' ELSE pg_catalog.pg_get_userbyid(a.grantee)::text END \
-                FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a \
-                WHERE n.nspname = $1::text AND a.privilege_type = 'CREATE'::text AND a.grantee <> n.nspowner \
-                AND pg_catalog.pg_get_userbyid(a.grantee) <> CURRENT_USER ORDER BY 1
-                """, [.text(settings.schemaName)]))
+        let found = try answer(warningStatement)
         let roles = (0..<found.rowCount).compactMap { found.text($0, 0) }
         guard !roles.isEmpty else { return [] }
         let name = SQLText.name(settings.schemaName)
@@ -169,6 +172,26 @@ extension PostgresMigration {
         return changed
     }
 
+    var fingerprintStatement: SQLStatementText { SQLStatementText(Self.fingerprint) }
+
+    var foreignKeyStatement: SQLStatementText {
+        SQLStatementText(
+            """
+            SELECT CASE WHEN n.nspname = $1::text THEN '' ELSE n.nspname::text || '.'::text END || t.relname::text, \
+            a.attname::text, \
+            CASE WHEN m.nspname = $1::text THEN '' ELSE m.nspname::text || '.'::text END || f.relname::text, \
+            b.attname::text, c.confdeltype::text = 'c'::text, pg_catalog.cardinality(c.conkey) = 1, a.attnotnull, \
+            c.conname::text \
+            FROM pg_catalog.pg_constraint c \
+            JOIN pg_catalog.pg_class t ON t.oid = c.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
+            JOIN pg_catalog.pg_class f ON f.oid = c.confrelid JOIN pg_catalog.pg_namespace m ON m.oid = f.relnamespace \
+            CROSS JOIN LATERAL pg_catalog.generate_subscripts(c.conkey, 1) AS k(place) \
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[k.place] \
+            JOIN pg_catalog.pg_attribute b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[k.place] \
+            WHERE c.contype::text = 'f'::text
+            """, [.text(settings.schemaName)])
+    }
+
     /// Verifies the foreign keys of other tools.
     ///
     /// - Parameters:
@@ -176,23 +199,8 @@ extension PostgresMigration {
     ///   - stored: The database's record of its tables; nil, the default, to read it.
     func checkForeignKeys(_ existing: Set<String>, stored: SQLSchemaRecord? = nil) throws -> Others {
         // Read first, so that the next removal notices a foreign key created afterwards.
-        let fingerprint = try connection.execute(Self.fingerprint).text(0, 0) ?? ""
-        let result = try connection.run(
-            SQLStatementText(
-                """
-                SELECT CASE WHEN n.nspname = $1::text THEN '' ELSE n.nspname::text || '.'::text END || t.relname::text, \
-                a.attname::text, \
-                CASE WHEN m.nspname = $1::text THEN '' ELSE m.nspname::text || '.'::text END || f.relname::text, \
-                b.attname::text, c.confdeltype::text = 'c'::text, pg_catalog.cardinality(c.conkey) = 1, a.attnotnull, \
-                c.conname::text \
-                FROM pg_catalog.pg_constraint c \
-                JOIN pg_catalog.pg_class t ON t.oid = c.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
-                JOIN pg_catalog.pg_class f ON f.oid = c.confrelid JOIN pg_catalog.pg_namespace m ON m.oid = f.relnamespace \
-                CROSS JOIN LATERAL pg_catalog.generate_subscripts(c.conkey, 1) AS k(place) \
-                JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[k.place] \
-                JOIN pg_catalog.pg_attribute b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[k.place] \
-                WHERE c.contype::text = 'f'::text
-                """, [.text(settings.schemaName)]))
+        let fingerprint = try answer(fingerprintStatement).text(0, 0) ?? ""
+        let result = try answer(foreignKeyStatement)
         let own = schema.tables.reduce(into: [[String]: Bool]()) { own, table in
             for key in table.foreignKeys ?? [] { own[[table.name, key.name]] = key.isCascade }
         }

@@ -4,33 +4,36 @@ import SyncModel
 import SyncStoreSQL
 
 extension PostgresMigration {
+    func partStatement(of tables: [SQLSchema.Table]) -> SQLStatementText {
+        let names = PostgresText.array(tables.map { .text($0.name) })
+        return SQLStatementText(
+            """
+            WITH t AS (SELECT c.oid, c.relname::text AS name FROM pg_catalog.pg_class c \
+            JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+            WHERE n.nspname = $1::text AND c.relname::text = ANY($2::text[]) AND c.relkind::text IN ('r'::text, 'p'::text)) \
+            SELECT 'column'::text, t.name, a.attname::text FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid \
+            WHERE a.attnum > 0 AND NOT a.attisdropped \
+            UNION ALL \
+            SELECT CASE WHEN i.indisprimary THEN 'key'::text WHEN i.indisvalid THEN 'index'::text ELSE 'invalid'::text END, \
+            t.name, o.relname::text FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid \
+            JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid \
+            UNION ALL \
+            SELECT 'unique'::text, t.name, '("'::text || (\
+            SELECT pg_catalog.string_agg(pg_catalog.replace(a.attname::text, '"'::text, '""'::text), '", "'::text ORDER BY k.place) \
+            FROM pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(number, place) \
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number) || '")'::text \
+            FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid WHERE i.indisunique AND i.indisvalid AND i.indimmediate \
+            AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts \
+            AND coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct'::text, ''::text) <> 'true'::text \
+            UNION ALL \
+            SELECT CASE WHEN k.convalidated THEN 'reference'::text ELSE 'unsure'::text END, t.name, k.conname::text FROM t \
+            JOIN pg_catalog.pg_constraint k ON k.conrelid = t.oid WHERE k.contype::text = 'f'::text
+            """, [.text(settings.schemaName), .typed(names, as: "text[]")])
+    }
+
     /// Reads from the catalog what the database has of some tables, in one query.
     func found(of tables: [SQLSchema.Table]) throws -> SQLFoundTables {
-        let names = PostgresText.array(tables.map { .text($0.name) })
-        let result = try connection.run(
-            SQLStatementText(
-                """
-                WITH t AS (SELECT c.oid, c.relname::text AS name FROM pg_catalog.pg_class c \
-                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-                WHERE n.nspname = $1::text AND c.relname::text = ANY($2::text[]) AND c.relkind::text IN ('r'::text, 'p'::text)) \
-                SELECT 'column'::text, t.name, a.attname::text FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid \
-                WHERE a.attnum > 0 AND NOT a.attisdropped \
-                UNION ALL \
-                SELECT CASE WHEN i.indisprimary THEN 'key'::text WHEN i.indisvalid THEN 'index'::text ELSE 'invalid'::text END, \
-                t.name, o.relname::text FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid \
-                JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid \
-                UNION ALL \
-                SELECT 'unique'::text, t.name, '("'::text || (\
-                SELECT pg_catalog.string_agg(pg_catalog.replace(a.attname::text, '"'::text, '""'::text), '", "'::text ORDER BY k.place) \
-                FROM pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(number, place) \
-                JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number) || '")'::text \
-                FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid WHERE i.indisunique AND i.indisvalid AND i.indimmediate \
-                AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts \
-                AND coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct'::text, ''::text) <> 'true'::text \
-                UNION ALL \
-                SELECT CASE WHEN k.convalidated THEN 'reference'::text ELSE 'unsure'::text END, t.name, k.conname::text FROM t \
-                JOIN pg_catalog.pg_constraint k ON k.conrelid = t.oid WHERE k.contype::text = 'f'::text
-                """, [.text(settings.schemaName), .typed(names, as: "text[]")]))
+        let result = try answer(partStatement(of: tables))
         let parts: [String: SQLFoundTables.Part] = [
             "column": .column, "key": .primaryKey, "index": .index, "invalid": .invalidIndex, "reference": .foreignKey,
             "unsure": .unsureKey, "unique": .uniqueColumns,

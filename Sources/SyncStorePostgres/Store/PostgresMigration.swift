@@ -10,6 +10,8 @@ struct PostgresMigration {
     let settings: PostgresSettings
     /// The table of the database's record of its tables, as statements name it.
     let record: String
+    /// What was asked at once when the store was opened.
+    private let known = PostgresKnownAnswers()
 
     init(_ connection: PostgresConnection, schema: SQLSchema, settings: PostgresSettings) {
         self.connection = connection
@@ -45,6 +47,7 @@ struct PostgresMigration {
     ///   tools.
     func run() throws -> (numbering: [String], others: Others) {
         try schema.checkSuppliedValues()
+        try askAll()
         var others = Others()
         var forms: [String: [String: PostgresColumnForm]] = [:]
         var plan = try plan()
@@ -80,8 +83,26 @@ struct PostgresMigration {
         return (schema.families.map { numbering[$0.table] ?? "NULL::bigint" }, others)
     }
 
+    /// Sends in one message what opening asks if the tables are there and match the model. In any
+    /// other case, some of it is asked again.
+    private func askAll() throws {
+        let families = schema.families.map(\.table)
+        let checks = [
+            fingerprintStatement, foreignKeyStatement, numberingStatement(of: families), warningStatement,
+        ]
+        try known.ask(
+            [columnStatement(of: SQLSchemaRecord.table), storedStatement, partStatement(of: schema.tables)]
+                + (settings.note == nil ? [] : [noteStatement]) + checks, connection)
+    }
+
+    /// The answer to a statement that may have been asked before.
+    func answer(_ statement: SQLStatementText) throws -> PostgresResult {
+        try known.take(statement, connection)
+    }
+
     /// Runs a function in a transaction, as soon as no other store of the schema writes.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        known.forget()
         do {
             try connection.executeInSession("\(settings.beginning().text); SELECT \(PostgresConnection.sessionMark)")
             let result = try body()
@@ -119,6 +140,10 @@ struct PostgresMigration {
         return plan
     }
 
+    private var storedStatement: SQLStatementText {
+        SQLStatementText("SELECT \(SQLSchemaRecord.columns) FROM \(record)")
+    }
+
     /// The database's record of its tables; nil if there is no store yet.
     func stored() throws -> SQLSchemaRecord? {
         var columns = try columns(of: SQLSchemaRecord.table)
@@ -131,8 +156,7 @@ struct PostgresMigration {
             throw SQLSchemaError.unfitDependentObject(
                 name: SQLSchemaRecord.table, reason: "the store needs a table of this name for itself; rename it")
         }
-        let result = try connection.query(
-            "SELECT \(SQLSchemaRecord.columns) FROM \(record)", binaryResult: true)
+        let result = try answer(storedStatement)
         guard result.rowCount == 1, let format = result.integer(0, 0), let modelVersion = result.integer(0, 1),
             let text = result.text(0, 2)
         else { throw SQLSchemaError.unreadable }
@@ -231,17 +255,24 @@ struct PostgresMigration {
         }
     }
 
-    /// The expressions for the number of a new row, by table. Tables that do not number their rows
-    /// are left out.
-    func numbering(of tables: [String]) throws -> [String: String] {
-        let result = try connection.query(
+    private func numberingStatement(of tables: [String]) -> SQLStatementText {
+        func list(_ names: [String]) -> SQLBinding {
+            .typed(PostgresText.array(names.map { .text($0) }), as: "text[]")
+        }
+        return SQLStatementText(
             """
             SELECT t.name, pg_catalog.pg_get_serial_sequence(a.attrelid::regclass::text, a.attname::text), \
             pg_catalog.pg_get_expr(d.adbin, d.adrelid) \
             FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) t (name, relation) \
             JOIN pg_catalog.pg_attribute a ON a.attrelid = to_regclass(t.relation) AND a.attname = $3::text \
             LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-            """, [.texts(tables), .texts(tables.map(schema.relation)), .text(schema.naming.rowColumn)])
+            """, [list(tables), list(tables.map(schema.relation)), .text(schema.naming.rowColumn)])
+    }
+
+    /// The expressions for the number of a new row, by table. Tables that do not number their rows
+    /// are left out.
+    func numbering(of tables: [String]) throws -> [String: String] {
+        let result = try answer(numberingStatement(of: tables))
         return (0..<result.rowCount).reduce(into: [:]) { numbering, row in
             guard let table = result.text(row, 0) else { return }
             let sequence = result.text(row, 1).map { "pg_catalog.nextval(\(SQLText.literal($0))::regclass)" }
@@ -326,14 +357,17 @@ struct PostgresMigration {
             """, [.text(schema.relation(table)), .text(column)])
     }
 
+    private func columnStatement(of table: String) -> SQLStatementText {
+        SQLStatementText(
+            """
+            SELECT attname::text FROM pg_catalog.pg_attribute \
+            WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped
+            """, [.text(schema.relation(table))])
+    }
+
     /// The names of a table's columns, in lower case.
     private func columns(of table: String) throws -> Set<String> {
-        let result = try connection.run(
-            SQLStatementText(
-                """
-                SELECT attname::text FROM pg_catalog.pg_attribute \
-                WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped
-                """, [.text(schema.relation(table))]))
+        let result = try answer(columnStatement(of: table))
         return Set((0..<result.rowCount).compactMap { result.text($0, 0)?.lowercased() })
     }
 

@@ -47,22 +47,20 @@ struct PostgresSettings: Sendable {
         options.servers = servers
         options.farRoundTrip = farRoundTrip
         options.pooling = isBehindSessionPooler ? .session : .none
-        let connection = try await PostgresConnection.open(address, options: options, isolation: isolation)
         // A plan for one batch is not worth JIT compilation. The server ends a transaction whose
         // process sends nothing for too long; a running process sends signs of life
         // (`PostgresWorker.sendSignOfLife`).
-        let text = """
-            SET search_path TO \(PostgresDialect.searchPath); SET client_min_messages TO warning; \
-            SET timezone TO 'UTC'; SET datestyle TO 'ISO'; SET standard_conforming_strings TO on; SET jit TO off; \
-            SET idle_in_transaction_session_timeout TO \(silenceLimit.milliseconds); \
-            \(connection.marking())SELECT pg_catalog.current_setting('server_encoding')
-            """
-        let encoding = try await connection.interruptible { try connection.execute(text).text(0, 0) }
-        guard encoding == "UTF8" else {
+        options.settings = [
+            ("search_path", PostgresDialect.searchPath), ("client_min_messages", "warning"), ("timezone", "UTC"),
+            ("datestyle", "ISO"), ("standard_conforming_strings", "on"), ("jit", "off"),
+            ("idle_in_transaction_session_timeout", "\(silenceLimit.milliseconds)"),
+        ]
+        let connection = try await PostgresConnection.open(address, options: options, isolation: isolation)
+        guard connection.serverEncoding == "UTF8" else {
             // The SQLSTATE for a text that does not fit its database's encoding.
             throw PostgresError(
                 code: .characterNotInRepertoire,
-                message: "the encoding of the database is \(encoding ?? "unknown"), not UTF8")
+                message: "the encoding of the database is \(connection.serverEncoding), not UTF8")
         }
         return connection
     }

@@ -21,19 +21,23 @@ extension PostgresWorker {
     func note() async throws -> SQLStoreNote {
         try await connected { connection in
             let table = schema.relation(SQLSchemaRecord.table)
-            let isStore = try connection.query("SELECT to_regclass($1::text) IS NOT NULL", [.text(table)]).boolean(0, 0)
-            guard isStore == true else { return SQLStoreNote(isStore: false, text: nil) }
-            let found = try connection.query("SELECT note FROM \(table)")
-            return SQLStoreNote(isStore: true, text: found.rowCount > 0 ? found.text(0, 0) : nil)
+            do {
+                let found = try connection.query("SELECT note FROM \(table)")
+                return SQLStoreNote(isStore: true, text: found.rowCount > 0 ? found.text(0, 0) : nil)
+            } catch let error as PostgresError where error.code == .undefinedTable {
+                return SQLStoreNote(isStore: false, text: nil)
+            }
         }
     }
 }
 
 extension PostgresMigration {
+    var noteStatement: SQLStatementText { SQLStatementText("SELECT note FROM \(record)") }
+
     /// Whether the settings have a text that differs from the stored one.
     func lacksNote() throws -> Bool {
         guard let note = settings.note, !settings.isReadOnly else { return false }
-        let found = try connection.query("SELECT note FROM \(record)")
+        let found = try answer(noteStatement)
         return found.rowCount == 0 || found.text(0, 0) != note
     }
 
