@@ -37,8 +37,8 @@ struct ObjectCells {
     let reader: RecordBatch.Reader
     /// The places by slot.
     let slots: UnsafeBufferPointer<Place>
-    /// The loaded `RelatedValues` by slot, which the owner keeps; nil for other properties.
-    let related: UnsafeBufferPointer<(type: ObjectIdentifier, values: Unmanaged<AnyObject>)?>
+    /// The related values by slot, which the owner keeps; nil for other properties.
+    let related: UnsafeBufferPointer<Unmanaged<RelatedPlaces>?>
     /// The owner, which is alive as long as the cells.
     unowned(unsafe) let decoder: ObjectDecoder
     /// The current row.
@@ -129,13 +129,14 @@ struct ObjectCells {
     /// What an object leads to, or the value for nothing.
     @inline(never)
     private func relatedValue<T>(_ type: T.Type, _ slot: Int) throws -> T {
-        guard let loaded = related[slot], loaded.type == ObjectIdentifier(type) else {
-            throw decoder.wrongType(type, slot)
+        guard let related = related[slot] else { throw decoder.wrongType(type, slot) }
+        // The owner keeps the places alive, so that they need not be retained.
+        return try related._withUnsafeGuaranteedRef { places in
+            guard places.type == ObjectIdentifier(type) else { throw decoder.wrongType(type, slot) }
+            guard let index = places.index(of: relatedObject(slot)) else { throw decoder.missingValue(slot) }
+            // The values are of the slot's type, which is `T`.
+            return places.start.assumingMemoryBound(to: type)[index]
         }
-        // The values were loaded for the slot's type, which is `T`.
-        let values = unsafeDowncast(loaded.values.takeUnretainedValue(), to: RelatedValues<T>.self)
-        guard let index = values.index(of: relatedObject(slot)) else { throw decoder.missingValue(slot) }
-        return values[index]
     }
 
     /// The object by which a slot's related objects were loaded; nil for none.

@@ -15,7 +15,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     /// The cells of the current object, shared with the containers.
     private let cells: UnsafeMutablePointer<ObjectCells>
     /// Keeps the related values that the cells refer to.
-    private let related: [AnyObject?]
+    private let related: [RelatedPlaces?]
     /// The containers by the type of their keys.
     private var containers: [ObjectIdentifier: AnyObject] = [:]
     /// The type of the keys of the latest container.
@@ -30,9 +30,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
         names = content.names
         related = content.related
         cells = .allocate(capacity: 1)
-        let loaded = zip(content.types, content.related).map { type, values in
-            values.map { (type: type, values: Unmanaged.passUnretained($0)) }
-        }
+        let loaded = content.related.map { $0.map(Unmanaged.passUnretained) }
         cells.initialize(
             to: ObjectCells(
                 reader: reader, slots: Self.copy(content.slots), related: Self.copy(loaded), decoder: self))
@@ -184,14 +182,12 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
 struct ObjectContent {
     let entity: String
     let names: [String]
-    let types: [ObjectIdentifier]
     let slots: [ObjectCells.Place]
-    let related: [AnyObject?]
+    let related: [RelatedPlaces?]
 
-    init<Object>(_ plan: ObjectPlan<Object>, related: [AnyObject?]) {
+    init<Object>(_ plan: ObjectPlan<Object>, related: [RelatedPlaces?]) {
         entity = plan.layout.name
         names = plan.slots.map { $0.name }
-        types = plan.slots.map { ObjectIdentifier($0.type) }
         slots = plan.slots.map { $0.place }
         self.related = related
     }

@@ -59,8 +59,8 @@ struct ObjectLoader {
     // MARK: Related objects
 
     /// The related objects of all slots, for the given rows.
-    func related(_ plan: ObjectPlan<some SyncObject>, _ batches: [RecordBatch]) async throws -> [AnyObject?] {
-        var related: [AnyObject?] = []
+    func related(_ plan: ObjectPlan<some SyncObject>, _ batches: [RecordBatch]) async throws -> [RelatedPlaces?] {
+        var related: [RelatedPlaces?] = []
         for slot in plan.slots {
             let includes = plan.includes[slot.name] ?? IncludeTree()
             switch slot.place.access {
@@ -80,20 +80,20 @@ struct ObjectLoader {
         return related
     }
 
-    private static func notIncluded<Value: ObjectParts.RelatedValue>(_ type: Value.Type) -> AnyObject {
+    private static func notIncluded<Value: ObjectParts.RelatedValue>(_ type: Value.Type) -> RelatedPlaces {
         RelatedValues<Value>(empty: (type as? any OptionallyIncluded.Type)?.notIncludedValue as? Value)
     }
 
     private func toOne<Value: ObjectParts.RelatedValue>(
         _ type: Value.Type, _ objects: [ObjectID], _ includes: IncludeTree
-    ) async throws -> AnyObject {
+    ) async throws -> RelatedPlaces {
         let found = try await load(Value.Object.self, objects, includes)
         return RelatedValues(found.compactMap { Value(related: [$0]) }, empty: Value(related: []))
     }
 
     private func toMany<Value: ObjectParts.RelatedValue>(
         _ type: Value.Type, _ relationship: EntityLayout.Relationship, _ sources: [ObjectID], _ includes: IncludeTree
-    ) async throws -> AnyObject {
+    ) async throws -> RelatedPlaces {
         guard !sources.isEmpty else { return RelatedValues<Value>(empty: Value(related: [])) }
         let links = try await reader.links(relationship, of: sources)
         log?.add(links)

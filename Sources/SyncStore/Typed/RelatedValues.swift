@@ -50,33 +50,57 @@ struct ObjectValues<Value> {
     }
 }
 
-/// The values of a property with related objects.
+/// Where the values of a property with related objects are.
 ///
-/// Immutable, and used only by the task that reads the objects. A value is found by its index: an
-/// optional value would need the metadata of its type, which is looked up each time.
-final class RelatedValues<Value> {
+/// What decodes a property looks its value up here and not in `RelatedValues`: a generic class
+/// would have its metadata looked up for each value.
+class RelatedPlaces {
+    /// The type of the values.
+    let type: ObjectIdentifier
+    /// The first value.
+    let start: UnsafeRawPointer
     /// The indices of the values by the number of the related object for to-one, and of the object
     /// itself for to-many.
     private let indices: [ObjectID: Int]
-    private let values: [Value]
     /// The index of the value for an object without related objects; nil if the property cannot be
     /// empty.
     private let emptyIndex: Int?
 
-    init(_ found: ObjectValues<Value> = ObjectValues(), empty: Value?) {
-        indices = found.indices
-        values = found.values + (empty.map { [$0] } ?? [])
-        emptyIndex = empty == nil ? nil : found.values.count
+    fileprivate init(type: ObjectIdentifier, start: UnsafeRawPointer, indices: [ObjectID: Int], emptyIndex: Int?) {
+        self.type = type
+        self.start = start
+        self.indices = indices
+        self.emptyIndex = emptyIndex
     }
 
     /// The index of the value for an object; nil if there is none.
     ///
     /// - Parameter object: The number by which the values are found; nil for no related object.
     @inline(__always)
-    func index(of object: ObjectID?) -> Int? {
+    final func index(of object: ObjectID?) -> Int? {
         object.flatMap { indices[$0] } ?? emptyIndex
     }
+}
 
-    @inline(__always)
-    subscript(index: Int) -> Value { values[index] }
+/// The values of a property with related objects.
+///
+/// Immutable, and used only by the task that reads the objects.
+final class RelatedValues<Value>: RelatedPlaces {
+    private let values: UnsafeMutablePointer<Value>
+    private let count: Int
+
+    init(_ found: ObjectValues<Value> = ObjectValues(), empty: Value?) {
+        count = found.values.count + (empty == nil ? 0 : 1)
+        values = .allocate(capacity: count)
+        for (index, value) in found.values.enumerated() { (values + index).initialize(to: value) }
+        if let empty { (values + found.values.count).initialize(to: empty) }
+        super.init(
+            type: ObjectIdentifier(Value.self), start: UnsafeRawPointer(values), indices: found.indices,
+            emptyIndex: empty == nil ? nil : found.values.count)
+    }
+
+    deinit {
+        values.deinitialize(count: count)
+        values.deallocate()
+    }
 }
