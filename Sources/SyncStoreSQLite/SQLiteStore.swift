@@ -117,10 +117,6 @@ public final class SQLiteStore: CommitSignals.Source, ReportingStore {
     /// The model of the objects.
     public let model: DataModel
 
-    /// Large enough that switches to the writer's thread do not matter, and small enough for
-    /// several batches to be in memory.
-    private static let batchRowCount = 3000
-
     private let settings: SQLiteSettings
     /// The path of the database file.
     package var filePath: String { settings.path }
@@ -193,9 +189,7 @@ public final class SQLiteStore: CommitSignals.Source, ReportingStore {
         let writer = SQLiteWorker(settings, schema: schema, files: files, label: "SQLiteStore writer")
         let watch = SQLiteCommitWatch(writer, interval: max(options.commitPollInterval, .milliseconds(1)))
         self.watch = watch
-        sessions = SQLSessions(
-            model, batchRowCount: Self.batchRowCount, writer: writer, committed: { watch.report($0) }
-        ) {
+        sessions = SQLSessions(model, writer: writer, committed: { watch.report($0) }) {
             SQLiteWorker(settings, schema: schema, files: files, label: "SQLiteStore reader")
         }
         try await writer.prepareSchema()

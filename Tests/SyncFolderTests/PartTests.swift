@@ -223,6 +223,19 @@ import Testing
         }
     }
 
+    /// What the file has beyond the received bytes is not in the digest.
+    @Test(arguments: [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 3])
+    func theDigestOfAContinuedPartIsThatOfItsBytes(byteCount: Int) throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "part").path
+        try Data(Self.body[..<(byteCount + 5)]).write(to: URL(filePath: path))
+        let resumption = Resumption(byteCount: byteCount, total: nil, tag: "\"1\"")
+        let part = try PartFile(1, open(path, O_RDWR), resumption, isHashed: true) { _, _ in }
+        var whole = SHA256()
+        whole.update(Self.body[..<byteCount])
+        #expect(part.digest == Hexadecimal.text(of: whole.digest()))
+    }
+
     // MARK: The disk
 
     @Test func aFullDiskIsAnErrorAndLeavesTheOldFile() async throws {

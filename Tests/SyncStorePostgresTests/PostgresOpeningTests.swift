@@ -48,6 +48,15 @@ struct PostgresOpeningTests {
         }
     }
 
+    @Test(arguments: [(Duration.zero, 32_000), (.seconds(600), 8000)])
+    func aFarServerGetsLargeBatches(farRoundTrip: Duration, rowCount: Int) async throws {
+        try await withStore { _, proxy, _ in
+            let store = try await PostgresWorld.store(at: proxy.url()) { $0.farRoundTrip = farRoundTrip }
+            let found = try await store.transaction { $0.batchRowCount }
+            #expect(found == rowCount)
+        }
+    }
+
     @Test func aReadWaitsForOneAnswer() async throws {
         try await withStore { _, proxy, store in
             _ = try await store.names()

@@ -59,7 +59,7 @@ actor PayloadReader {
 
     /// The minimum number of bytes to read at a time from a document in pieces: more for a store
     /// that asks for large batches.
-    private var pieceByteCount: Int { min(max(256 << 10, batchRowCount << 7), 1 << 20) }
+    private var pieceByteCount: Int { min(max(256 << 10, batchRowCount << 7), 1 << 22) }
 
     /// The JSON, and its objects as records; nil if the objects are no JSON.
     private let json: (elements: JSONReader, records: RecordMapper.Reader)?

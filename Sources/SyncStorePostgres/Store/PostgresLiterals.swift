@@ -10,7 +10,7 @@ final class PostgresLiterals: PostgresCells {
     /// The maximum size of a batch, by `RecordBatch.byteCount`. The server reads literals more
     /// slowly than a COPY: 32 KiB in about 0.5 ms more, the time of a message to a near server.
     static func byteLimit(isFar: Bool) -> Int {
-        isFar ? 1 << 20 : 1 << 15
+        isFar ? 1 << 22 : 1 << 15
     }
 
     private var bytes: [UInt8] = []

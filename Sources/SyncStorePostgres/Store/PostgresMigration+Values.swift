@@ -10,7 +10,7 @@ extension PostgresMigration {
         try connection.execute("DECLARE _sync_conversion NO SCROLL CURSOR FOR \(conversion.selection)")
         while true {
             let rows = try connection.query(
-                "FETCH FORWARD \(PostgresStore.batchRowCount) FROM _sync_conversion", binaryResult: true)
+                "FETCH FORWARD \(PostgresWorker.nearRowCount) FROM _sync_conversion", binaryResult: true)
             guard rows.rowCount > 0 else { break }
             var objects: [ObjectID] = []
             var values: [SQLBinding] = []

@@ -45,9 +45,6 @@ public import SyncStoreSQL
 ///
 /// Names are cut to PostgreSQL's limit of 63 bytes.
 public final class PostgresStore: CommitSignals.Source, ReportingStore {
-    /// The number of records of a batch. Large, because each batch costs a round trip.
-    static let batchRowCount = 8000
-
     /// Options of a store.
     public struct Options: Sendable {
         /// The schema of the tables, created if missing; `public` by default.
@@ -191,7 +188,7 @@ public final class PostgresStore: CommitSignals.Source, ReportingStore {
             dialect: .postgres(schema: options.schema))
         let writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer", writes: true)
         self.writer = writer
-        sessions = SQLSessions(model, batchRowCount: Self.batchRowCount, writer: writer) {
+        sessions = SQLSessions(model, writer: writer) {
             PostgresWorker(settings, schema: schema, label: "PostgresStore reader")
         }
         warnings = try await writer.prepareSchema()

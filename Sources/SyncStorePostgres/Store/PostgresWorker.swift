@@ -47,10 +47,16 @@ actor PostgresWorker: SQLWorker {
     private let watchedRowCount: String
     /// The process identifier of the connection's server process; 0 before the first connection.
     nonisolated let process = Locked<Int32>(0)
+    /// Whether the server of the connection is far.
+    private nonisolated let isFar = Locked(false)
+    /// The number of records of a batch. Large, because each batch costs a round trip.
+    static let nearRowCount = 8000
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
+
+    nonisolated var batchRowCount: Int { Self.nearRowCount * (isFar.withLock(\.self) ? 4 : 1) }
 
     /// Creates a worker that connects when first needed.
     init(_ settings: PostgresSettings, schema: SQLSchema, label: String, writes: Bool = false) {
@@ -75,6 +81,7 @@ actor PostgresWorker: SQLWorker {
             return (numbering, others, try migration.warnings())
         }
         filling = PostgresFilling(schema, rowMinimum: settings.fillMinimum, existing: others.existing)
+        isFar.withLock { $0 = connection.isFar }
         return warnings
     }
 
@@ -86,6 +93,7 @@ actor PostgresWorker: SQLWorker {
         let new = try await settings.open(writes && !settings.isReadOnly ? .primary : .preferPrimary)
         connection = new
         process.withLock { $0 = new.serverProcess }
+        isFar.withLock { $0 = new.isFar }
         return new
     }
 
@@ -358,7 +366,7 @@ actor PostgresWorker: SQLWorker {
             for (relationship, objects) in keptLinks.take(schema) {
                 refused += try connection.refusals(of: objects, by: relationship, queries)
             }
-            for request in waiting.takeRequests(in: schema.model, rowCount: PostgresStore.batchRowCount) {
+            for request in waiting.takeRequests(in: schema.model, rowCount: batchRowCount) {
                 let merge = merge(into: try schema.model.layout(of: request))
                 var none: SQLWaitingValues?
                 refused += try merge.run(request, [], filling: nil, &none, &ahead, connection, buffer).refused

@@ -5,7 +5,6 @@ package import SyncStore
 /// The workers of a store, one for writing and several for reading, and the transactions on them.
 package final class SQLSessions<Worker: SQLWorker>: Sendable {
     private let model: DataModel
-    private let batchRowCount: Int
     private let writer: Worker
     private let makeReader: @Sendable () -> Worker
     private let queue = TransactionQueue()
@@ -19,17 +18,15 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
     ///
     /// - Parameters:
     ///   - model: The model of the objects.
-    ///   - batchRowCount: The number of records at which a merge is most efficient.
     ///   - writer: The worker for writing.
     ///   - committed: Receives the changed root entities after each commit that changed any.
     ///   - makeReader: Creates a worker for reading; called when all others are busy.
     package init(
-        _ model: DataModel, batchRowCount: Int, writer: Worker,
-        committed: @escaping @Sendable (Set<Int>) -> Void = { _ in }, makeReader: @escaping @Sendable () -> Worker
+        _ model: DataModel, writer: Worker, committed: @escaping @Sendable (Set<Int>) -> Void = { _ in },
+        makeReader: @escaping @Sendable () -> Worker
     ) {
         self.committed = committed
         self.model = model
-        self.batchRowCount = batchRowCount
         self.writer = writer
         self.makeReader = makeReader
     }
@@ -43,7 +40,7 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
     ) async throws -> Result {
         try await queue.run {
             try await begin(writer)
-            let transaction = SQLTransaction(writer, model: model, batchRowCount: batchRowCount)
+            let transaction = SQLTransaction(writer, model: model)
             do {
                 let result = try await body(transaction)
                 try Task.checkCancellation()
@@ -72,7 +69,7 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
         try await reading(onThread: onThread, begin: begin) { reader in
-            let transaction = SQLTransaction(reader, model: model, batchRowCount: batchRowCount)
+            let transaction = SQLTransaction(reader, model: model)
             defer { try? transaction.end() }
             return try await body(transaction)
         }

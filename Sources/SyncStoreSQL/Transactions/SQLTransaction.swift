@@ -7,20 +7,19 @@ package final class SQLTransaction<Worker: SQLWorker>: MergeRequest.InitialLinks
     ThreadedTransaction
 {
     package let model: DataModel
-    package let batchRowCount: Int
     private let worker: Worker
     private let state = Locked(TransactionState.running)
     private let changed = Locked(ChangedRoots())
 
     package var executor: BlockingExecutor? { worker.executor }
+    package var batchRowCount: Int { worker.batchRowCount }
 
     /// The root entities that the transaction has changed.
     var changedRoots: Set<Int> { changed.withLock(\.roots) }
 
-    package init(_ worker: Worker, model: DataModel, batchRowCount: Int) {
+    package init(_ worker: Worker, model: DataModel) {
         self.worker = worker
         self.model = model
-        self.batchRowCount = batchRowCount
     }
 
     /// Ends the transaction. Further calls throw.

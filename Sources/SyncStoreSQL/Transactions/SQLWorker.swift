@@ -6,6 +6,8 @@ package import SyncStore
 package protocol SQLWorker: Actor {
     /// The executor of the worker's own thread.
     nonisolated var executor: BlockingExecutor { get }
+    /// The number of records at which a merge is most efficient.
+    nonisolated var batchRowCount: Int { get }
     /// Commits the transaction. If the commit fails, the changes are rolled back.
     ///
     /// - Parameter roots: The root entities whose objects or links have changed, for observers.

@@ -36,6 +36,10 @@ actor SQLiteWorker: SQLWorker {
         executor.asUnownedSerialExecutor()
     }
 
+    /// Large enough that switches to the writer's thread do not matter, and small enough for
+    /// several batches to be in memory.
+    nonisolated var batchRowCount: Int { 3000 }
+
     /// Creates a worker that opens its connection when first needed.
     ///
     /// - Parameter files: The files, shared by all workers of a store; nil for a worker on its own.

@@ -198,4 +198,16 @@ import Testing
         node.fails = true
         #expect(throws: GraphNode.Unreachable.self) { try RecordMapper.Exporter(model).bytes(of: node) }
     }
+
+    /// A kept key replaces an empty property of the same name, but not one inside of a group.
+    @Test func keptKeysOfTheObjectAreNotThoseOfItsGroups() throws {
+        let (model, layout) = try Self.layout([
+            SyncAttribute("city", .string, userInfo: ["sync.remoteKey": "address.city"]),
+            SyncAttribute("name", .string),
+            SyncAttribute("rest", .json, userInfo: ["sync.otherKeys": ""]),
+        ])
+        let rest = CanonicalJSON(#"{"city":1,"name":2}"#)?.value ?? .null
+        let json = try RecordMapper.Exporter(model).text(of: GraphNode(layout, ["rest": rest]))
+        #expect(json == #"{"address":{"city":null},"city":1,"name":2}"#)
+    }
 }

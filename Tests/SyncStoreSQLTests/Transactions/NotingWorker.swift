@@ -15,6 +15,7 @@ actor NotingWorker: SQLWorker {
     private var places: [Int: Int] = [:]
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    nonisolated var batchRowCount: Int { 2 }
 
     init(_ name: String, _ log: EventLog<String>, _ layout: EntityLayout) {
         self.layout = layout

@@ -25,7 +25,7 @@ import Testing
     private func sessions() -> SQLSessions<NotingWorker> {
         let (log, layout, readers) = (log, model.layouts[0], Locked(0))
         return SQLSessions(
-            model, batchRowCount: 2, writer: NotingWorker("writer", log, model.layouts[0]),
+            model, writer: NotingWorker("writer", log, model.layouts[0]),
             committed: { log.append("committed \($0.sorted())") }
         ) {
             NotingWorker("reader \(readers.withLock { $0 += 1; return $0 })", log, layout)
