@@ -76,6 +76,29 @@ import Testing
         }
     }
 
+    /// A list of a million targets is not copied on its way to the store.
+    @Test func theTargetsOfTheOnlySourceAreShared() {
+        var objects = OrdinalObjects(count: 3)
+        #expect(objects.objects(of: 0..<3) == [])
+        for ordinal in 0..<3 { objects[ordinal] = ObjectID(ordinal) }
+        func address(_ targets: [ObjectID]) -> UnsafePointer<ObjectID>? {
+            targets.withUnsafeBufferPointer(\.baseAddress)
+        }
+        let targets = objects.objects(of: 0..<3)
+        #expect(targets == [0, 1, 2])
+        #expect(address(targets) == address(objects.objects(of: 0..<3)))
+        #expect(objects.objects(of: 1..<2) == [1])
+        objects[1] = nil
+        #expect(objects.objects(of: 0..<3) == [0, 2])
+    }
+
+    @Test func flagsOfOrdinalsAreIndependent() {
+        var flags = OrdinalFlags(count: 130)
+        for ordinal in [0, 63, 64, 129] { flags[ordinal] = true }
+        flags[63] = false
+        #expect((0..<130).filter { flags[$0] } == [0, 64, 129])
+    }
+
     /// A source with nearly all targets, and others that take some of them.
     @Test(arguments: seeds(10, thorough: 100)) func theSourceOfEachTargetIsTheLatest(seed: UInt64) {
         var random = SeededRandom(seed: seed)

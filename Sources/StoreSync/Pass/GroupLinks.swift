@@ -74,9 +74,9 @@ struct MergedElements {
     /// The object of each ordinal; nil if the element was rejected or its identifier is unknown.
     var targets: OrdinalObjects
     /// Whether the object of each ordinal was inserted.
-    var isNew: [Bool]
+    var isNew: OrdinalFlags
     /// Whether the object of each ordinal is known to have the object that contains it.
-    var isOwned: [Bool]
+    var isOwned: OrdinalFlags
     /// The objects that were inserted.
     var newTargets = ObjectSet()
     /// The identifiers, and the row of each ordinal whose identifier no stored object has.
@@ -99,7 +99,7 @@ struct MergedElements {
         self.elements = elements
         self.elementIndex = elementIndex
         targets = OrdinalObjects(count: count)
-        (isNew, isOwned) = (Array(repeating: false, count: count), Array(repeating: false, count: count))
+        (isNew, isOwned) = (OrdinalFlags(count: count), OrdinalFlags(count: count))
     }
 
     var sources: [NestedElements.Source] { elements.sources }

@@ -111,7 +111,10 @@ struct LinkStatement {
     ///   - share: What earlier statements leave to the object.
     init(_ source: NestedElements.Source, _ object: ObjectID, targets: OrdinalObjects, _ share: PassState.Share) {
         self.object = object
-        self.targets = source.ordinals.compactMap { share.refused.contains($0) ? nil : targets[$0] }
+        self.targets =
+            share.refused.isEmpty
+            ? targets.objects(of: source.ordinals)
+            : source.ordinals.compactMap { share.refused.contains($0) ? nil : targets[$0] }
         if let kept = share.kept[object] { self.targets += kept }
         isIncomplete = source.isIncomplete
         holdsObjects = source.holdsObjects

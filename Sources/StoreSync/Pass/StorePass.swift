@@ -254,14 +254,8 @@ final class StorePass {
         var targets: [ObjectID: [ObjectID]] = [:]
         for start in stride(from: 0, to: sources.count, by: Self.soughtCount) {
             let part = Array(sources[start..<min(start + Self.soughtCount, sources.count)])
-            // Grouped by source.
-            var links = try await transaction.links(relationship, of: part)[...]
-            while let source = links.first?.source {
-                let own = links.prefix { $0.source == source }
-                links = links.dropFirst(own.count)
-                let added = own.map(\.target)
-                targets[source] = targets[source].map { $0 + added } ?? added
-            }
+            let found = try await transaction.targets(of: part, by: relationship)
+            if targets.isEmpty { targets = found } else { targets.merge(found) { $0 + $1 } }
         }
         return targets
     }

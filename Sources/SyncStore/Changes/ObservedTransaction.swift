@@ -2,7 +2,9 @@ import SyncBase
 import SyncModel
 
 /// A transaction that records its changes for observers.
-final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSelection.Reader, ThreadedTransaction {
+final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSelection.Reader, LinkedTargetReader,
+    ThreadedTransaction
+{
     /// The changed objects of all entities that share a root.
     private struct Changed {
         var inserted = ObjectSet()
@@ -58,6 +60,12 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
 
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link] {
         try await base.links(relationship, of: sources)
+    }
+
+    func linkedTargets(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws
+        -> [ObjectID: [ObjectID]]
+    {
+        try await base.targets(of: sources, by: relationship)
     }
 
     // MARK: Writing

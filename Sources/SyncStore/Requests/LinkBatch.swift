@@ -18,7 +18,8 @@ public struct LinkBatch: Sendable {
     public var mode: Mode
     /// The objects to start from, each once.
     public private(set) var sources: [ObjectID] = []
-    /// The targets of the first source in order, then those of the second source, and so on.
+    /// The targets of the first source in order, then those of the second source, and so on. If the
+    /// relationship has no order, the targets of a source are in the order of their numbers.
     public private(set) var targets: [ObjectID] = []
     /// The end of each source's targets in `targets`.
     public private(set) var ends: [Int] = []
@@ -52,6 +53,9 @@ public struct LinkBatch: Sendable {
     /// Adds a source, which the batch must not contain yet, with its targets in order.
     public mutating func append(_ source: ObjectID, to targets: [ObjectID]) {
         sources.append(source)
+        var targets = targets
+        // Sorted only here, because a copy of very many targets takes memory.
+        if relationship.isToMany, !relationship.isOrdered, !targets.isAscending { targets.sort() }
         // The only source of a batch can have very many targets.
         if self.targets.isEmpty { self.targets = targets } else { self.targets += targets }
         ends.append(self.targets.count)
@@ -97,21 +101,22 @@ extension LinkBatch.Mode {
     package func targets(
         stated: some Sequence<ObjectID>, after current: [ObjectID], by relationship: EntityLayout.Relationship
     ) -> [ObjectID] {
-        var wanted = Array(stated)
-        if !wanted.isAscending {
+        // One array, because an object can have very many targets.
+        var targets = Array(stated)
+        if !targets.isAscending {
             var seen = ObjectSet()
-            wanted = wanted.filter { seen.insert($0) }
+            targets.removeAll { !seen.insert($0) }
         }
-        if !relationship.isToMany, self != .retain { wanted = wanted.suffix(1) }
-        var targets: [ObjectID]
+        if !relationship.isToMany, self != .retain { targets = targets.suffix(1) }
         switch self {
-        case .replace: targets = wanted
-        case .add where !relationship.isToMany: targets = wanted.isEmpty ? current : wanted
+        case .replace: break
+        case .add where !relationship.isToMany: if targets.isEmpty { targets = current }
         case .add:
             let known = ObjectSet(current)
-            targets = current + wanted.filter { !known.contains($0) }
+            targets.removeAll { known.contains($0) }
+            targets.insert(contentsOf: current, at: 0)
         case .retain:
-            let kept = ObjectSet(wanted)
+            let kept = ObjectSet(targets)
             targets = current.filter { kept.contains($0) }
         }
         if !relationship.isOrdered, !targets.isAscending { targets.sort() }

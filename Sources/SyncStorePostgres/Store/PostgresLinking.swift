@@ -32,10 +32,9 @@ struct PostgresLinking: SQLLinkWriter {
             ? []
             : known?.links(of: origins)
                 ?? connection.links(batch.relationship, of: origins, queries, isReading: false)
-        let visible = kept.visible(links, of: batch.relationship, schema)
-        plan = try SQLLinkPlan(
-            batch, schema: schema, links: Dictionary(grouping: visible, by: \.source).mapValues { $0.map(\.target) }
-        ) { entity, objects in
+        var targets = LinkedTargets()
+        targets.add(kept.visible(links, of: batch.relationship, schema))
+        plan = try SQLLinkPlan(batch, schema: schema, links: targets.take()) { entity, objects in
             if let known, known.existing.isSuperset(of: objects), known.entity == entity { return Set(objects) }
             return try connection.run(SQLStatementText(queries.existing(entity), [.objects(objects)])).objects
         }

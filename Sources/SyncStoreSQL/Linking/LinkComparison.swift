@@ -15,7 +15,7 @@ package struct LinkComparison {
     /// The index in `wanted` of the next link. The links before it are stored.
     private var index = 0
     /// The targets of each source so far; nil as long as they are the first ones that are wanted.
-    private var links: [ObjectID: [ObjectID]]?
+    private var links: LinkedTargets?
     private var count = 0
 
     package init(_ batch: LinkBatch) {
@@ -24,29 +24,29 @@ package struct LinkComparison {
         order =
             isSorted
             ? Array(batch.sources.indices) : batch.sources.indices.sorted { batch.sources[$0] < batch.sources[$1] }
-        if batch.mode != .replace || !batch.newTargets.isEmpty { links = [:] }
+        if batch.mode != .replace || !batch.newTargets.isEmpty { links = LinkedTargets() }
     }
 
     /// Adds the next stored link. The links are grouped by source, and in order.
     package mutating func add(_ link: LinkBatch.Link) {
         if links == nil, next() != link { links = earlierLinks() }
         count += 1
-        links?[link.source, default: []].append(link.target)
+        links?.add(link)
     }
 
     /// The stored targets of each source in order; nil if the sources have exactly the wanted
     /// links, so that nothing must be written.
     package mutating func difference() -> [ObjectID: [ObjectID]]? {
         if links == nil, next() != nil { links = earlierLinks() }
-        return links
+        return links?.take()
     }
 
     /// The first wanted links, which were read.
-    private func earlierLinks() -> [ObjectID: [ObjectID]] {
+    private func earlierLinks() -> LinkedTargets {
         var wanted = LinkComparison(batch)
-        var links: [ObjectID: [ObjectID]] = [:]
+        var links = LinkedTargets()
         for _ in 0..<count {
-            if let link = wanted.next() { links[link.source, default: []].append(link.target) }
+            if let link = wanted.next() { links.add(link) }
         }
         return links
     }
@@ -57,7 +57,6 @@ package struct LinkComparison {
             place += 1
             guard place < order.count else { return nil }
             wanted = batch.targets(at: order[place])
-            if !batch.relationship.isOrdered, !wanted.isAscending { wanted.sort() }
             index = wanted.startIndex
         }
         defer { index += 1 }

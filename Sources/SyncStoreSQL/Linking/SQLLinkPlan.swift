@@ -90,7 +90,7 @@ package struct SQLLinkPlan: Sendable {
             linkSymmetrically()
             return
         }
-        let rowCount = links.isEmpty ? batch.targets.count : 0
+        let rowCount = links.isEmpty && batch.sources.count > 1 ? batch.targets.count : 0
         added = SQLLinkRows(capacity: shape == .targetColumn ? 0 : rowCount)
         var writes = Writes(capacity: shape == .targetColumn ? rowCount : 0)
         for (index, source) in batch.sources.enumerated() where sources.contains(source) {
@@ -156,6 +156,18 @@ package struct SQLLinkPlan: Sendable {
             let row = SQLLinkRows.Element(object: object, other: value, position: position)
             if assigned.insert(object) { first.append(row) } else { later[object] = row }
         }
+
+        /// Assigns a source to each of its targets.
+        mutating func assign(_ targets: [ObjectID], to source: ObjectID, isOrdered: Bool) {
+            if assigned.isEmpty {
+                first.append(targets, of: source, isOrdered: isOrdered)
+                assigned = ObjectSet(targets)
+            } else {
+                for (place, target) in targets.enumerated() {
+                    assign(target, source, position: isOrdered ? Int64(place) : 0)
+                }
+            }
+        }
     }
 
     /// Whether an object is known to have the same source at the end as before the plan.
@@ -173,29 +185,24 @@ package struct SQLLinkPlan: Sendable {
     private mutating func relate(_ source: ObjectID, to wanted: [ObjectID], _ writes: inout Writes) {
         let now = current[source] ?? []
         guard now != wanted else { return }
-        let kept = now.isEmpty ? ObjectSet() : ObjectSet(wanted)
-        for target in now where !kept.contains(target) {
-            switch shape {
-            case .column: writes.assign(source, nil)
-            case .targetColumn: writes.assign(target, nil)
-            case .mirroredColumn, .join: removed.append(LinkBatch.Link(source: source, target: target))
-            }
-            if hasHolders { holders[target] = nil }
+        let (known, kept) = now.isEmpty ? (ObjectSet(), ObjectSet()) : (ObjectSet(now), ObjectSet(wanted))
+        let gained = now.isEmpty ? wanted : wanted.filter { !known.contains($0) }
+        let lost = now.filter { !kept.contains($0) }
+        let (written, isOrdered) = (batch.relationship.isOrdered ? wanted : gained, batch.relationship.isOrdered)
+        if shape.isColumn, !lost.isEmpty { writes.assign(source, nil) }
+        if hasHolders { for target in lost { holders[target] = nil } }
+        for target in gained {
+            free(target, for: source, &writes)
+            if hasHolders { holders[target] = source }
         }
-        let known = ObjectSet(now)
-        for (place, target) in wanted.enumerated() {
-            let isNew = !known.contains(target)
-            guard isNew || batch.relationship.isOrdered else { continue }
-            if isNew { free(target, for: source, &writes) }
-            switch shape {
-            case .column: writes.assign(source, target)
-            case .targetColumn:
-                writes.assign(target, source, position: batch.relationship.isOrdered ? Int64(place) : 0)
-            case .mirroredColumn, .join:
-                added.append(
-                    .init(object: target, other: source, position: batch.relationship.isOrdered ? Int64(place) : 0))
-            }
-            if isNew, hasHolders { holders[target] = source }
+        switch shape {
+        case .column: for target in written { writes.assign(source, target) }
+        case .targetColumn:
+            writes.assign(written, to: source, isOrdered: isOrdered)
+            for target in lost { writes.assign(target, nil) }
+        case .mirroredColumn, .join:
+            added.append(written, of: source, isOrdered: isOrdered)
+            removed += lost.lazy.map { LinkBatch.Link(source: source, target: $0) }
         }
         current[source] = wanted
     }
@@ -292,6 +299,11 @@ extension SQLLinkPlan.Shape {
     /// Whether the relationship is its own inverse.
     fileprivate var isSymmetric: Bool {
         self == .mirroredColumn || self == .join(isSymmetric: true)
+    }
+
+    /// Whether the source has the column.
+    fileprivate var isColumn: Bool {
+        if case .column = self { true } else { false }
     }
 
     /// Whether a target belongs to at most one source.

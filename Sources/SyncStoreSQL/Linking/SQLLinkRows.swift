@@ -3,8 +3,9 @@ package import SyncModel
 
 /// The rows that a link plan writes: objects, each with the object at the other end of a link.
 ///
-/// Most rows have the same other object as the row before, and most have no position. A row
-/// therefore takes little more than the eight bytes of its object.
+/// Most rows have the same other object as the row before, and the next position or none. A row
+/// therefore takes little more than the eight bytes of its object, and none for a list of targets
+/// that the rows share with the statement about them.
 package struct SQLLinkRows: Sequence, Sendable {
     /// A row.
     package struct Element: Sendable {
@@ -20,6 +21,28 @@ package struct SQLLinkRows: Sequence, Sendable {
         }
     }
 
+    /// Adjacent rows with the same other object, whose positions are equal or follow each other.
+    private struct Run {
+        let other: ObjectID?
+        let start: Int
+        let position: Int64
+        /// The distance between two positions, 0 or 1; nil for a single row.
+        var step: Int8?
+
+        func position(at index: Int) -> Int64 {
+            position + Int64(step ?? 0) * Int64(index - start)
+        }
+
+        /// Adds a row, if it continues the run.
+        mutating func append(_ row: Element, at index: Int) -> Bool {
+            guard row.other == other else { return false }
+            let next = row.position - position(at: index - 1)
+            guard step.map({ next == $0 }) ?? (0...1).contains(next) else { return false }
+            step = Int8(next)
+            return true
+        }
+    }
+
     /// Reads the rows in order.
     package struct Iterator: IteratorProtocol {
         fileprivate let rows: SQLLinkRows
@@ -29,18 +52,17 @@ package struct SQLLinkRows: Sequence, Sendable {
         package mutating func next() -> Element? {
             guard index < rows.count else { return nil }
             defer { index += 1 }
-            if rows.runs[run].end == index { run += 1 }
-            let position = index < rows.positions.count ? rows.positions[index] : 0
-            return Element(object: rows.objects[index], other: rows.runs[run].other, position: position)
+            if run + 1 < rows.runs.count, rows.runs[run + 1].start == index { run += 1 }
+            let found = rows.runs[run]
+            return Element(object: rows.objects[index], other: found.other, position: found.position(at: index))
         }
     }
 
     private var objects: [ObjectID] = []
-    /// The other object of adjacent rows, with the index after the last of these rows.
-    private var runs: [(other: ObjectID?, end: Int)] = []
-    /// The positions of the first rows; those of the rest are 0.
-    private var positions: [Int64] = []
+    private var runs: [Run] = []
 
+    /// Creates a collection without rows.
+    ///
     /// - Parameter capacity: The number of rows to reserve memory for.
     package init(capacity: Int = 0) {
         objects.reserveCapacity(capacity)
@@ -54,16 +76,20 @@ package struct SQLLinkRows: Sequence, Sendable {
     package var isEmpty: Bool { objects.isEmpty }
 
     package mutating func append(_ row: Element) {
-        if row.position != 0 {
-            positions += repeatElement(0, count: count - positions.count)
-            positions.append(row.position)
+        if runs.isEmpty || !runs[runs.count - 1].append(row, at: count) {
+            runs.append(Run(other: row.other, start: count, position: row.position))
         }
         objects.append(row.object)
-        if let last = runs.last, last.other == row.other {
-            runs[runs.count - 1].end = count
-        } else {
-            runs.append((row.other, count))
-        }
+    }
+
+    /// Adds a row for each target of a source.
+    ///
+    /// - Parameter isOrdered: Whether the positions are those of the targets in the list.
+    package mutating func append(_ targets: [ObjectID], of source: ObjectID, isOrdered: Bool) {
+        guard !targets.isEmpty else { return }
+        runs.append(Run(other: source, start: count, position: 0, step: isOrdered ? 1 : 0))
+        // The only list is shared. Memory has been reserved for several ones.
+        if isEmpty, objects.capacity < targets.count { objects = targets } else { objects += targets }
     }
 
     /// Leaves out all rows but the first ones.
@@ -77,7 +103,7 @@ package struct SQLLinkRows: Sequence, Sendable {
 
     /// The rows from an index on.
     package func rows(from index: Int) -> Iterator {
-        Iterator(rows: self, index: index, run: runs.partitionIndex { $0.end > index })
+        Iterator(rows: self, index: index, run: Swift.max(runs.partitionIndex { $0.start > index } - 1, 0))
     }
 }
 

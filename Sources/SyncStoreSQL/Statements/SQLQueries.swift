@@ -224,14 +224,22 @@ package struct SQLQueries: Sendable {
     /// - Parameters:
     ///   - isReading: Whether to leave out targets of entities that the model does not have. A
     ///     change of links takes them into account.
+    ///   - givesPositions: Whether the targets of a source are in the order of their numbers, and
+    ///     the position of each, if it has one, is a third column; false by default.
     ///   - rows: The expression for the rows to start from; nil, the default, for the statement's
     ///     only parameter.
     package func links(
-        _ relationship: EntityLayout.Relationship, isReading: Bool = false, of rows: String? = nil
+        _ relationship: EntityLayout.Relationship, isReading: Bool = false, givesPositions: Bool = false,
+        of rows: String? = nil
     ) -> String {
         func isRow(_ expression: String) -> String { self.isRow(expression, among: rows) }
         let row = "t.\(schema.rowColumn)"
-        let isOrdered = relationship.isOrdered
+        func select(_ source: String, _ target: String, _ position: String?, from table: String) -> String {
+            let position = position.map { ", t.\(SQLText.name($0))" } ?? ""
+            let (column, order) = givesPositions ? (position, "") : ("", position)
+            return "SELECT \(source), \(target)\(column) FROM \(schema.relation(table)) t "
+                + "WHERE \(isRow(source))\(known(target)) ORDER BY \(source)\(order), \(target)"
+        }
         func known(_ target: String) -> String { isReading ? schema.knownCondition(relationship, target) : "" }
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):
@@ -240,15 +248,11 @@ package struct SQLQueries: Sendable {
                 + "WHERE \(isRow(row)) AND \(column) IS NOT NULL\(known(column))"
         case .inverseColumn(let link):
             let column = "t.\(SQLText.name(link.column))"
-            let position = isOrdered ? link.position.map { "t.\(SQLText.name($0)), " } ?? "" : ""
-            return "SELECT \(column), \(row) FROM \(schema.relation(link.table)) t "
-                + "WHERE \(isRow(column))\(known(row)) ORDER BY \(column), \(position)\(row)"
+            return select(column, row, relationship.isOrdered ? link.position : nil, from: link.table)
         case .join(let link):
             let source = "t.\(SQLText.name(link.source))"
             let target = "t.\(SQLText.name(link.target))"
-            let position = link.position.map { "t.\(SQLText.name($0)), " } ?? ""
-            return "SELECT \(source), \(target) FROM \(schema.relation(link.table)) t "
-                + "WHERE \(isRow(source))\(known(target)) ORDER BY \(source), \(position)\(target)"
+            return select(source, target, link.position, from: link.table)
         }
     }
 
@@ -269,9 +273,9 @@ package struct SQLQueries: Sendable {
     }
 
     /// Any number of row numbers as a JSON array, for a single parameter.
-    package static func list(_ rows: some Sequence<Int64>) -> String {
+    package static func list(_ rows: [ObjectID]) -> String {
         var text = [UInt8(ascii: "[")]
-        text.reserveCapacity(rows.underestimatedCount * 8 + 2)
+        text.reserveCapacity(rows.count * 8 + 2)
         for row in rows {
             if text.count > 1 { text.append(UInt8(ascii: ",")) }
             text += String(row).utf8

@@ -4,7 +4,7 @@ package import SyncStore
 
 /// A transaction on a worker, usable until it ends.
 package final class SQLTransaction<Worker: SQLWorker>: MergeRequest.InitialLinks.Transaction, StoreSelection.Reader,
-    ThreadedTransaction
+    LinkedTargetReader, ThreadedTransaction
 {
     package let model: DataModel
     private let worker: Worker
@@ -96,6 +96,12 @@ package final class SQLTransaction<Worker: SQLWorker>: MergeRequest.InitialLinks
         .Link]
     {
         try await checked().links(relationship, of: sources)
+    }
+
+    package func linkedTargets(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws
+        -> [ObjectID: [ObjectID]]
+    {
+        try await checked().targets(relationship, of: sources)
     }
 
     package func find(_ records: RecordBatch) async throws -> [ObjectID?] {

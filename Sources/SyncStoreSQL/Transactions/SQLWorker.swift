@@ -30,9 +30,22 @@ package protocol SQLWorker: Actor {
     func nextRows(_ cursor: Int, count: Int) async throws -> RecordBatch
     func counts(of queries: [StoreQuery]) async throws -> [Int]
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws -> [LinkBatch.Link]
+    /// The targets of each source that has some.
+    func targets(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) async throws
+        -> [ObjectID: [ObjectID]]
     func find(_ records: RecordBatch) async throws -> [ObjectID?]
     func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
     func settleValues() async throws -> [StoreError.Refusal]
+}
+
+extension SQLWorker {
+    package func targets(
+        _ relationship: EntityLayout.Relationship, of sources: [ObjectID]
+    ) async throws -> [ObjectID: [ObjectID]] {
+        var targets = LinkedTargets()
+        targets.add(try await links(relationship, of: sources))
+        return targets.take()
+    }
 }

@@ -196,6 +196,10 @@ final class SQLiteStatement {
         sqlite3_column_int64(handle, Int32(truncatingIfNeeded: column))
     }
 
+    func double(at column: Int) -> Double {
+        sqlite3_column_double(handle, Int32(truncatingIfNeeded: column))
+    }
+
     /// The text in UTF-8, independent of the database's encoding.
     func text(at column: Int) -> String {
         let place = Int32(truncatingIfNeeded: column)

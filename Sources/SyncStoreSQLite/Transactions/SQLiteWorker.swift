@@ -273,17 +273,26 @@ actor SQLiteWorker: SQLWorker {
     func links(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) throws -> [LinkBatch.Link] {
         try schema.model.check(relationship)
         return try interruptible {
-            try links(relationship, of: sources, isReading: true, try opened())
+            var links: [LinkBatch.Link] = []
+            try forEachLink(relationship, of: sources, isReading: true, try opened()) { links.append($0) }
+            return links
         }
     }
 
-    private func links(
+    func targets(_ relationship: EntityLayout.Relationship, of sources: [ObjectID]) throws -> [ObjectID: [ObjectID]] {
+        try schema.model.check(relationship)
+        return try interruptible {
+            try targets(relationship, of: sources, isReading: true, try opened())
+        }
+    }
+
+    private func targets(
         _ relationship: EntityLayout.Relationship, of sources: [ObjectID], isReading: Bool,
         _ connection: SQLiteConnection
-    ) throws -> [LinkBatch.Link] {
-        var links: [LinkBatch.Link] = []
-        try forEachLink(relationship, of: sources, isReading: isReading, connection) { links.append($0) }
-        return links
+    ) throws -> [ObjectID: [ObjectID]] {
+        var targets = LinkedTargets()
+        try forEachLink(relationship, of: sources, isReading: isReading, connection) { targets.add($0) }
+        return targets.take()
     }
 
     /// Reads the links of a relationship, grouped by source and in order: those that the last merge
@@ -403,10 +412,7 @@ actor SQLiteWorker: SQLWorker {
             }
             guard var links = comparison.difference() else { return LinkBatch.Result() }
             if origins.count > batch.sources.count {
-                links = [:]
-                try forEachLink(relationship, of: origins, isReading: false, connection) {
-                    links[$0.source, default: []].append($0.target)
-                }
+                links = try targets(relationship, of: origins, isReading: false, connection)
             }
             return try connection.watchingDeletions(
                 others, of: schema.model.layouts[relationship.source], schema, gain: { _ in 0 },

@@ -13,7 +13,7 @@ import Testing
         var random = SeededRandom(seed: seed)
         let expected: [[Int64?]] = (0..<Int.random(in: 0...30, using: &random)).map { index in
             let other = Int64.random(in: 0...2, using: &random)
-            let position = seed.isMultiple(of: 2) ? Int64.random(in: 0...1, using: &random) : 0
+            let position = seed.isMultiple(of: 2) ? Int64.random(in: 0...3, using: &random) : 0
             return [Int64(index), other == 0 ? nil : other, position]
         }
         var rows = SQLLinkRows()
@@ -28,5 +28,16 @@ import Testing
             first.truncate(to: start)
             #expect(content(first) == Array(expected[..<start]))
         }
+    }
+
+    @Test func listsAreRowsToo() {
+        var rows = SQLLinkRows()
+        rows.append([4, 2, 3], of: 1, isOrdered: true)
+        rows.append([], of: 5, isOrdered: true)
+        rows.append([6, 7], of: 2, isOrdered: false)
+        rows.append(SQLLinkRows.Element(object: 8, other: 2, position: 0))
+        let expected: [[Int64?]] = [[4, 1, 0], [2, 1, 1], [3, 1, 2], [6, 2, 0], [7, 2, 0], [8, 2, 0]]
+        #expect(content(rows) == expected)
+        for start in 0...expected.count { #expect(content(rows.rows(from: start)) == Array(expected[start...])) }
     }
 }
