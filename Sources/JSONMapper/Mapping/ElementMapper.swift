@@ -157,6 +157,11 @@ struct ElementMapper {
         drift.take()
     }
 
+    /// Whether objects are nothing but their records.
+    var hasOnlyRecords: Bool {
+        group.undetermined.isEmpty && mapping.contentHashSlot == nil && nests.allSatisfy { $0 == nil }
+    }
+
     /// Returns the committed records, which have nothing nested, and starts a new group. No row may
     /// be open. The drift stays.
     mutating func takeRecords() -> MappedBatch.Group {

@@ -63,13 +63,15 @@ package struct MappedBatch: Sendable {
         for index in group.nested.indices {
             guard var elements = group.nested[index] else { continue }
             group.nested[index] = nil
-            for batch in [elements.objects, elements.identifiers?.findings].compactMap({ $0 }) {
+            let found = [elements.objects, elements.packedObjects?.findings, elements.identifiers?.findings]
+            for batch in found.compactMap(\.self) {
                 toleratedCount += batch.toleratedCount
                 for drift in [batch.drift, batch.nestedDrift] {
                     nestedDrift.add(drift) { group.elementIndices[Int(elements.owners[$0])] }
                 }
             }
             elements.objects?.replaceDrift(by: nil)
+            elements.packedObjects?.findings.replaceDrift(by: nil)
             elements.identifiers?.findings.replaceDrift(by: nil)
             group.nested[index] = elements
         }

@@ -236,11 +236,13 @@ package struct RecordCollector {
         return batch
     }
 
-    /// Takes the records of identifiers, which have nothing nested, before the batch is taken.
+    /// Takes the records before the batch is taken.
     ///
-    /// - Returns: Nil if there are fewer than `count`.
-    mutating func takeIdentifiers(ifAtLeast count: Int) -> MappedBatch.Group? {
-        elements[0].group.records.count < count ? nil : elements[0].takeRecords()
+    /// - Returns: Nil if they take fewer bytes than `byteCount`, or are not all that was mapped.
+    mutating func takeRecords(ifAtLeast byteCount: Int) -> MappedBatch.Group? {
+        guard elements[0].group.records.byteCount >= byteCount, elements.count == 1, elements[0].hasOnlyRecords
+        else { return nil }
+        return elements[0].takeRecords()
     }
 
     // MARK: Elements

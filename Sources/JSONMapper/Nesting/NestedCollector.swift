@@ -11,8 +11,8 @@ struct NestedCollector {
         let value: RelationshipValue
     }
 
-    /// The number of identifiers that are mapped before their values move.
-    private static let identifierCount = 1024
+    /// The size of the records of identifiers, in bytes, that are mapped before they are packed.
+    private static let identifierByteCount = 16 << 10
 
     private let relationship: EntityLayout.Relationship
     private let options: RecordMapper.Reader.Options
@@ -159,6 +159,7 @@ struct NestedCollector {
     private mutating func addObject(
         _ cursor: inout JSONCursor, to source: inout NestedElements.Source
     ) throws(JSONFault) -> (any Error)? {
+        packObjects()
         let start = cursor.position
         let ordinal = elements.owners.count
         elements.owners.append(Int32(source.row))
@@ -211,10 +212,23 @@ struct NestedCollector {
         if identifiers == nil {
             identifiers = RecordCollector(objects.mapping, RecordMapper.Reader.Options(acceptsIdentifiers: true), walk)
         }
-        if elements.identifiers == nil { elements.identifiers = NestedIdentifiers(objects.mapping) }
-        if let group = identifiers?.takeIdentifiers(ifAtLeast: Self.identifierCount) {
+        if elements.identifiers == nil {
+            elements.identifiers = NestedRecords(objects.mapping, areIdentifiers: true)
+        }
+        if let group = identifiers?.takeRecords(ifAtLeast: Self.identifierByteCount) {
             elements.identifiers?.append(group)
         }
+    }
+
+    /// Packs the objects if they take twice the size of a batch, which only a single element can.
+    /// Those of a hook stay together, because it changes some of them.
+    private mutating func packObjects() {
+        let byteCount = min(options.batchByteCount, 1 << 30) << 1
+        guard !options.keepsJSON, let group = objects.takeRecords(ifAtLeast: byteCount) else { return }
+        if elements.packedObjects == nil {
+            elements.packedObjects = NestedRecords(objects.mapping, areIdentifiers: false)
+        }
+        elements.packedObjects?.append(group)
     }
 
     // MARK: Removing
@@ -235,6 +249,7 @@ struct NestedCollector {
         elements.owners.removeLast(elements.owners.count - count)
         if options.keepsJSON { elements.json.removeLast(max(0, elements.json.count - count)) }
         objects.truncate(from: count)
+        elements.packedObjects?.truncate(from: count)
         identifiers?.truncate(from: count)
         elements.identifiers?.truncate(from: count)
     }
@@ -253,8 +268,10 @@ struct NestedCollector {
         if !outdone.isEmpty { size.byteCount += outdone.reduce(0) { $0 + $1.bytes.count } }
         objects.addSize(to: &size)
         identifiers?.addSize(to: &size)
-        size.rowCount += elements.identifiers?.count ?? 0
-        size.byteCount += elements.identifiers?.byteCount ?? 0
+        for records in [elements.packedObjects, elements.identifiers] {
+            size.rowCount += records?.count ?? 0
+            size.byteCount += records?.byteCount ?? 0
+        }
     }
 
     /// Returns the collected values and starts again; nil if nothing has been collected.
@@ -265,7 +282,7 @@ struct NestedCollector {
         swap(&taken, &elements)
         elements.sources.reserveCapacity(taken.sources.count)
         elements.owners.reserveCapacity(taken.owners.count)
-        taken.objects = try objects.takeBatch()
+        taken.take(try objects.takeBatch())
         if var rest = try identifiers?.takeBatch() {
             for group in rest.groups { taken.identifiers?.append(group) }
             rest.groups = []
@@ -303,6 +320,7 @@ extension RecordMapper.Reader.Options {
         var options = RecordMapper.Reader.Options(keepsRelationships: true)
         options.clearsAbsent = clearsAbsent
         options.keepsJSON = keepsJSON
+        options.batchByteCount = batchByteCount
         options.keptRelationship = relationship.inverse
         return options
     }
@@ -338,7 +356,7 @@ extension NestedElements {
         for (ordinal, value) in identifiers?.values(in: 0..<owners.count) ?? [] where isWanted(ordinal) {
             identities[ordinal] = value
         }
-        for group in objects?.groups ?? [] {
+        for group in objectGroups(of: owners.count) {
             group.records.withReader { reader in
                 for (row, ordinal) in group.elementIndices.enumerated() where isWanted(ordinal) {
                     identities[ordinal] = reader.value(row: row, slot: slot)

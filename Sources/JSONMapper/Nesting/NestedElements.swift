@@ -41,10 +41,12 @@ package struct NestedElements: Sendable {
     package var misfits: [Misfit] = []
     /// The JSON of each ordinal, if the options request it; empty for identifiers.
     package internal(set) var json: [[UInt8]] = []
-    /// The objects; their element indices are ordinals.
+    /// The objects; their element indices are ordinals. Nil for none, and for those of a long list.
     package internal(set) var objects: MappedBatch?
+    /// The objects of a long list, in place of `objects`.
+    package internal(set) var packedObjects: NestedRecords?
     /// The identifiers in place of objects.
-    package internal(set) var identifiers: NestedIdentifiers?
+    package internal(set) var identifiers: NestedRecords?
 
     init() {}
 
@@ -54,13 +56,32 @@ package struct NestedElements: Sendable {
 
     /// The identifiers as groups of records without other values.
     package var identifierGroups: [MappedBatch.Group] {
-        identifiers.map { $0.batches(of: max($0.count, 1)).flatMap(\.groups) } ?? []
+        identifiers.map { Array($0.groups(of: max($0.count, 1))) } ?? []
     }
 
     /// The objects, and the identifiers as records.
     package var groups: [MappedBatch.Group] {
-        (objects?.groups ?? []) + identifierGroups
+        Array(objectGroups(of: owners.count)) + identifierGroups
     }
+
+    /// The objects by entity.
+    ///
+    /// - Parameter rowCount: The maximum number of objects of a group from a long list.
+    package func objectGroups(of rowCount: Int) -> AnySequence<MappedBatch.Group> {
+        guard let packedObjects else { return AnySequence(objects?.groups ?? []) }
+        return AnySequence(packedObjects.groups(of: max(rowCount, 1)))
+    }
+
+    /// The objects in batches. The first one has the differences and the rejected objects.
+    ///
+    /// - Parameter rowCount: The maximum number of objects of a batch from a long list.
+    package func objectBatches(of rowCount: Int) -> AnySequence<MappedBatch> {
+        guard let packedObjects else { return AnySequence([objects].compactMap(\.self)) }
+        return AnySequence(packedObjects.batches(of: rowCount))
+    }
+
+    /// The number of mapped objects.
+    package var objectCount: Int { packedObjects?.count ?? objects?.recordCount ?? 0 }
 
     /// The rows of sources that lead to no object.
     package var emptied: [Int] {
@@ -88,6 +109,7 @@ package struct NestedElements: Sendable {
         copy.owners = rows
         copy.json = json.indices.map { rows[$0] < 0 ? [] : json[$0] }
         copy.objects = objects?.restricted { rows[$0] >= 0 }
+        copy.packedObjects = packedObjects?.restricted { rows[$0] >= 0 }
         copy.identifiers = identifiers?.restricted { rows[$0] >= 0 }
         return copy
     }
@@ -154,7 +176,49 @@ extension MappedBatch {
     }
 }
 
+extension NestedElements {
+    /// Takes the objects that were mapped after those of `packedObjects`; nil for nothing.
+    ///
+    /// The order of merging matters to objects of several levels, which undo the packing.
+    mutating func take(_ batch: MappedBatch?) {
+        guard var packed = packedObjects.take(), packed.count > 0 else {
+            objects = batch
+            return
+        }
+        let rest = batch ?? packed.findings
+        packed.findings = rest
+        packed.findings.groups = []
+        if rest.groups.allSatisfy({ packed.accepts($0) }) {
+            for group in rest.groups { packed.append(group) }
+            packedObjects = packed
+            return
+        }
+        var whole = rest
+        whole.groups = Array(packed.groups(of: packed.count))
+        for group in rest.groups {
+            if group.mapping.layout.index == packed.mapping.layout.index {
+                whole.groups[0].append(group)
+            } else {
+                whole.groups.append(group)
+            }
+        }
+        objects = whole
+    }
+}
+
 extension MappedBatch.Group {
+    /// Adds the objects of a group of the same entity, with everything nested in them.
+    fileprivate mutating func append(_ other: MappedBatch.Group) {
+        let count = records.count
+        for row in 0..<other.records.count { records.append(row: row, of: other.records) }
+        elementIndices += other.elementIndices
+        stubRows += other.stubRows.map { count + $0 }
+        keylessRows += other.keylessRows.map { count + $0 }
+        for (row, json) in other.undetermined { undetermined[count + row] = json }
+        // Packed objects have nothing nested in them.
+        nested = other.nested.map { $0?.restricted { count + $0 } }
+    }
+
     /// The ranges of rows that are merged one after the other.
     ///
     /// The order of merges matters to nested objects of several levels, so that such a group stays

@@ -75,7 +75,7 @@ struct ContainmentReader {
                 for source in nested.sources { rows[owners[source.row]]?.statesChildren = true }
             }
             let isShared = model.inverse(of: relationship)?.isToMany ?? true
-            for inner in nested.objects?.groups ?? [] {
+            for inner in nested.objectGroups(of: nested.owners.count) {
                 let owners = inner.elementIndices.map { owners[Int(nested.owners[$0])] }
                 for row in inner.undetermined.keys { rows[owners[row]] = nil }
                 add(inner, owners, isShared: isShared, to: &rows) { nested.json[inner.elementIndices[$0]] }

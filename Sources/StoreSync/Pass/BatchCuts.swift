@@ -56,7 +56,7 @@ struct BatchCuts {
             return []
         }
         var cuts = BatchCuts(model)
-        cuts.visit(batch) { $0 }
+        cuts.visit(batch.groups) { $0 }
         for statements in cuts.repeatedStatements() { cuts.compare(statements) }
         cuts.compareTargets()
         var begins: [Int] = []
@@ -66,13 +66,12 @@ struct BatchCuts {
         return begins
     }
 
-    private mutating func visit(_ batch: MappedBatch, _ element: (Int) -> Int?) {
-        for group in batch.groups {
+    private mutating func visit(_ groups: some Sequence<MappedBatch.Group>, _ element: (Int) -> Int?) {
+        for group in groups {
             let elements = group.elementIndices.map(element)
             places.append(Place(group: group, elements: elements))
             for case let nested? in group.nested {
-                guard let objects = nested.objects else { continue }
-                visit(objects) { ordinal in
+                visit(nested.objectGroups(of: nested.owners.count)) { ordinal in
                     let owner = nested.owners[ordinal]
                     return owner < 0 ? nil : elements[Int(owner)]
                 }
@@ -207,7 +206,7 @@ extension NestedElements {
         for (ordinal, value) in identifiers?.values(in: ordinals) ?? [] {
             targets[ordinal - ordinals.lowerBound] = identifiers?.record(of: value, isWhole: isWhole) ?? []
         }
-        for group in objects?.groups ?? [] {
+        for group in objectGroups(of: owners.count) {
             let slots = group.mapping.layout.identitySlots
             var row = group.elementIndices.partitionIndex { $0 >= ordinals.lowerBound }
             while row < group.elementIndices.count, ordinals.contains(group.elementIndices[row]) {

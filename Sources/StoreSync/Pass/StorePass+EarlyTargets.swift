@@ -162,11 +162,12 @@ extension NestedElements {
     /// Whether each object has an identity of its own. It can then be found without the object that
     /// contains it.
     var isIdentified: Bool {
-        (objects?.groups ?? []).allSatisfy { group in
-            let slots = group.mapping.layout.identitySlots
-            return group.records.withReader { reader in
-                (0..<reader.count).allSatisfy { reader.isIdentified($0, by: slots) }
+        packedObjects.map(\.isIdentified)
+            ?? (objects?.groups ?? []).allSatisfy { group in
+                let slots = group.mapping.layout.identitySlots
+                return group.records.withReader { reader in
+                    (0..<reader.count).allSatisfy { reader.isIdentified($0, by: slots) }
+                }
             }
-        }
     }
 }

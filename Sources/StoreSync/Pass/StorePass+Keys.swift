@@ -81,14 +81,3 @@ extension StorePass {
             reason: .missingMandatory)
     }
 }
-
-extension RecordBatch.Reader {
-    /// Whether a row has a value other than null in each of the slots; false without slots.
-    func isIdentified(_ row: Int, by slots: [Int]) -> Bool {
-        for slot in slots {
-            let kind = kind(row: row, slot: slot)
-            if kind == .absent || kind == .null { return false }
-        }
-        return !slots.isEmpty
-    }
-}

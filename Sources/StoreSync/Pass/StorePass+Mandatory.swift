@@ -55,8 +55,9 @@ extension StorePass {
     func noteRefused(of merged: inout MergedElements, _ origin: Origin) {
         guard let destination = origin.relationship?.destination, origin.policy.inserts, !rules.isImport else { return }
         let layout = model.layouts[destination]
-        guard layout.hasIdentity, layout.identityScope == nil else { return }
-        for group in merged.elements.objects?.groups ?? []
+        guard layout.hasIdentity, layout.identityScope == nil, merged.targets.contains(nil) else { return }
+        let rowCount = partRowCount(of: origin.relationship, merged.elements.objectCount)
+        for group in merged.elements.objectGroups(of: rowCount)
         where group.mapping.layout.identitySlots == layout.identitySlots {
             let rows = group.elementIndices.indices.filter { row in
                 let ordinal = group.elementIndices[row]

@@ -74,7 +74,7 @@ extension StorePass {
         _ outer: Origin, containedBy links: GroupLinks? = nil, mayInsert: ((Int) -> Bool)? = nil
     ) async throws -> MergedElements {
         var elements = elements
-        let rows = elements.owners
+        let (rows, rowCount) = (elements.owners, partRowCount(of: relationship, elements.objectCount))
         let destination = model.layouts[relationship.destination]
         var origin = Origin(policy: rules.nestedPolicy, entity: relationship.destination)
         (origin.relationship, origin.inverse) = (relationship, model.inverse(of: relationship))
@@ -109,8 +109,10 @@ extension StorePass {
             }
             if model.isScope(of: relationship) { origin.parents = object }
             if !rules.isImport {
+                let isIdentified = elements.packedObjects?.isIdentified == true
                 merged.reuse = try await reused(
-                    elements.objects?.groups ?? [], { isUnlinked(Int(rows[$0])) ? nil : object($0) }, by: relationship,
+                    isIdentified ? AnySequence([]) : elements.objectGroups(of: rowCount),
+                    { isUnlinked(Int(rows[$0])) ? nil : object($0) }, by: relationship,
                     emptied: elements.emptied.filter { !isUnlinked($0) }.compactMap { links.result.rows[$0]?.object })
                 origin.reused = merged.reuse.objects
             }
@@ -126,16 +128,21 @@ extension StorePass {
             merged.isNew[ordinal] = true
             merged.newTargets.insert(row.object)
         }
-        if let objects = elements.objects {
-            let rowCount = partRowCount(of: relationship)
-            mergeCount +=
-                relationship.isOrdered
-                ? objects.groups.reduce(0) { $0 + $1.parts(of: rowCount).count } : objects.groups.count
-            try await merge(objects, origin, collect)
+        var (part, rest) = (origin, elements.objectCount)
+        var entities: Set<Int> = []
+        for batch in elements.objectBatches(of: rowCount) {
+            for group in batch.groups {
+                mergeCount += relationship.isOrdered ? group.parts(of: rowCount).count : 0
+                entities.insert(group.mapping.layout.index)
+            }
+            rest -= batch.recordCount
+            part.linkedNext = rest == 0 ? origin.linkedNext : nil
+            try await merge(batch, part, collect)
         }
+        if !relationship.isOrdered { mergeCount += entities.count }
         if let identifiers = elements.identifiers {
             mergeCount += 1
-            for batch in identifiers.batches(of: partRowCount(of: relationship)) {
+            for batch in identifiers.batches(of: partRowCount(of: relationship, identifiers.count)) {
                 // Identifiers of another type were reported with the objects that contain them.
                 if rules.isImport {
                     try await merge(batch, origin, collect)

@@ -16,8 +16,8 @@ extension StorePass {
     ///   - owners: Returns the object that contains the element of an ordinal.
     ///   - emptied: Objects that contain no element.
     func reused(
-        _ groups: [MappedBatch.Group], _ owners: (Int) -> ObjectID?, by relationship: EntityLayout.Relationship,
-        emptied: [ObjectID] = []
+        _ groups: some Sequence<MappedBatch.Group>, _ owners: (Int) -> ObjectID?,
+        by relationship: EntityLayout.Relationship, emptied: [ObjectID] = []
     ) async throws -> ReusedObjects {
         var reuse = ReusedObjects()
         let isScope = model.isScope(of: relationship)

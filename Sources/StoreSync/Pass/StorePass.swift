@@ -118,7 +118,7 @@ final class StorePass {
             }
             guard let rest else { continue }
             var part = origin
-            for rows in rest.parts(of: partRowCount(of: origin.relationship)) {
+            for rows in rest.parts(of: partRowCount(of: origin.relationship, rest.records.count)) {
                 part.linkedNext = rows.upperBound == rest.records.count ? origin.linkedNext : nil
                 try await merge(rest.part(rows), part, collect)
             }
@@ -127,10 +127,13 @@ final class StorePass {
 
     /// The maximum number of nested objects of a relationship that are merged at a time.
     ///
-    /// After several merges, an ordered relationship must be linked again. Only a single element
-    /// can have as many objects as that takes.
-    func partRowCount(of relationship: EntityLayout.Relationship?) -> Int {
-        max(transaction.batchRowCount, 1) << (relationship?.isOrdered == true ? 5 : 2)
+    /// After several merges, an ordered relationship must be linked again. A list that is not very
+    /// long is therefore merged at once.
+    ///
+    /// - Parameter count: The number of all objects.
+    func partRowCount(of relationship: EntityLayout.Relationship?, _ count: Int) -> Int {
+        let rowCount = max(transaction.batchRowCount, 1) << 2
+        return relationship?.isOrdered == true && count <= rowCount << 3 ? rowCount << 3 : rowCount
     }
 
     /// Maps objects again as the sub-entity that the store has them as.

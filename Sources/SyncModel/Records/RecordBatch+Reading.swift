@@ -156,6 +156,15 @@ extension RecordBatch {
             return hasher.finalize()
         }
 
+        /// Whether a row has a value other than null in each of the slots; false without slots.
+        package func isIdentified(_ row: Int, by slots: [Int]) -> Bool {
+            for slot in slots {
+                let kind = kind(row: row, slot: slot)
+                if kind == .absent || kind == .null { return false }
+            }
+            return !slots.isEmpty
+        }
+
         /// Returns the value of a cell, or nil if the cell is absent.
         public func value(row: Int, slot: Int) -> AttributeValue? {
             switch kind(row: row, slot: slot) {

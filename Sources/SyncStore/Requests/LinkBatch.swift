@@ -105,7 +105,10 @@ extension LinkBatch.Mode {
         var targets = Array(stated)
         if !targets.isAscending {
             var seen = ObjectSet()
-            targets.removeAll { !seen.insert($0) }
+            let areDifferent = targets.allSatisfy { seen.insert($0) }
+            seen = ObjectSet()
+            // Even a removal of nothing would copy an array that the batch shares.
+            if !areDifferent { targets.removeAll { !seen.insert($0) } }
         }
         if !relationship.isToMany, self != .retain { targets = targets.suffix(1) }
         switch self {

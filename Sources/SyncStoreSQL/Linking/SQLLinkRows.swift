@@ -4,8 +4,8 @@ package import SyncModel
 /// The rows that a link plan writes: objects, each with the object at the other end of a link.
 ///
 /// Most rows have the same other object as the row before, and the next position or none. A row
-/// therefore takes little more than the eight bytes of its object, and none for a list of targets
-/// that the rows share with the statement about them.
+/// therefore takes little more than the eight bytes of its object, and nothing in a long list of
+/// targets, which is shared with the batch.
 package struct SQLLinkRows: Sequence, Sendable {
     /// A row.
     package struct Element: Sendable {
@@ -43,43 +43,62 @@ package struct SQLLinkRows: Sequence, Sendable {
         }
     }
 
+    /// Adjacent objects: a long list, or those of any other rows.
+    private struct Part {
+        let start: Int
+        var objects: [ObjectID]
+        let isList: Bool
+
+        var end: Int { start + objects.count }
+    }
+
     /// Reads the rows in order.
     package struct Iterator: IteratorProtocol {
         fileprivate let rows: SQLLinkRows
         fileprivate var index: Int
+        fileprivate var part: Int
         fileprivate var run: Int
 
         package mutating func next() -> Element? {
             guard index < rows.count else { return nil }
             defer { index += 1 }
+            while rows.parts[part].end <= index { part += 1 }
             if run + 1 < rows.runs.count, rows.runs[run + 1].start == index { run += 1 }
-            let found = rows.runs[run]
-            return Element(object: rows.objects[index], other: found.other, position: found.position(at: index))
+            let (objects, found) = (rows.parts[part], rows.runs[run])
+            return Element(
+                object: objects.objects[index - objects.start], other: found.other, position: found.position(at: index))
         }
     }
 
-    private var objects: [ObjectID] = []
+    /// The number of targets from which on a list is shared.
+    private static let sharedCount = 1024
+
+    private var parts: [Part] = []
     private var runs: [Run] = []
+    package private(set) var count = 0
 
     /// Creates a collection without rows.
     ///
     /// - Parameter capacity: The number of rows to reserve memory for.
     package init(capacity: Int = 0) {
-        objects.reserveCapacity(capacity)
+        guard capacity > 0 else { return }
+        parts.append(Part(start: 0, objects: [], isList: false))
+        parts[0].objects.reserveCapacity(capacity)
     }
 
     package init(_ rows: some Sequence<Element>) {
         for row in rows { append(row) }
     }
 
-    package var count: Int { objects.count }
-    package var isEmpty: Bool { objects.isEmpty }
+    package var isEmpty: Bool { count == 0 }
 
     package mutating func append(_ row: Element) {
         if runs.isEmpty || !runs[runs.count - 1].append(row, at: count) {
             runs.append(Run(other: row.other, start: count, position: row.position))
         }
-        objects.append(row.object)
+        if parts.last?.isList ?? true { parts.append(Part(start: count, objects: [], isList: false)) }
+        parts[parts.count - 1].objects.append(row.object)
+        count += 1
     }
 
     /// Adds a row for each target of a source.
@@ -88,8 +107,13 @@ package struct SQLLinkRows: Sequence, Sendable {
     package mutating func append(_ targets: [ObjectID], of source: ObjectID, isOrdered: Bool) {
         guard !targets.isEmpty else { return }
         runs.append(Run(other: source, start: count, position: 0, step: isOrdered ? 1 : 0))
-        // The only list is shared. Memory has been reserved for several ones.
-        if isEmpty, objects.capacity < targets.count { objects = targets } else { objects += targets }
+        if targets.count >= Self.sharedCount {
+            parts.append(Part(start: count, objects: targets, isList: true))
+        } else {
+            if parts.last?.isList ?? true { parts.append(Part(start: count, objects: [], isList: false)) }
+            parts[parts.count - 1].objects += targets
+        }
+        count += targets.count
     }
 
     /// Leaves out all rows but the first ones.
@@ -103,7 +127,9 @@ package struct SQLLinkRows: Sequence, Sendable {
 
     /// The rows from an index on.
     package func rows(from index: Int) -> Iterator {
-        Iterator(rows: self, index: index, run: Swift.max(runs.partitionIndex { $0.start > index } - 1, 0))
+        Iterator(
+            rows: self, index: index, part: parts.partitionIndex { $0.end > index },
+            run: Swift.max(runs.partitionIndex { $0.start > index } - 1, 0))
     }
 }
 

@@ -30,14 +30,23 @@ import Testing
         }
     }
 
-    @Test func listsAreRowsToo() {
-        var rows = SQLLinkRows()
+    @Test(arguments: [0, 10]) func listsAreRowsToo(capacity: Int) {
+        let long = Array(ObjectID(100)..<1200)
+        var rows = SQLLinkRows(capacity: capacity)
         rows.append([4, 2, 3], of: 1, isOrdered: true)
         rows.append([], of: 5, isOrdered: true)
+        rows.append(long, of: 3, isOrdered: true)
         rows.append([6, 7], of: 2, isOrdered: false)
         rows.append(SQLLinkRows.Element(object: 8, other: 2, position: 0))
-        let expected: [[Int64?]] = [[4, 1, 0], [2, 1, 1], [3, 1, 2], [6, 2, 0], [7, 2, 0], [8, 2, 0]]
+        rows.append(long, of: 3, isOrdered: false)
+        var expected: [[Int64?]] = [[4, 1, 0], [2, 1, 1], [3, 1, 2]]
+        expected += long.map { [$0, 3, $0 - 100] }
+        expected += [[6, 2, 0], [7, 2, 0], [8, 2, 0]]
+        expected += long.map { [$0, 3, 0] }
+        #expect(rows.count == expected.count)
         #expect(content(rows) == expected)
-        for start in 0...expected.count { #expect(content(rows.rows(from: start)) == Array(expected[start...])) }
+        for start in [0, 1, 3, 4, 1102, 1103, 1105, 1106, 1107, expected.count] {
+            #expect(content(rows.rows(from: start)) == Array(expected[start...]))
+        }
     }
 }
