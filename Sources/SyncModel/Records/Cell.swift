@@ -51,7 +51,8 @@ struct Cell: Sendable {
     static let absent = Cell(.absent, payload: 0)
 
     @inlinable var kind: RecordBatch.CellKind {
-        // The initializers write the byte of a kind. `init(rawValue:)` would compare it with each kind.
+        // The initializers write the byte of a kind, which `init(rawValue:)` would compare with the
+        // byte of each kind.
         unsafeBitCast(UInt8(truncatingIfNeeded: head), to: RecordBatch.CellKind.self)
     }
 
