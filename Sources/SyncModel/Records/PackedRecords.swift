@@ -1,11 +1,17 @@
 /// Records in a compact form, for very many that are read part by part.
 ///
-/// A row takes one byte for the kinds of its cells, and each cell as many bytes as its content
-/// needs: for an integer or a date the difference to the row before, in groups of seven bits. The
-/// rows are in blocks, so that a part can be read without the rows before it.
+/// A row takes one byte if the kinds of its cells are those of the row before, or else one more for
+/// each cell. A cell takes as many bytes as its content needs: for an integer or a date the
+/// difference to the row before, in groups of seven bits. The rows are in blocks, so that a part
+/// can be read without the rows before it.
 package struct PackedRecords: Sendable {
     /// The number of rows of a block.
     private static let blockRowCount = 1024
+
+    /// The first byte of a row whose cells are of the same kinds as those of the row before.
+    private static let sameKinds: UInt8 = 0
+    /// The first byte of another row. The kinds follow, one byte for each cell.
+    private static let otherKinds: UInt8 = 1
 
     /// The slots of the cells that are kept.
     private let slots: [Int]
@@ -14,10 +20,8 @@ package struct PackedRecords: Sendable {
     /// The size of the blocks in bytes.
     package private(set) var byteCount = 0
     private var blocks: [[UInt8]] = []
-    /// The kinds of the cells of each different kind of row.
-    private var shapes: [[RecordBatch.CellKind]] = []
-    /// The number of the shape of the latest row.
-    private var shape = 0
+    /// The kinds of the cells of the latest row in the open block; empty if there is none.
+    private var kinds: [RecordBatch.CellKind] = []
     /// The latest content of each cell in the open block, as a number.
     private var latest: [UInt64]
 
@@ -34,9 +38,14 @@ package struct PackedRecords: Sendable {
     /// Adds a row.
     package mutating func append(_ reader: RecordBatch.Reader, row: Int) {
         if count.isMultiple(of: Self.blockRowCount) { beginBlock() }
-        if !isShape(shape, of: reader, row) { shape = number(ofShapeOf: reader, row) }
         let former = blocks[blocks.count - 1].count
-        blocks[blocks.count - 1].appendPacked(UInt64(shape))
+        if hasLatestKinds(reader, row) {
+            blocks[blocks.count - 1].append(Self.sameKinds)
+        } else {
+            kinds = slots.map { reader.kind(row: row, slot: $0) }
+            blocks[blocks.count - 1].append(Self.otherKinds)
+            blocks[blocks.count - 1] += kinds.lazy.map(\.rawValue)
+        }
         for (index, slot) in slots.enumerated() {
             let cell = reader.cell(row, slot)
             switch cell.kind {
@@ -60,20 +69,13 @@ package struct PackedRecords: Sendable {
         if let last = blocks.last { block.reserveCapacity(last.count + last.count >> 5) }
         blocks.append(block)
         for index in latest.indices { latest[index] = 0 }
+        kinds = []
     }
 
-    private func isShape(_ number: Int, of reader: RecordBatch.Reader, _ row: Int) -> Bool {
-        guard number < shapes.count else { return false }
-        for (index, slot) in slots.enumerated() where shapes[number][index] != reader.kind(row: row, slot: slot) {
-            return false
-        }
+    private func hasLatestKinds(_ reader: RecordBatch.Reader, _ row: Int) -> Bool {
+        guard kinds.count == slots.count else { return false }
+        for (index, slot) in slots.enumerated() where kinds[index] != reader.kind(row: row, slot: slot) { return false }
         return true
-    }
-
-    private mutating func number(ofShapeOf reader: RecordBatch.Reader, _ row: Int) -> Int {
-        if let known = shapes.indices.first(where: { isShape($0, of: reader, row) }) { return known }
-        shapes.append(slots.map { reader.kind(row: row, slot: $0) })
-        return shapes.count - 1
     }
 
     /// Removes rows from the end.
@@ -103,7 +105,7 @@ package struct PackedRecords: Sendable {
             let start = number * Self.blockRowCount
             let end = min(start + Self.blockRowCount, rows.upperBound)
             blocks[number].withUnsafeBufferPointer { bytes in
-                var block = Block(bytes: bytes, latest: Array(repeating: 0, count: slots.count))
+                var block = Block(bytes, cellCount: slots.count)
                 for index in start..<end { append(from: &block, isWanted: index >= row, to: &batch) }
             }
             row = end
@@ -115,13 +117,29 @@ package struct PackedRecords: Sendable {
         let bytes: UnsafeBufferPointer<UInt8>
         var offset = 0
         var latest: [UInt64]
+        var kinds: [RecordBatch.CellKind]
+
+        init(_ bytes: UnsafeBufferPointer<UInt8>, cellCount: Int) {
+            self.bytes = bytes
+            latest = Array(repeating: 0, count: cellCount)
+            kinds = Array(repeating: .absent, count: cellCount)
+        }
+
+        mutating func byte() -> UInt8 {
+            defer { offset += 1 }
+            return bytes[offset]
+        }
+
+        mutating func readKinds() {
+            guard byte() == otherKinds else { return }
+            for index in kinds.indices { kinds[index] = RecordBatch.CellKind(rawValue: byte()) ?? .absent }
+        }
 
         mutating func number() -> UInt64 {
             var number = 0 as UInt64
             var shift = 0 as UInt64
             while true {
-                let byte = bytes[offset]
-                offset += 1
+                let byte = byte()
                 number |= UInt64(byte & 0x7F) &<< shift
                 guard byte >= 0x80 else { return number }
                 shift += 7
@@ -137,10 +155,10 @@ package struct PackedRecords: Sendable {
 
     /// Reads the next row of a block.
     private func append(from block: inout Block, isWanted: Bool, to batch: inout RecordBatch) {
-        let shape = Int(block.number())
+        block.readKinds()
         if isWanted { batch.beginRecord() }
         for (index, slot) in slots.enumerated() {
-            let kind = shapes[shape][index]
+            let kind = block.kinds[index]
             switch kind {
             case .absent: break
             case .null: if isWanted { batch.setNull(at: slot) }

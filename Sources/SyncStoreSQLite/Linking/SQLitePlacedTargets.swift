@@ -2,8 +2,8 @@ import SyncModel
 
 /// The targets of one source of an ordered relationship, which SQLite returns in any order.
 ///
-/// SQLite's own sorter takes 40 bytes for each target. Here, nearly all targets take eight: they are
-/// at the index of their place.
+/// SQLite's own sorter takes 40 bytes for each target. Here, nearly all targets take eight: they
+/// are at the index of their place.
 struct SQLitePlacedTargets {
     /// The number that stands for no object. No store uses it.
     private static let none = ObjectID.min
@@ -17,8 +17,8 @@ struct SQLitePlacedTargets {
 
     /// Adds a target.
     ///
-    /// - Parameter place: The place among the targets; nil for null, which comes before all numbers.
-    ///   Other tools may have written any number.
+    /// - Parameter place: The place among the targets; nil for null, which comes before all
+    ///   numbers. Other tools may have written any number.
     mutating func add(_ target: ObjectID, at place: Double?) {
         count += 1
         guard let place, let index = Int(exactly: place), index >= 0, index < 4 * (count + 4),
