@@ -49,13 +49,15 @@ actor PostgresWorker: SQLWorker {
     nonisolated let process = Locked<Int32>(0)
     /// Whether the server of the connection is far.
     private nonisolated let isFar = Locked(false)
-    /// The number of records of a batch. Large, because each batch costs a round trip.
+    /// The number of records of a batch for a near server. Large, because each batch costs a round
+    /// trip.
     static let nearRowCount = 8000
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
+    /// More for a far server, whose round trips cost more than the memory for larger batches.
     nonisolated var batchRowCount: Int { Self.nearRowCount * (isFar.withLock(\.self) ? 4 : 1) }
 
     /// Creates a worker that connects when first needed.
