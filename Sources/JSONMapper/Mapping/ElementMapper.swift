@@ -244,12 +244,6 @@ struct ElementMapper {
         return true
     }
 
-    /// Clears what the object lacks, where the options or the contract say so.
-    private mutating func complete() {
-        if clearsAbsent { clearAbsent() }
-        if contract.missingMandatory == .null { clearMandatory() }
-    }
-
     /// Whether an object has a key of the entity. Expected other keys count as such.
     private func hasKnownKey(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
         guard !mapping.expectsOtherKeys else { return true }
@@ -294,14 +288,6 @@ struct ElementMapper {
     /// Keeps the JSON of the open row, for which the entity mapper returned nil.
     mutating func keepUndetermined(_ bytes: [UInt8]) {
         group.undetermined[group.records.count] = bytes
-    }
-
-    /// Clears the mandatory attributes that are absent from the object.
-    private mutating func clearMandatory() {
-        for slot in mapping.mandatorySlots where group.records.openKind(at: slot) == .absent {
-            group.records.setNull(at: slot)
-            note(nil, path: nil, isTolerated: true)
-        }
     }
 
     // MARK: Objects
@@ -373,21 +359,6 @@ struct ElementMapper {
         }
     }
 
-    /// Clears the properties that are absent from the object.
-    private mutating func clearAbsent() {
-        for slot in mapping.clearableSlots
-        where group.records.openKind(at: slot) == .absent && !unfitSlots.contains(slot) {
-            group.records.setValue(mapping.layout.attributes[slot].defaultValue, at: slot)
-        }
-        guard keepsRelationships else { return }
-        for keys in mapping.keys.relationships where !keys.spellings.isEmpty {
-            let index = keys.relationship.index
-            guard index != keptRelationship else { continue }
-            prepareNest(index)
-            nests[index]?.addNull(row: group.records.count)
-        }
-    }
-
     // MARK: Values with several targets
 
     /// Reads a value that has several targets, once for each.
@@ -430,6 +401,12 @@ struct ElementMapper {
         guard let error else { return true }
         stop = .failed(error)
         return false
+    }
+
+    /// Gives the relationship of the open object the value null.
+    mutating func clear(relationship: Int) {
+        prepareNest(relationship)
+        nests[relationship]?.addNull(row: group.records.count)
     }
 
     private mutating func prepareNest(_ relationship: Int) {

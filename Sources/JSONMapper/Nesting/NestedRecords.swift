@@ -1,7 +1,7 @@
 import SyncBase
 package import SyncModel
 
-/// Objects or identifiers of one relationship in a compact form, of which parts are read at a time.
+/// Objects or identifiers of one relationship in a compact form. They are read in parts.
 ///
 /// An object can have a list of a million others, which as records take several times the memory.
 package struct NestedRecords: Sendable {
