@@ -108,14 +108,20 @@ final class WorkOffers: Sendable {
         var link = try await WorkQueueLink(queue, role: .holder)
         var outage = Self.outage(of: queue)
         var begun: Int64?
-        while begun == nil {
-            do { begun = try await link.takeOver() } catch {
+        while true {
+            do {
+                // A pass that has begun does not begin again: another one may have followed it.
+                let generation = if let begun { begun } else { try await link.begin() }
+                begun = generation
+                try await link.waitForWorkers(generation: generation)
+                self.generation = generation
+                break
+            } catch {
                 link = try await Self.connect(after: error, link.token, to: queue, &outage, while: { true })
             }
         }
         self.queue = queue
         token = link.token
-        generation = begun ?? 0
         let first = link
         state.withLock { $0.link = first }
         let task = Task { await self.run(on: first) }

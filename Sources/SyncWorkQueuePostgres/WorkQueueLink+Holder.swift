@@ -3,21 +3,26 @@ import Foundation
 import OneWayPostgresClient
 
 extension WorkQueueLink {
-    /// Begins a pass, or finds the pass with the same token, and waits until no worker works for an
-    /// earlier pass.
+    /// Begins a pass, or finds the latest pass if it has the same token.
     ///
     /// - Returns: The generation of the pass.
-    /// - Throws: ``PostgresWorkQueue/Failure/takenOver`` if another pass begins in the meantime.
-    func takeOver() async throws -> Int64 {
+    func begin() async throws -> Int64 {
         let generation = try await query(statements.begin, [.text(queue), .text(token)]).integer(0, 0) ?? 0
         // Tells an earlier holder that it has lost the queue.
         try await notify(statements.holderChannel)
+        return generation
+    }
+
+    /// Waits until no worker works for an earlier pass.
+    ///
+    /// - Throws: ``PostgresWorkQueue/Failure/takenOver`` if another pass has begun since.
+    func waitForWorkers(generation: Int64) async throws {
         let pass: [PostgresParameter] = [.text(queue), .integer(generation)]
         while true {
             _ = try await query(statements.clear, pass)
             let left = try await query(statements.left, pass)
             guard left.integer(0, 0) == generation else { throw PostgresWorkQueue.Failure.takenOver }
-            if left.integer(0, 1) == 0 { return generation }
+            if left.integer(0, 1) == 0 { return }
             try await notify(statements.workerChannel, WorkQueueStatements.withdrawal)
             // A worker that stops sends a notification. The items of a dead worker are removed when
             // their time is over.

@@ -152,7 +152,7 @@ extension PostgresWorkQueueTests {
     /// A holder that waits for the workers of an earlier pass may be taken over itself.
     @Test func aHolderThatIsTakenOverWhileItWaitsRemovesNothing() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = WorkQueueWorld.queue(database) { $0.visibilityTimeout = .seconds(3) }
+            let queue = WorkQueueWorld.queue(database)
             func sync(_ count: Int) -> Task<SyncReport, any Error> {
                 Task { [source = WorkQueueWorld.items(count)] in
                     try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: source))).sync()
@@ -181,6 +181,41 @@ extension PostgresWorkQueueTests {
             let report = try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) { try await third.value }
             #expect(report.inserted == 3)
             _ = await first.result
+        }
+    }
+
+    /// A pass that has lost its connection does not take the queue from one that began after it.
+    @Test func aHolderThatConnectsAgainDoesNotBeginAgain() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = WorkQueueWorld.queue(database)
+            func sync(_ count: Int) async throws -> SyncReport {
+                let processor = ScriptedProcessor(source: WorkQueueWorld.items(count))
+                return try await Synchronizer(processor: queue.sharing(processor)).sync()
+            }
+            _ = try await sync(0)
+            let session = try await PostgresSession(database.url)
+            try await session.use { connection in
+                try connection.execute("BEGIN")
+                try connection.execute("LOCK TABLE \(WorkQueueWorld.table)")
+            }
+            // Begins, and then has to wait for the lock.
+            let second = Task { try await sync(2) }
+            try await database.waitForRow("SELECT 1 FROM \(WorkQueueWorld.table)_passes WHERE generation = 2")
+            try await database.waitForWaiter()
+            // Another one begins while the connection is away.
+            try await session.use { connection in
+                try connection.execute("UPDATE \(WorkQueueWorld.table)_passes SET generation = 3, holder = 'third'")
+                try connection.execute(
+                    """
+                    SELECT pg_terminate_backend(pid, 60000) FROM pg_locks
+                    WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                    """)
+                try connection.execute("COMMIT")
+            }
+            try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) {
+                let failure = await #expect(throws: SyncFailure.self) { try await second.value }
+                #expect(failure?.errors.first?.underlying as? PostgresWorkQueue.Failure == .takenOver)
+            }
         }
     }
 }
