@@ -143,7 +143,7 @@ let package = Package(
         // Tests
         .target(name: "OneWayTestEnvironment", path: "Tests/TestEnvironment"),
         .target(
-            name: "OneWayTestLimits", dependencies: ["SyncBase", "OneWayTestEnvironment"], path: "Tests/TestLimits",
+            name: "OneWayTestLimits", dependencies: ["OneWayTestEnvironment"], path: "Tests/TestLimits",
             swiftSettings: settings),
         .target(
             name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayTestEnvironment"],

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that a change must pass, in one command: about 35 minutes from a clean clone on two cores.
+# Everything that a change must pass, in one command: about 40 minutes from a clean clone on two cores.
 #
 # Four build folders, each with flags of its own: .build-strict (warnings are errors), .build-postgres (the same with the
 # trait Postgres), .build-tsan (the Thread Sanitizer, with the trait) and .build-release. All other steps use one of them, also

@@ -56,8 +56,10 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings),
+        // A link to the sources in the tests of OneWaySynchronizer, whose targets other packages cannot use.
+        .target(name: "ServerTestLimits", path: "Tests/TestLimits", swiftSettings: settings),
         .testTarget(
-            name: "ServerTests", dependencies: ["Server", "Upstream"], swiftSettings: settings),
+            name: "ServerTests", dependencies: ["Server", "Upstream", "ServerTestLimits"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

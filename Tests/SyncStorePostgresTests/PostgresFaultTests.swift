@@ -300,10 +300,10 @@ struct PostgresFaultTests {
     // MARK: No room
 
     /// A tablespace that is full: a small file system in memory, which only root can make.
-    @Test(.enabled("this machine lets nobody here mount a disk") { SmallDisk.isPossible })
+    @Test(.enabled("this machine lets nobody here mount a disk") { await SmallDisk.isPossible })
     func aFullDiskLeavesTheOldState() async throws {
         try await withServer { server in
-            let disk = try SmallDisk(for: server)
+            let disk = try await SmallDisk(for: server)
             try await PostgresSession.run(server.url(), "CREATE TABLESPACE small LOCATION '\(disk.path)'")
             try await PostgresSession.run(server.url(), "CREATE DATABASE small TABLESPACE small")
             let store = try await PostgresWorld.store(at: server.url(database: "small"))
@@ -318,7 +318,7 @@ struct PostgresFaultTests {
             try await store.erase()
             try await converges(store)
             await server.close()
-            disk.remove()
+            await disk.remove()
         }
     }
 }
@@ -329,43 +329,42 @@ private struct SmallDisk {
 
     /// Whether such a disk can be made: only root can, and not in most containers.
     static var isPossible: Bool {
-        guard getuid() == 0 else { return false }
-        do {
-            let folder = try TemporaryDirectory()
-            try SmallDisk(path: folder.url.appending(path: "disk").path, owner: 0).remove()
-            return true
-        } catch {
-            return false
+        get async {
+            guard getuid() == 0 else { return false }
+            do {
+                let folder = try TemporaryDirectory()
+                try await SmallDisk(path: folder.url.appending(path: "disk").path, owner: 0).remove()
+                return true
+            } catch {
+                return false
+            }
         }
     }
 
-    init(for server: PostgresServer) throws {
+    init(for server: PostgresServer) async throws {
         let owner = try FileManager.default.attributesOfItem(atPath: server.folder)[.ownerAccountID] as? Int ?? 0
-        try self.init(path: "\(server.folder)-disk", owner: owner)
+        try await self.init(path: "\(server.folder)-disk", owner: owner)
     }
 
-    private init(path: String, owner: Int) throws {
+    private init(path: String, owner: Int) async throws {
         self.path = path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        guard Self.run("/bin/mount", ["-t", "tmpfs", "-o", "size=16m,uid=\(owner),mode=700", "tmpfs", path]) else {
+        guard
+            await Self.run("/bin/mount", ["-t", "tmpfs", "-o", "size=16m,uid=\(owner),mode=700", "tmpfs", path])
+        else {
             try FileManager.default.removeItem(atPath: path)
             throw CocoaError(.fileWriteNoPermission)
         }
     }
 
-    func remove() {
-        _ = Self.run("/bin/umount", [path])
+    func remove() async {
+        _ = await Self.run("/bin/umount", [path])
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    private static func run(_ program: String, _ arguments: [String]) -> Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+    private static func run(_ program: String, _ arguments: [String]) async -> Bool {
+        let process = try? ChildProcess(URL(filePath: program), arguments, errors: ChildOutput())
+        return (try? await process?.end())?.code == 0
     }
 }
 #endif

@@ -12,21 +12,19 @@ private enum TimeNamespace {
     static let unshare = URL(filePath: "/usr/bin/unshare")
 
     /// Whether this process may use it.
-    static let isAvailable: Bool = {
-        let process = Process()
-        process.executableURL = unshare
-        process.arguments = ["--time", "--monotonic", "1", "true"]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+    static var isAvailable: Bool {
+        get async {
+            let process = try? ChildProcess(
+                unshare, ["--time", "--monotonic", "1", "true"], errors: ChildOutput())
+            return (try? await process?.end())?.code == 0
+        }
+    }
 }
 
 /// Workers whose clocks differ by hours. The wall clock of a client is not read.
 @Suite(
     .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"),
-    .enabled(if: TimeNamespace.isAvailable, "unshare cannot make a time namespace"), .endsInTime)
+    .enabled("unshare cannot make a time namespace") { await TimeNamespace.isAvailable }, .endsInTime)
 struct ShiftedClockTests {
     @Test func clocksThatDifferByHoursChangeNothing() async throws {
         try await SharedPostgres.withDatabase { database in

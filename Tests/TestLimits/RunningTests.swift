@@ -1,5 +1,4 @@
 import Foundation
-import SyncBase
 
 /// The cases that have begun and not ended, and the thread that watches them.
 final class RunningTests: Sendable {
@@ -16,7 +15,9 @@ final class RunningTests: Sendable {
         var isWatched = false
     }
 
-    private let state = Locked(State())
+    private let lock = NSLock()
+    /// Used with ``lock`` held.
+    nonisolated(unsafe) private var state = State()
     private let clock = SuspendingClock()
     private let limit: Duration
     /// The descriptor of the journal; nil without one.
@@ -28,9 +29,13 @@ final class RunningTests: Sendable {
         journal = environment["TEST_JOURNAL"].map { open($0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644) }
     }
 
+    private func withState<Result>(_ body: (inout State) -> Result) -> Result {
+        lock.withLock { body(&state) }
+    }
+
     func begin(_ name: String) -> Int {
         let run = Run(name: name, beginning: clock.now)
-        let (id, isFirst) = state.withLock { state in
+        let (id, isFirst) = withState { state in
             state.lastID += 1
             state.runs[state.lastID] = run
             defer { state.isWatched = true }
@@ -42,7 +47,7 @@ final class RunningTests: Sendable {
     }
 
     func end(_ id: Int) {
-        guard let run = state.withLock({ $0.runs.removeValue(forKey: id) }) else { return }
+        guard let run = withState({ $0.runs.removeValue(forKey: id) }) else { return }
         write("ended", id, seconds: (clock.now - run.beginning) / .seconds(1), run.name)
     }
 
@@ -58,7 +63,7 @@ final class RunningTests: Sendable {
         while true {
             Thread.sleep(forTimeInterval: 1)
             let now = clock.now
-            let runs = state.withLock { Array($0.runs.values) }.sorted { $0.beginning < $1.beginning }
+            let runs = withState { Array($0.runs.values) }.sorted { $0.beginning < $1.beginning }
             guard let oldest = runs.first, now - oldest.beginning > limit else { continue }
             var text = "error: a test has not ended within \(limit); tests that have begun and not ended:\n"
             for run in runs { text += "  \(now - run.beginning)  \(run.name)\n" }

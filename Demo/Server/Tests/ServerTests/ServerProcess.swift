@@ -69,20 +69,42 @@ final class ServerProcess: Sendable {
     }
 
     /// Kills the process, and returns when it is gone.
-    func kill() {
+    func kill() async {
         Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        _ = await exitStatus()
     }
 
     /// Asks the process to end, and returns its exit status; that of a kill if it has not ended
     /// after a minute.
-    func stop() -> Int32 {
+    func stop() async -> Int32 {
         process.terminate()
         DispatchQueue.global().asyncAfter(deadline: .now() + 60) { [process] in
             if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
         }
-        process.waitUntilExit()
-        return process.terminationStatus
+        return await exitStatus()
+    }
+
+    /// Waits for the exit on a thread of its own, because those of the tests are few.
+    ///
+    /// On Linux, Foundation notices an exit by a socket that closes with the process. A process
+    /// that is started at the same time inherits this socket and keeps it open for as long as it
+    /// runs, so that the system is asked first.
+    private func exitStatus() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [process] in
+                #if os(Linux)
+                var info = siginfo_t()
+                var result: Int32
+                repeat {
+                    result = waitid(P_PID, id_t(process.processIdentifier), &info, WEXITED | WNOWAIT)
+                } while result == -1 && errno == EINTR
+                if result == 0 { return continuation.resume(returning: info._sifields._sigchld.si_status) }
+                #endif
+                // On Linux, Foundation was faster.
+                process.waitUntilExit()
+                continuation.resume(returning: process.terminationStatus)
+            }
+        }
     }
 
     /// Sends a request, and returns the status and the body.

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestLimits
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -6,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// The server's own API.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.endsInTime)
 struct ServerTests {
     /// Runs a body with a server on a database of its own, and stops the server.
     private func withServer(
@@ -23,7 +24,7 @@ struct ServerTests {
             ["--database", file.path, "--interval", "1"] + arguments, environment: environment)
         try await body(server, file.path)
         // 0: a stop is graceful, also while a browser listens.
-        #expect(server.stop() == 0)
+        #expect(await server.stop() == 0)
     }
 
     private struct Listed: Decodable {
@@ -265,7 +266,7 @@ struct ServerTests {
                 zip(status.latest, before.latest).contains { $0.updatedAt != $1.updatedAt }
             }
             #expect(after.health.activity?.kind == "standingBy")
-            #expect(second.stop() == 0)
+            #expect(await second.stop() == 0)
         }
     }
 

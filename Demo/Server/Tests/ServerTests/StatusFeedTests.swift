@@ -1,9 +1,10 @@
 import Foundation
+import ServerTestLimits
 import Testing
 
 @testable import Server
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.endsInTime)
 struct StatusFeedTests {
     /// A browser closes the status page at the moment of a change.
     @Test func observersMayLeaveWhileTheStatusChanges() async throws {

@@ -1,8 +1,9 @@
 import Foundation
+import ServerTestLimits
 import Testing
 
 /// The status page in a real browser.
-@Suite(.enabled(if: Browser.path != nil, "needs Chromium"), .serialized, .timeLimit(.minutes(30)))
+@Suite(.enabled(if: Browser.path != nil, "needs Chromium"), .serialized, .endsInTime)
 struct StatusPageTests {
     private func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "StatusPage-\(UUID().uuidString)")
@@ -64,7 +65,7 @@ struct StatusPageTests {
             try await fault("none")
             try await page.wait(until: "document.getElementById('failure').hidden")
             // With the page open.
-            #expect(server.stop() == 0)
+            #expect(await server.stop() == 0)
         }
     }
 
@@ -89,14 +90,14 @@ struct StatusPageTests {
             try await page.wait(until: "document.querySelectorAll('#changes tr').length > 0")
             try await keep("standby", of: page)
 
-            first.kill()
+            await first.kill()
             try await firstPage.wait(until: "document.body.dataset.state === 'disconnected'")
             try await page.wait(until: "['syncing', 'waiting'].includes(document.body.dataset.state)")
             try await page.wait(until: "document.body.dataset.state === 'waiting'")
             try await page.wait(until: "document.querySelectorAll('#passes tr').length > 1")
             try await keep("takeover", of: page)
-            #expect(second.stop() == 0)
-            #expect(upstream.stop() == 0)
+            #expect(await second.stop() == 0)
+            #expect(await upstream.stop() == 0)
         }
     }
 }
