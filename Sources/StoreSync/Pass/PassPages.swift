@@ -173,7 +173,8 @@ final class PassPages {
                     }
                     if !gone.isEmpty { gone.remove(object) }
                     pageObjects.insert(object)
-                    digest &+= Self.mixed(object)
+                    // Mixed, so that the sums of different sets of objects differ.
+                    digest &+= UInt64(bitPattern: object).mixed
                 }
                 (self.pageObjects, self.digest) = (pageObjects, digest)
             }
@@ -257,13 +258,5 @@ final class PassPages {
             found.formUnion(try await pass.find(batch).map(\.object))
         }
         return found
-    }
-
-    /// A number for an object, such that sums over different sets of objects differ (SplitMix64).
-    private static func mixed(_ object: Int64) -> UInt64 {
-        var mixed = UInt64(bitPattern: object) &* 0x9E37_79B9_7F4A_7C15
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SyncBase
 
 /// The two values that probes give a property, in a form that can be compared.
 struct ProbeForms: Sendable {
@@ -51,11 +52,8 @@ final class ProbeLog {
 
     /// Returns which of its two values a property has in a round.
     static func bit(property: Int, round: Int) -> Bool {
-        // The finalizer of SplitMix64 makes the patterns independent.
-        var mixed = UInt64(truncatingIfNeeded: property &+ 1) &* 0x9E37_79B9_7F4A_7C15
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        mixed ^= mixed >> 31
+        // Mixed, so that the patterns are independent.
+        let mixed = UInt64(truncatingIfNeeded: property &+ 1).mixed
         return mixed >> UInt64(truncatingIfNeeded: round & 63) & 1 == 1
     }
 
