@@ -126,16 +126,12 @@ struct ExaminedSample: ~Copyable {
 }
 
 extension ShapeSampler {
-    /// Examines the next value of a reader.
+    /// Examines the next value of a reader, which has arrived completely.
     ///
-    /// - Returns: Whether the value is an object; if not, it was skipped.
+    /// - Returns: Whether the value is an object; if not, the reader skips it.
     fileprivate mutating func examine(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
-        let isObject = try cursor.kind() == .object
-        // The value may still be incomplete. It is examined only once, when it has arrived
-        // completely.
-        var whole = cursor
-        try cursor.skipValue()
-        if isObject { try add(&whole) }
-        return isObject
+        guard try cursor.kind() == .object else { return false }
+        try add(&cursor)
+        return true
     }
 }

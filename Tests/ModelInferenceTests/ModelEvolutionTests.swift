@@ -95,6 +95,19 @@ import Testing
         #expect(again.model == evolved.model)
     }
 
+    /// Texts are written in the case of the latest UUIDs. A null tells nothing about them.
+    @Test(arguments: [
+        (#""0a1b2c3d-0000-11de-8000-000000000000""#, "null", "lower"),
+        (#""0A1B2C3D-0000-11DE-8000-000000000000""#, #""0a1b2c3d-0000-11de-8000-000000000000""#, "lower"),
+        (#""0a1b2c3d-0000-11de-8000-000000000000""#, #""0A1B2C3D-0000-11DE-8000-000000000000""#, nil),
+    ])
+    func theLatestUUIDsTellTheirCase(first: String, second: String, expected: String?) throws {
+        let evolved = try evolve(#"[{"id":1,"t":\#(first)}]"#, with: #"[{"id":1,"t":\#(second)}]"#)
+        let attribute = try #require(evolved.model["Thing"]?.attributes.first { $0.name == "t" })
+        #expect(attribute.type == .uuid)
+        #expect(attribute.userInfo[SyncAttribute.letterCaseAnnotation] == expected)
+    }
+
     /// Keys that the later sample lacks stay in the model, and are left out of an export.
     @Test func absentKeysAreOmitted() throws {
         let evolved = try evolve(

@@ -111,6 +111,20 @@ import Testing
         #expect(lists.only == only)
     }
 
+    /// Without known keys, the usual names of keys tell.
+    @Test(
+        arguments: [
+            (#"{"id":1,"list":[{"x":1}]}"#, [], true), (#"{"id":1,"list":[{"x":1}]}"#, ["ref"], false),
+            (#"{"ref":1,"list":[{"x":1}]}"#, [], false), (#"{"ref":1,"list":[{"x":1}]}"#, ["ref"], true),
+            (#"{"ref":null,"list":[{"x":1}]}"#, ["ref"], false),
+        ] as [(String, [String], Bool)])
+    func anObjectWithAKeyOfItsOwnIsMeantItself(json: String, keys: [String], isIdentified: Bool) throws {
+        let reader = JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))
+        let lists = try DocumentLists(in: reader, entity: "Country", keys: keys)
+        #expect(lists.isIdentified == isIdentified)
+        #expect(lists.only == (isIdentified ? nil : "list"))
+    }
+
     /// A list within one of the members is not what the document stands for.
     @Test(arguments: [
         (#"{"1":{"a":1},"2":{"a":2,"list":[{"x":1}]}}"#, "{id}"), (#"{"DE":{"id":1},"FR":{"id":2}}"#, "{key}"),
@@ -141,7 +155,7 @@ import Testing
         (#"[{"remote_id": 5}]"#, "remoteID"), (#"[{"user_id": 1}, {"user_id": 1}]"#, nil),
         (#"[{"user_id": 1}, {"name": "x"}]"#, nil), (#"[{"uuid": 1.5}]"#, nil), (#"[{"note_id": 1}]"#, nil),
         (#"[{"id": 1, "a": 2}, {"id": 1, "a": 2}]"#, nil), (#"[{"id": 1}, {"id": null}]"#, nil),
-        (#"[{"slug": "a", "code": 1}, {"slug": "b", "code": 1}]"#, "slug"),
+        (#"[{"slug": "a", "code": 1}, {"slug": "b", "code": 1}]"#, "slug"), (#"[{"slug": "a", "id": 1}]"#, "id"),
     ])
     func thePrimaryKeyIsFound(json: String, expected: String?) throws {
         let model = try DataModel.inferred(from: json, entity: "User")
@@ -149,6 +163,37 @@ import Testing
         // Without a key, the whole content identifies an object.
         #expect(layout.identitySlots.map { layout.attributes[$0].name } == [expected ?? "contentHash"])
         #expect(try JSONDialect.sync.identified(model) == model)
+    }
+
+    /// Of several keys that may identify nested objects, the usual one does.
+    @Test(arguments: [
+        (#"{"code":"x","id":1}"#, #"{"code":"y","id":2}"#, "id"),
+        (#"{"slug":"x","code":1}"#, #"{"slug":"y","code":2}"#, "code"),
+    ])
+    func theKeyOfNestedObjectsIsFound(first: String, second: String, expected: String) throws {
+        let model = try DataModel.inferred(
+            from: #"[{"id":1,"o":\#(first)},{"id":2,"o":\#(second)},{"id":3,"o":\#(first)}]"#, entity: "Thing")
+        #expect(try model.layout(of: "O").entity.identity == [expected])
+    }
+
+    /// Numbers under names of times, just within and just beyond 1990 and 2100.
+    @Test(arguments: [
+        ("created_at", "631152000", true), ("created_at", "631151999", false), ("created_at", "4102444800", true),
+        ("created_at", "4102444801", false), ("created_at", "631152000000", true),
+        ("created_at", "631151999999", false), ("created_at", "4102444800000", true),
+        ("created_at", "4102444800001", false), ("created_at", "1700000000.0", true),
+        ("created_at", "1700000000.5", false), ("created_at", "1700000000000.0", false), ("start", "1700000000", false),
+        ("start", "1700000000000", true), ("size", "1700000000000", false),
+    ])
+    func numbersUnderNamesOfTimesAreDates(key: String, value: String, isDate: Bool) throws {
+        let layout = try DataModel.inferred(from: #"[{"id": 1, "\#(key)": \#(value)}]"#, entity: "Thing").layout(
+            of: "Thing")
+        #expect(layout.attributes.contains { $0.type == .date } == isDate)
+    }
+
+    @Test func aDocumentMayBeOneObject() throws {
+        let model = try DataModel.inferred(from: Array(#"{"id": 1}"#.utf8), entity: "Thing")
+        #expect(try model.layout(of: "Thing").entity.identity == ["id"])
     }
 
     /// Neither of the two keys is unique, but both together are.
@@ -377,7 +422,7 @@ import Testing
         ("en fr", false), ("en fr de", true), ("en|fr", true), ("en fr|en fr", false), ("USD EUR GBP", true),
         ("US DE FR", true), ("USDT EURO GBPX", false), ("U E G", false), ("en-US de-DE fr-FR", true),
         ("en-us de-de fr-fr", false), ("EN-US DE-DE FR-FR", false), ("eng-US deu-DE fra-FR", false),
-        ("en-USA de-DEU fr-FRA", false), ("en fr zz", false),
+        ("en-USA de-DEU fr-FRA", false), ("en--US de--DE fr--FR", false), ("en fr zz", false),
         // More than two names; each object has at most half of them.
         ("aa bb|cc", true), ("aa bb|bb cc", false), ("aa|bb", false), ("aa bb cc", false),
     ])

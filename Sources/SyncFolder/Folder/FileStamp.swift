@@ -19,7 +19,6 @@ struct FileStamp: Hashable, Sendable {
 struct FileStatus: Hashable, Sendable {
     var stamp: FileStamp
     var isFile: Bool
-    var isDirectory: Bool
     /// The number of the file and of its file system.
     var identity: [UInt64]
 
@@ -32,9 +31,7 @@ struct FileStatus: Hashable, Sendable {
         stamp = FileStamp(
             byteCount: Int(status.st_size),
             modified: Int64(modified.tv_sec) &* 1_000_000_000 &+ Int64(modified.tv_nsec))
-        let kind = status.st_mode & S_IFMT
-        isFile = kind == S_IFREG
-        isDirectory = kind == S_IFDIR
+        isFile = status.st_mode & S_IFMT == S_IFREG
         identity = [UInt64(status.st_ino), UInt64(truncatingIfNeeded: status.st_dev)]
     }
 }
