@@ -120,7 +120,7 @@ import Testing
     @Test(arguments: [
         ("[]", ListPage.Form.json), (" \n{", .json), ("", .json), ("hello", .json), ("<html>", .index),
         ("\u{FEFF}\n<!DOCTYPE html>", .index), ("# a list\nhttp://host/a", .addresses),
-        ("HTTPS://host/a", .addresses), ("ftp://host/a", .json),
+        ("HTTPS://host/a", .addresses), (" <html>", .index), ("ftp://host/a", .json),
     ]) func theFormIsSeenAtTheBeginning(text: String, form: ListPage.Form) throws {
         #expect(try page(text).form == form)
     }
@@ -195,7 +195,7 @@ import Testing
         """
 
     @Test(arguments: [nginx, apache]) func anIndexHasFilesAndFolders(text: String) throws {
-        let list = try IndexList(page(text, from: "http://host/dir/"), prefix: "p/")
+        let list = try IndexList(page(text, from: "http://host/dir/"), prefix: "p/", trustsDates: true)
         #expect(list.items.map(\.key) == ["p/<b>&.txt", "p/README.md"])
         #expect(list.items.last?.url.absoluteString == "http://host/dir/README.md")
         #expect(list.items.allSatisfy { $0.owsRevision == nil && $0.byteCount == nil })
@@ -224,7 +224,8 @@ import Testing
 
     @Test(arguments: listings)
     func anIndexHasTheDateAndSizeOfAFileOrNothing(link: String, words: [String]?) throws {
-        let list = try IndexList(page("<title>Index of /</title>\(link)</html>", from: "http://host/"), prefix: "")
+        let list = try IndexList(
+            page("<title>Index of /</title>\(link)</html>", from: "http://host/"), prefix: "", trustsDates: true)
         #expect(list.items.map(\.key) == ["a"])
         let item = try #require(list.items.first)
         #expect((item.listed == nil) == (words == nil))
@@ -238,10 +239,10 @@ import Testing
         for count in 0..<text.utf8.distance(from: text.startIndex, to: end) {
             var page = try page("", from: "http://host/dir/")
             page.bytes = Array(bytes.prefix(count))
-            #expect(throws: FolderError.self, "\(count)") { try IndexList(page, prefix: "") }
+            #expect(throws: FolderError.self, "\(count)") { try IndexList(page, prefix: "", trustsDates: true) }
             // A page can also go on behind its end, until the middle of a tag.
             page.bytes += Array("<!-- </html> <a href".utf8)
-            _ = try? IndexList(page, prefix: "")
+            _ = try? IndexList(page, prefix: "", trustsDates: true)
         }
     }
 
@@ -249,7 +250,7 @@ import Testing
     func theAddressOfAFolderCanHaveEscapes(link: String) throws {
         let page = try page(
             "<title>Index of /</title><a href=\"\(link)\">x</a></html>", from: "http://host/my%20dir%2F/")
-        #expect(try IndexList(page, prefix: "").items.map(\.key) == ["a b.txt"])
+        #expect(try IndexList(page, prefix: "", trustsDates: true).items.map(\.key) == ["a b.txt"])
         let addresses = try self.page("http://host/my%20dir%2F/a%20b.txt", from: "http://host/my%20dir%2F/list")
         #expect(try AddressList.items(from: addresses).map(\.key) == ["a b.txt"])
     }
@@ -261,7 +262,8 @@ import Testing
         ]
         let anchors = links.map { "<a href=\"\($0)\">x</a>" }.joined()
         let list = try IndexList(
-            page("<title>Index of /dir</title>\(anchors)</html>", from: "http://host/dir/"), prefix: "")
+            page("<title>Index of /dir</title>\(anchors)</html>", from: "http://host/dir/"), prefix: "",
+            trustsDates: true)
         #expect(list.items.isEmpty && list.folders.isEmpty)
     }
 
@@ -274,7 +276,7 @@ import Testing
         ),
     ]) func anotherPageIsNoIndex(text: String, problem: String) throws {
         let page = try page(text)
-        let error = try #require(throws: FolderError.self) { try IndexList(page, prefix: "") }
+        let error = try #require(throws: FolderError.self) { try IndexList(page, prefix: "", trustsDates: true) }
         guard case .unusableList(_, let found, _) = error else { throw error }
         #expect(found.hasPrefix(problem))
     }

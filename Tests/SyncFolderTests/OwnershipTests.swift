@@ -198,23 +198,23 @@ import Testing
 
     // MARK: Previews
 
+    /// Serves an item with or without a preview.
+    private func serve(_ world: FolderWorld, hasPreview: Bool) {
+        let preview = hasPreview ? #", "preview_url": "/p""# : ""
+        world.reply { request in
+            switch request.path {
+            case "/list.json": .json(#"[{"key": "s/a", "url": "/c", "revision": 1\#(preview)}]"#)
+            case "/c": .text("content")
+            case "/p": .text("preview")
+            default: nil
+            }
+        }
+    }
+
     @Test func previewsFollowTheirItems() async throws {
         try await FolderWorld.with { world in
-            func list(_ preview: String) -> String {
-                #"[{"key": "s/a", "url": "/c", "revision": 1\#(preview)}]"#
-            }
             let preview = world.mirror.previewFile(for: "s/a")
-            func serve(_ list: String) {
-                world.reply { request in
-                    switch request.path {
-                    case "/list.json": .json(list)
-                    case "/c": .text("content")
-                    case "/p": .text("preview")
-                    default: nil
-                    }
-                }
-            }
-            serve(list(#", "preview_url": "/p""#))
+            serve(world, hasPreview: true)
             // Without their own stage, previews come with their contents.
             world.synchronizer.options.downloadPreview = false
             try await world.synchronizer.sync()
@@ -223,9 +223,32 @@ import Testing
             try FileManager.default.removeItem(at: preview)
             #expect(try await world.synchronizer.sync().updated == 1)
             #expect(try String(contentsOf: preview, encoding: .utf8) == "preview")
-            serve(list(""))
+            serve(world, hasPreview: false)
             #expect(try await world.synchronizer.sync().updated == 1)
             #expect(!FileManager.default.fileExists(atPath: preview.path))
         }
+    }
+
+    @Test func aPreviewThatAUserChangedStays() async throws {
+        try await FolderWorld.with { world in
+            let preview = world.mirror.previewFile(for: "s/a")
+            serve(world, hasPreview: true)
+            try await world.synchronizer.sync()
+            try Data("mine, not the server's".utf8).write(to: preview)
+            serve(world, hasPreview: false)
+            try await world.synchronizer.sync()
+            #expect(try String(contentsOf: preview, encoding: .utf8) == "mine, not the server's")
+        }
+    }
+
+    // MARK: Directories
+
+    @Test func onlyTheRemovalOfAMissingFileIsNoError() throws {
+        let folder = try TemporaryDirectory()
+        try FileManager.default.createDirectory(
+            at: folder.url.appending(path: "sub"), withIntermediateDirectories: false)
+        let directory = try #require(try Directory.open(folder.url.path))
+        try directory.remove("missing")
+        #expect(throws: FolderError.self) { try directory.remove("sub") }
     }
 }

@@ -202,6 +202,8 @@ import Testing
                     failure.errors.first?.underlying as? FolderError
             else { throw failure }
             #expect(parts(world).isEmpty)
+            let internals = try #require(try Directory.open(world.folder.appending(path: ".mirror").path))
+            #expect(try FolderIndex(in: internals).entries["s/a"]?.part == nil)
         }
     }
 

@@ -24,7 +24,7 @@ struct IndexList {
     ///   - trustsDates: Whether the items have what the index says about their files.
     /// - Throws: An error for other pages, such as a form to log in, and for an index without its
     ///   end.
-    init(_ page: ListPage, prefix: String, trustsDates: Bool = true) throws(FolderError) {
+    init(_ page: ListPage, prefix: String, trustsDates: Bool) throws(FolderError) {
         let beginning = String(decoding: page.bytes.prefix(4_096), as: UTF8.self).lowercased()
         guard beginning.contains("index of") || beginning.contains("directory listing for") else {
             throw page.error("it is an HTML page, but not an index of a folder", found: page.beginning)
