@@ -31,6 +31,8 @@ import Testing
         let bytes = line.bytes
         #expect(bytes.filter { $0 == IndexLine.lineEnd }.count == 1 && bytes.last == IndexLine.lineEnd)
         #expect(IndexLine(bytes.dropLast()) == line)
+        // For other readers, no field has blanks.
+        #expect(bytes.allSatisfy { $0 > 0x20 || $0 == UInt8(ascii: "\t") || $0 == IndexLine.lineEnd })
         for count in 1..<bytes.count { #expect(IndexLine(bytes.dropLast(count + 1)) != line) }
     }
 

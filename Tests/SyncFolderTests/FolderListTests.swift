@@ -260,7 +260,8 @@ import Testing
             "http://other/dir/a", "//other/dir/a", "/a", "/dir/sub/a", "..", "../", ".", "./", "", "#top", "?C=N",
             "javascript:alert(1)", "mailto:me@host", "ftp://host/dir/a", "/dir", "/directory/a", "http://[",
         ]
-        let anchors = links.map { "<a href=\"\($0)\">x</a>" }.joined()
+        let others = #"<link href="style.css"><area href="b"><b href="c">x</b> a href="d" <aa href="e">"#
+        let anchors = links.map { "<a href=\"\($0)\">x</a>" }.joined() + others
         let list = try IndexList(
             page("<title>Index of /dir</title>\(anchors)</html>", from: "http://host/dir/"), prefix: "",
             trustsDates: true)
