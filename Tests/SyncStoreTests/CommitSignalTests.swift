@@ -52,6 +52,19 @@ import Testing
         _ = try await store.transaction { [batch] in try await $0.link(batch) }
     }
 
+    @Test func aRemovalOfNoObjectsChangesNothing() throws {
+        var roots = ChangedRoots()
+        roots.add(RemovalResult(counts: ["Mark": 0]), in: store.model)
+        #expect(roots.roots.isEmpty)
+        roots.add(RemovalResult(counts: ["Tool": 1]), in: store.model)
+        #expect(roots.roots == [try root("Thing")])
+    }
+
+    @Test(arguments: [(false, false, false), (true, false, true), (false, true, true), (true, true, true)])
+    func aPolicyWritesIfItAllowsAnyChange(inserts: Bool, updates: Bool, writes: Bool) {
+        #expect(MergeRequest.Policy(inserts: inserts, updates: updates).writes == writes)
+    }
+
     @Test func aCommitNamesTheRootsOfWhatItChanged() async throws {
         let (owners, things, marks) = (try root("Owner"), try root("Thing"), try root("Mark"))
         let signals = store.commits()

@@ -262,7 +262,7 @@ import Testing
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             id = try container.decode(Int.self, forKey: .id)
-            isNamed = container.contains(.name) && !container.contains(.motto)
+            isNamed = container.contains(.id) && container.contains(.name) && !container.contains(.motto)
             name = try container.decode(String.self, forKey: .name)
             if id == 1 { motto = try container.decodeIfPresent(String.self, forKey: .motto) }
         }

@@ -1,0 +1,32 @@
+import OneWayTestLimits
+import SyncModel
+import Testing
+
+@testable import SyncStore
+
+/// Within a transaction, objects may have the same values for a while.
+@Suite(.endsInTime) struct MemoryUniqueIndexTests {
+    @Test func theFirstObjectThatWaitsGetsValuesThatAnotherOneLeaves() throws {
+        var entity = SyncEntity("Team", identity: "id") {
+            SyncAttribute("id", .int64)
+            SyncAttribute("code", .string)
+        }
+        entity.indexes = [SyncEntity.Index(["code"], unique: true)]
+        let model = try DataModel([entity])
+        let layout = try model.layout(of: "Team")
+        var index = MemoryUniqueIndex(try #require(model.indexes(of: layout).first), of: layout)
+        func team(_ id: Int64, _ code: String) -> MemoryObject {
+            MemoryObject(entity: layout.index, values: [.int(id), .string(code)])
+        }
+        func conflicts() -> [[ObjectID]] { index.conflicts.map { [$0.object, $0.holder] } }
+        for id in 1...3 as ClosedRange<Int64> { index.change(id, from: nil, to: team(id, "x")) }
+        #expect(conflicts() == [[2, 1], [3, 1]])
+        // One that waits gives up, and leaves the others as they are.
+        index.change(3, from: team(3, "x"), to: team(3, "z"))
+        #expect(conflicts() == [[2, 1]])
+        index.change(1, from: team(1, "x"), to: team(1, "y"))
+        #expect(conflicts().isEmpty)
+        index.change(4, from: nil, to: team(4, "x"))
+        #expect(conflicts() == [[4, 2]])
+    }
+}
