@@ -56,7 +56,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings),
-        // A link to the sources in the tests of OneWaySynchronizer, whose targets other packages cannot use.
+        // A link to the sources in the other package's tests, whose targets cannot be used here.
         .target(name: "ServerTestLimits", path: "Tests/TestLimits", swiftSettings: settings),
         .testTarget(
             name: "ServerTests", dependencies: ["Server", "Upstream", "ServerTestLimits"], swiftSettings: settings),

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// Foundation may not notice that a process has ended while another one runs that was started at
+    /// Foundation may not notice the end of a process while another one runs that was started at
     /// the same time. Only what knows of it starts processes beside other tests.
     @Test func everyProcessOfATestEndsInTime() throws {
         for file in Self.paths(below: ["Tests", "Demo/Server/Tests/ServerTests"]) where file.hasSuffix(".swift") {
