@@ -22,11 +22,12 @@ import Testing
         struct State {
             var body = PartTests.body
             var tag: String? = "\"1\""
-            /// Whether bodies end after 2 MB.
+            /// Whether bodies end after `cut` bytes.
             var isCut = true
+            var cut = PartTests.cut
             /// Whether bodies come without their length.
             var isChunked = false
-            /// The status of requests for a range; nil to serve it.
+            /// The status of requests for a range of this version; nil to serve it.
             var rangeStatus: Int?
             /// The ranges that were asked for.
             var ranges: [String] = []
@@ -44,18 +45,18 @@ import Testing
                 let tags = state.tag.map { [("ETag", $0)] } ?? []
                 let range = request.header("range")
                 state.ranges.append(range ?? "whole")
-                if range != nil, let status = state.rangeStatus {
+                if range != nil, request.header("if-range") == state.tag, let status = state.rangeStatus {
                     return .status(status, headers: [("Content-Range", "bytes */7")])
                 }
                 let first = range.flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
                 let isRange = range != nil && request.header("if-range") == state.tag && first < state.body.count
                 let body = isRange ? state.body[first...] : state.body[...]
                 let part = [("Content-Range", "bytes \(first)-\(state.body.count - 1)/\(state.body.count)")]
-                let isCut = state.isCut
+                let sentCount = state.isCut ? state.cut : body.count
                 return .stream(
                     status: isRange ? 206 : 200, headers: tags + (isRange ? part : []),
                     byteCount: state.isChunked ? nil : body.count
-                ) { try $0.write(Array(isCut ? body.prefix(PartTests.cut) : body)) }
+                ) { try $0.write(Array(body.prefix(sentCount))) }
             }
         }
     }
@@ -119,6 +120,48 @@ import Testing
             try await world.synchronizer.sync()
             try expectWhole(world, other)
         }
+    }
+
+    /// Hosts of a server may have different versions for a while.
+    @Test(arguments: ["\"2\"", nil]) func aPartThatAnotherVersionReplacedIsNotContinued(tag: String?) async throws {
+        try await interrupted { world, server in
+            // Too little of the other version arrives for a part of its own.
+            server.state.withLock { state in
+                state.body = Self.body.reversed()
+                state.tag = tag
+                state.isCut = true
+                state.cut = 500_000
+                state.rangeStatus = 503
+            }
+            _ = try await world.failure()
+            #expect(parts(world).isEmpty)
+            server.state.withLock { state in
+                state = Server.State()
+                state.isCut = false
+            }
+            try await world.synchronizer.sync()
+            #expect(server.state.withLock(\.ranges) == ["whole"])
+            try expectWhole(world)
+        }
+    }
+
+    /// A process may be killed in between.
+    @Test func theIndexForgetsAPartBeforeItsBytesAreDropped() throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.url.appending(path: "part")
+        try Data(Self.body.prefix(10)).write(to: file)
+        let sizes = Locked<[Int]>([])
+        let resumption = Resumption(byteCount: 10, total: nil, tag: "\"1\"")
+        let part = try PartFile(1, open(file.path, O_RDWR), resumption, isHashed: false) { tag, _ in
+            #expect(tag == nil)
+            let size = try Data(contentsOf: file).count
+            sizes.withLock { $0.append(size) }
+        }
+        try part.begin(resumption)
+        #expect(part.isKept && sizes.withLock(\.isEmpty))
+        try part.begin(Resumption())
+        #expect(!part.isKept && sizes.withLock(\.self) == [10])
+        #expect(try Data(contentsOf: file).isEmpty)
     }
 
     @Test func aPartThatSomebodyChangedIsFoundByTheDigest() async throws {

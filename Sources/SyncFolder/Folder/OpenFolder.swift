@@ -305,7 +305,7 @@ final class OpenFolder: Sendable {
     }
 
     private func newPart(
-        isHashed: Bool, keep: @escaping @Sendable (_ number: Int, _ tag: String, _ byteCount: Int?) throws -> Void
+        isHashed: Bool, keep: @escaping @Sendable (_ number: Int, _ tag: String?, _ byteCount: Int?) throws -> Void
     ) throws(FolderError) -> PartFile {
         guard let writing else { throw .system("no pass has begun") }
         let number = state.withLock { state in
@@ -318,8 +318,9 @@ final class OpenFolder: Sendable {
         }
     }
 
-    private func keepPart(of item: FolderItem, _ number: Int, _ tag: String, _ byteCount: Int?) throws(FolderError) {
-        let part = DownloadPart(number: number, address: Self.address(item.url), tag: tag, byteCount: byteCount)
+    private func keepPart(of item: FolderItem, _ number: Int, _ tag: String?, _ byteCount: Int?) throws(FolderError) {
+        let address = Self.address(item.url)
+        let part = tag.map { DownloadPart(number: number, address: address, tag: $0, byteCount: byteCount) }
         try append(.part(item.key, part))
     }
 

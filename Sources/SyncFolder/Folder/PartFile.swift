@@ -35,17 +35,18 @@ final class PartFile: DownloadSink {
     let resumption: Resumption
     let descriptor: Int32
     private let state: Locked<State>
-    private let keep: @Sendable (_ tag: String, _ byteCount: Int?) throws -> Void
+    private let keep: @Sendable (_ tag: String?, _ byteCount: Int?) throws -> Void
 
     /// Creates a part from an open file, which it closes in the end.
     ///
     /// - Parameters:
     ///   - resumption: What the file has.
     ///   - isHashed: Whether the digest of the content is needed.
-    ///   - keep: Records in the index that the part can be continued. Called once for each tag.
+    ///   - keep: Records in the index that the part can be continued under a tag, or, with nil, that
+    ///     it cannot. Called once for each change.
     init(
         _ number: Int, _ descriptor: Int32, _ resumption: Resumption, isHashed: Bool,
-        keep: @escaping @Sendable (_ tag: String, _ byteCount: Int?) throws -> Void
+        keep: @escaping @Sendable (_ tag: String?, _ byteCount: Int?) throws -> Void
     ) throws(FolderError) {
         self.number = number
         self.descriptor = descriptor
@@ -82,7 +83,14 @@ final class PartFile: DownloadSink {
     var digest: String? { state.withLock { $0.hash.map { Hexadecimal.text(of: $0.digest()) } } }
 
     func begin(_ resumption: Resumption) throws {
+        let isReplaced = state.withLock { state in
+            state.keptTag != nil && (resumption.byteCount == 0 || resumption.tag != state.keptTag)
+        }
+        // The index must never know bytes of another version under this tag. If the process ends
+        // before the file is truncated, the part is a leftover.
+        if isReplaced { try keep(nil, nil) }
         try state.withLock { state in
+            if isReplaced { state.keptTag = nil }
             if resumption.byteCount == 0, state.hash != nil { state.hash = SHA256() }
             let end = off_t(resumption.byteCount)
             // Some file systems write a file that was truncated to the disk as soon as it is
