@@ -40,6 +40,8 @@ public final class FolderMirror: SyncProcessor {
     private struct State {
         /// The folder during a pass.
         var open: OpenFolder?
+        /// The number of passes whose begin failed, and whose end was not called yet.
+        var refusedCount = 0
         /// The keys of the list; nil if it may be incomplete.
         var listed: Set<SyncKey>?
         /// The keys whose previews are from this pass.
@@ -163,7 +165,13 @@ public final class FolderMirror: SyncProcessor {
 
     /// Makes the folder if needed, locks it, and removes remains of killed processes.
     public func owsSyncBegin() async throws {
-        let open = try OpenFolder.writing(folder)
+        let open: OpenFolder
+        do throws(FolderError) {
+            open = try OpenFolder.writing(folder)
+        } catch {
+            state.withLock { $0.refusedCount += 1 }
+            throw error
+        }
         state.withLock { state in
             state.open = open
             state.listed = nil
@@ -305,9 +313,20 @@ public final class FolderMirror: SyncProcessor {
         }
     }
 
-    /// Has the system write the files to the disk, and releases the folder.
+    /// Has the system write the files to the disk, and releases the folder. After a begin that
+    /// failed, leaves the folder to the pass that has it.
     public func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
-        let open = state.withLock { state in
+        let hasBegun: Bool
+        if case .failure(let failure) = result {
+            hasBegun = failure.errors.first?.stage != .begin
+        } else {
+            hasBegun = true
+        }
+        let open = state.withLock { state -> OpenFolder? in
+            if !hasBegun, state.refusedCount > 0 {
+                state.refusedCount -= 1
+                return nil
+            }
             defer { state.open = nil }
             return state.open
         }

@@ -349,6 +349,35 @@ import Testing
         }
     }
 
+    // MARK: Two passes
+
+    @Test func aPassThatIsRefusedLeavesTheFolderToTheOther() async throws {
+        try await FolderWorld.with { world in
+            let gate = try LoopbackGate()
+            world.serve([("a", 1), ("b", 1)]) { request in
+                request.path != "/items/0"
+                    ? nil
+                    : .stream(byteCount: 3) { writer in
+                        try writer.wait(at: gate)
+                        try writer.write(Array("a 1".utf8))
+                    }
+            }
+            // The second item begins after the second pass has ended.
+            world.synchronizer.options.concurrency = 1
+            async let report = world.synchronizer.sync()
+            try await world.requests.wait(for: "/items/0")
+            let other = Synchronizer(processor: world.mirror)
+            for _ in 0..<2 {
+                let failure = try await #require(throws: SyncFailure.self) { try await other.sync() }
+                guard case .inUse? = failure.errors.first?.underlying as? FolderError else { throw failure }
+            }
+            gate.open()
+            #expect(try await report.inserted == 2)
+            #expect(try world.contents == ["a": "a 1", "b": "b 1"])
+            #expect(try await other.sync().unchanged == 2)
+        }
+    }
+
     // MARK: A cancel
 
     @Test func aCancelInTheMiddleOfABodyLeavesNothingHalfWritten() async throws {
