@@ -38,7 +38,7 @@ import Testing
 
     @Test(arguments: [
         "", "x", "c", "c\ta", "s\ta", "c\ta\t1\tx\t-\t-\t-\t-", "n\t-", "n\t%4", "n\t%zz", "n\t%ff",
-        "d\ta\t-1\tx\ty\t-",
+        "d\ta\t-1\tx\ty\t-", "d\ta\t0\tx\ty\t-", "d\ta\t9223372036854775807\tx\ty\t-",
     ])
     func adamagedLineIsNone(_ text: String) {
         #expect(IndexLine(Array(text.utf8)[...]) == nil)

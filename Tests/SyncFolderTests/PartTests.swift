@@ -213,6 +213,43 @@ import Testing
         }
     }
 
+    /// Appends a line to the index of a folder in which no pass runs.
+    private func append(_ line: IndexLine, to world: FolderWorld) throws {
+        let index = world.folder.appending(path: ".mirror/index")
+        var bytes = try Data(contentsOf: index)
+        bytes.append(contentsOf: line.bytes)
+        try bytes.write(to: index)
+    }
+
+    @Test(arguments: [false, true]) func aPartWithTheLargestNumberIsALeftover(isInIndex: Bool) async throws {
+        try await FolderWorld.with { world in
+            world.serve([("a", 1)])
+            try await world.synchronizer.sync()
+            try world.write("left", to: ".mirror/parts/\(Int.max)")
+            if isInIndex {
+                try append(.part("a", DownloadPart(number: .max, address: "", tag: "t", byteCount: nil)), to: world)
+            }
+            world.serve([("a", 2)])
+            try await world.synchronizer.sync()
+            #expect(try world.contents == ["a": "a 2"])
+            #expect(parts(world).isEmpty)
+        }
+    }
+
+    /// Otherwise two items could have one part.
+    @Test func theNumberOfAPartThatIsGoneIsNotGivenAgain() async throws {
+        try await FolderWorld.with { world in
+            world.serve([("a", 1)])
+            try await world.synchronizer.sync()
+            try append(.part("b", DownloadPart(number: 7, address: "", tag: "t", byteCount: nil)), to: world)
+            let folder = try OpenFolder.writing(world.folder)
+            let part = try folder.previewPart()
+            #expect(part.number == 8)
+            folder.abandon(part)
+            await folder.release()
+        }
+    }
+
     // MARK: Sizes and checksums
 
     @Test(arguments: [

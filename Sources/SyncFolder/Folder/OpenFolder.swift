@@ -123,14 +123,13 @@ final class OpenFolder: Sendable {
     private func removeLeftovers() throws(FolderError) {
         guard let writing else { return }
         let kept = state.withLock { state in Set(state.index.entries.values.compactMap { $0.part?.number }) }
-        var last = 0
         for name in try writing.parts.names() {
             // Whatever is not named as a part is somebody else's.
             guard let number = Int(name), number > 0, String(number) == name else { continue }
-            last = max(last, number)
             if !kept.contains(number) { try writing.parts.remove(name) }
         }
-        state.withLock { $0.lastNumber = last }
+        // A number that the index knows is not given again, even if its file is gone.
+        state.withLock { $0.lastNumber = kept.max() ?? 0 }
     }
 
     // MARK: Reading

@@ -59,6 +59,9 @@ struct ContentVersion: Hashable, Sendable {
 
 /// A file with the beginning of a content.
 struct DownloadPart: Hashable, Sendable {
+    /// The largest number that is read from an index. Larger ones are free for new parts.
+    static let maximumNumber = Int.max / 2
+
     /// The number that is its name.
     var number: Int
     /// The address, without its query.

@@ -92,8 +92,8 @@ enum IndexLine: Hashable, Sendable {
                 self = .part(key, nil)
                 return
             }
-            guard let name = number(2), name > 0, let address = texts[3], let tag = texts[4],
-                texts[5] == nil || number(5) != nil
+            guard let name = number(2), name > 0, name <= DownloadPart.maximumNumber, let address = texts[3],
+                let tag = texts[4], texts[5] == nil || number(5) != nil
             else { return nil }
             self = .part(key, DownloadPart(number: name, address: address, tag: tag, byteCount: number(5)))
         }
