@@ -128,7 +128,7 @@ final class WorkOffers: Sendable {
         loop.withLock { $0 = task }
     }
 
-    /// Ends the loop. All calls must have returned.
+    /// Ends the loop. Calls that have not returned fail.
     func close() async {
         let link = state.withLock { state in
             state.isClosed = true
@@ -185,7 +185,8 @@ final class WorkOffers: Sendable {
         while true {
             do {
                 try await exchange(on: link, &outage)
-                return
+                // If another pass of the processor has ended this one, calls still wait.
+                return fail(PostgresWorkQueue.Failure.noPass)
             } catch {
                 do {
                     state.withLock { $0.link = nil }

@@ -279,6 +279,34 @@ struct PostgresWorkQueueTests {
         }
     }
 
+    /// A processor has one pass at a time: the end of the first pass is that of the second one, too.
+    @Test func twoPassesOfOneProcessorEnd() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let gate = Gate()
+            let listCount = Watched(0)
+            let holder = ScriptedProcessor(source: WorkQueueWorld.items(3)) { call in
+                guard call == .list else { return }
+                let number = listCount.update { count in
+                    count += 1
+                    return count
+                }
+                guard number == 1 else { return }
+                try await gate.pass()
+                throw TestError("no list")
+            }
+            let shared = WorkQueueWorld.queue(database).sharing(holder)
+            let first = Task { try await Synchronizer(processor: shared).sync() }
+            try await holder.log.wait(for: .list)
+            let second = Task { try await Synchronizer(processor: shared).sync() }
+            try await database.waitForRow("SELECT 1 FROM \(WorkQueueWorld.table)")
+            gate.open()
+            await #expect(throws: SyncFailure.self) { try await first.value }
+            // No worker is there to download its items.
+            let failure = await #expect(throws: SyncFailure.self) { try await second.value }
+            #expect(failure?.errors.first?.underlying as? PostgresWorkQueue.Failure == .noPass)
+        }
+    }
+
     @Test func aWorkerThatIsCancelledGivesItsItemsBack() async throws {
         try await SharedPostgres.withDatabase { database in
             let queue = WorkQueueWorld.queue(database)
