@@ -154,6 +154,29 @@ import Testing
         try await clock.waitForPendingDelays([])
     }
 
+    static let changingCalls: [(ScriptedProcessor.Call, SyncStage)] = [(.begin, .begin), (.remove(["x"]), .remove)]
+
+    @Test(arguments: changingCalls)
+    func aCallThatSucceedsDuringACancelCounts(call: ScriptedProcessor.Call, stage: SyncStage) async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a")], local: ["x": 1]) {
+            if $0 == call { await gate.passUncancelled() }
+        }
+        let options = SyncOptions().with { $0.stageTimeouts = [stage: .seconds(60)] }
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await gate.waitForArrivals()
+        try await clock.waitForPendingDelays([.seconds(60)])
+        synchronizer.cancel()
+        // The timer ends before the call.
+        try await clock.waitForPendingDelays([])
+        gate.open()
+        let failure = try await failure(sync)
+        #expect(failure.isCancelled && failure.errors.isEmpty)
+        #expect(failure.report.deleted == (stage == .remove ? 1 : 0))
+        #expect(processor.calls.suffix(2) == [call, .end])
+    }
+
     @Test func retriesThatWereNotMadeAreNotCounted() async throws {
         let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
             if call == .content("a") { throw RetryableTestError(retryAfter: .seconds(10)) }
