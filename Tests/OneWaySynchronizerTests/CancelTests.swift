@@ -37,6 +37,19 @@ import Testing
         #expect(failure.report.remaining == 2)
     }
 
+    @Test func theErrorOfACancelledBeginIsNotReported() async throws {
+        let gate = Gate()
+        let processor = held(at: .begin, gate: gate)
+        let synchronizer = Synchronizer(processor: processor)
+        let sync = Task { try await synchronizer.sync() }
+        try await gate.waitForArrivals()
+        synchronizer.cancel()
+        let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
+        #expect(failure?.isCancelled == true)
+        #expect(failure?.errors.isEmpty == true)
+        #expect(processor.calls == [.begin, .end])
+    }
+
     @Test func withNothingRunningItDoesNothing() async throws {
         let processor = ScriptedProcessor(source: [TestItem("a")])
         let synchronizer = Synchronizer(processor: processor)

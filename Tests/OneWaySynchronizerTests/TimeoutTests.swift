@@ -154,6 +154,21 @@ import Testing
         try await clock.waitForPendingDelays([])
     }
 
+    @Test func aPassThatTimesOutInItsFirstCallHasOneError() async throws {
+        let never = Gate()
+        let processor = ScriptedProcessor { if $0 == .begin { try await never.pass() } }
+        let synchronizer = Synchronizer(
+            processor: processor, options: SyncOptions(passTimeout: .seconds(60)), clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await never.waitForArrivals()
+        try await clock.waitForPendingDelays([.seconds(60)])
+        clock.advance(by: .seconds(60))
+        let failure = try await failure(sync)
+        #expect(!failure.isCancelled)
+        #expect(failure.errors.map(\.description) == ["begin: timed out after 60.0 seconds"])
+        #expect(processor.calls == [.begin, .end])
+    }
+
     static let changingCalls: [(ScriptedProcessor.Call, SyncStage)] = [(.begin, .begin), (.remove(["x"]), .remove)]
 
     @Test(arguments: changingCalls)

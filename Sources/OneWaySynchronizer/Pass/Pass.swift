@@ -242,7 +242,8 @@ struct Pass<Processor: SyncProcessor>: Sendable {
                 guard let limit, let timeLeft = timeLeft() else { return try await call() }
                 return try await clock.withTimeout(timeLeft, named: limit, call)
             } catch {
-                guard evenIfStopped || !control.isStopped else { throw .stopped }
+                // The failure has the reason for the stop instead, which does not stop owsSyncEnd.
+                guard stage == .end || !control.isStopped else { throw .stopped }
                 let isLate = timeLeft().map { $0 <= .zero } ?? false
                 var cause: any Error = error
                 if isLate, let limit { cause = SyncError.Reason.timedOut(after: limit) }
