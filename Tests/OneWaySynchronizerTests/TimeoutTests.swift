@@ -119,6 +119,64 @@ import Testing
         #expect(processor.calls.last == .end)
     }
 
+    /// Stored items, some of them with a revision, which it asks for in two calls of a stage.
+    private struct TwoCalls: SyncProcessor {
+        struct Item: SyncItem {
+            var owsPrimaryKey: String
+            var owsRevision: String?
+        }
+
+        let onRevisions: @Sendable () async throws -> Void
+        let onUpdates: @Sendable () async throws -> Void
+
+        func owsFetchSourceList() async throws -> SourceList<Item> {
+            [Item(owsPrimaryKey: "a", owsRevision: "1"), Item(owsPrimaryKey: "b", owsRevision: nil)]
+        }
+
+        func owsGetLocalKeys() async throws -> Set<String> { ["a", "b"] }
+        func owsRemoveLocalItems(for keys: Set<String>) async throws {}
+        func owsDownloadItem(for item: Item) async throws {}
+
+        func owsGetLocalRevisions() async throws -> [String: String]? {
+            try await onRevisions()
+            return ["a": "1"]
+        }
+
+        func owsShouldUpdateItems(_ items: [Item]) async throws -> Set<String>? {
+            try await onUpdates()
+            return []
+        }
+    }
+
+    @Test func theCallsOfAStageShareItsTime() async throws {
+        let clock = clock
+        let wait: @Sendable () async throws -> Void = { try await clock.sleep(for: .seconds(9)) }
+        let options = SyncOptions().with { $0.stageTimeouts = [.shouldUpdate: .seconds(10)] }
+        let synchronizer = Synchronizer(
+            processor: TwoCalls(onRevisions: wait, onUpdates: wait), options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await clock.waitForPendingDelays([.seconds(9), .seconds(10)])
+        clock.advance(by: .seconds(9))
+        try await clock.waitForPendingDelays([.seconds(1), .seconds(9)])
+        clock.advance(by: .seconds(1))
+        let failure = try await failure(sync)
+        #expect(failure.errors.map(\.description) == ["shouldUpdate: timed out after 10.0 seconds"])
+    }
+
+    @Test func aStageWhoseTimeIsOverMakesNoFurtherCall() async throws {
+        let clock = clock
+        let processor = TwoCalls {
+            clock.advance(by: .seconds(11))
+        } onUpdates: {
+            Issue.record("called after the time of the stage")
+        }
+        let options = SyncOptions().with { $0.stageTimeouts = [.shouldUpdate: .seconds(10)] }
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        let failure = try await failure(sync)
+        #expect(failure.errors.map(\.description) == ["shouldUpdate: timed out after 10.0 seconds"])
+    }
+
     @Test func theWaitsForRetriesAreInTheStagesTime() async throws {
         let processor = ScriptedProcessor(source: []) { call in
             if call == .list { throw RetryableTestError(retryAfter: .seconds(10)) }

@@ -232,10 +232,18 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         _ call: @escaping @Sendable () async throws -> Value
     ) async throws(Stop) -> Value {
         guard evenIfStopped || !control.isStopped else { throw .stopped }
+        let spent = report.durations[stage] ?? .zero
         let start = enter(stage, in: report)
         defer { report.durations[stage, default: .zero] += clock.now() - start }
         let limit = options.stageTimeouts[stage]
-        func timeLeft() -> Duration? { limit.map { $0.addingClamped(start - clock.now()) } }
+        func timeLeft() -> Duration? { limit.map { ($0 - spent).addingClamped(start - clock.now()) } }
+        func checkTime() throws(Stop) {
+            guard let limit, let timeLeft = timeLeft(), timeLeft <= .zero else { return }
+            fail(SyncError(stage: stage, underlying: SyncError.Reason.timedOut(after: limit)))
+            throw .failed
+        }
+        // An earlier call of the stage may have taken all of its time.
+        if spent > .zero { try checkTime() }
         var attempt = 1
         while true {
             do {
@@ -257,10 +265,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
                     if !control.isStopped { fail(error) }
                     throw control.isStopped ? .stopped : .failed
                 }
-                if let limit, let timeLeft = timeLeft(), timeLeft <= .zero {
-                    fail(SyncError(stage: stage, underlying: SyncError.Reason.timedOut(after: limit)))
-                    throw .failed
-                }
+                try checkTime()
                 report.retries += 1
                 attempt += 1
             }
