@@ -148,6 +148,82 @@ import Testing
         #expect(lease.log.events.last == .released)
     }
 
+    /// Advances the time over several renewals, more than the lease's time in all.
+    private func expectRenewals(of lease: ScriptedLease) async throws {
+        for round in 1...4 {
+            // The renewal and the end of the lease's time.
+            try await clock.waitForPendingDelays(
+                [.seconds(3), .seconds(3)], [.seconds(3), .seconds(6)], [.seconds(3), .seconds(9)])
+            clock.advance(by: .seconds(3))
+            try await lease.log.wait(for: .renewed, count: round)
+        }
+    }
+
+    @Test func itIsRenewedUntilACancelledBodyHasReturned() async throws {
+        let lease = ScriptedLease(duration: .seconds(9), clock: clock)
+        let gate = Gate()
+        let task = Task {
+            try await lease.withLease(clock: clock) {
+                await gate.passUncancelled()
+                return "done"
+            }
+        }
+        try await gate.waitForArrivals()
+        task.cancel()
+        try await expectRenewals(of: lease)
+        gate.open()
+        #expect(try await task.value == "done")
+        #expect(lease.log.events.last == .released)
+        try await clock.waitForPendingDelays([])
+    }
+
+    @Test func itIsRenewedUntilAPassThatOutlivesTheBodyHasEnded() async throws {
+        let lease = ScriptedLease(duration: .seconds(9), clock: clock)
+        let (gate, isStopped) = (Gate(), Gate())
+        let confirmations = EventLog<Bool>()
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            if call == .content("a") {
+                await withTaskCancellationHandler {
+                    await gate.passUncancelled()
+                } onCancel: {
+                    isStopped.open()
+                }
+            }
+            if call == .end { confirmations.append((try? await SyncLeaseScope.confirm()) != nil) }
+        }
+        let synchronizer = Synchronizer(processor: processor)
+        let task = Task {
+            try await lease.withLease(clock: clock) {
+                synchronizer.sync { _ in }
+                try await gate.waitForArrivals()
+            }
+        }
+        // The body has returned.
+        try await isStopped.pass()
+        try await expectRenewals(of: lease)
+        gate.open()
+        try await task.value
+        #expect(confirmations.events == [true])
+        #expect(lease.log.events.suffix(2) == [.renewed, .released])
+    }
+
+    @Test func theBodyIsCancelledWhenTheClockCannotWait() async throws {
+        struct BrokenClock: Clock {
+            let now = ManualClock().now
+            var minimumResolution: Duration { .zero }
+            func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+                throw TestError("broken")
+            }
+        }
+        let lease = ScriptedLease(clock: clock)
+        let error = await #expect(throws: SyncLeaseError.self) {
+            try await lease.withLease(clock: BrokenClock()) { try await Gate().pass() }
+        }
+        guard case .lost(_, let underlying) = error else { throw try #require(error) }
+        #expect(underlying as? TestError == TestError("broken"))
+        #expect(lease.holder == nil)
+    }
+
     @Test func theBodyIsCancelledWhenARenewalFails() async throws {
         let lease = ScriptedLease(duration: .seconds(9), clock: clock)
         let gate = Gate()

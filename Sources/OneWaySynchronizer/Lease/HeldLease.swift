@@ -12,8 +12,16 @@ final class HeldLease: Sendable {
         var deadline: Duration
         /// Why the lease is no longer held.
         var loss: (any Error)?
+        /// Why no further pass may begin: the loss, or the end of the body.
+        var refusal: (any Error)?
         /// The passes that run under the lease.
         var passes: [ObjectIdentifier: PassControl] = [:]
+
+        /// Lets no further pass begin, and returns the running ones. Only the first reason counts.
+        mutating func refusePasses(for reason: any Error) -> [PassControl] {
+            refusal = refusal ?? reason
+            return Array(passes.values)
+        }
     }
 
     /// A number that is unique among the leases of the process.
@@ -41,25 +49,20 @@ final class HeldLease: Sendable {
     }
 
     /// Runs a function, and cancels it when the lease is lost. Returns when the function, and every
-    /// pass begun under the lease, have ended.
+    /// pass begun under the lease, have ended; until then, it renews the lease.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async -> Result<Value, any Error> {
+        // In separate tasks, because work that ignores a cancel of this task still needs the lease.
+        let renewals = Task { await keepRenewing() }
+        // Separate from the renewals, so that a renewal that never returns does not keep the body
+        // running.
+        let expiry = Task { await waitForExpiry() }
         let result = await withTaskGroup(of: Result<Value, any Error>?.self) { group in
             group.addTask {
                 await Self.$surrounding.withValue(Self.surrounding + [self]) {
                     do { return .success(try await body()) } catch { return .failure(error) }
                 }
             }
-            group.addTask {
-                await self.keepRenewing()
-                return nil
-            }
-            // Separate from the renewals, so that a renewal that never returns does not keep the
-            // body running.
-            group.addTask {
-                await self.waitForExpiry()
-                return nil
-            }
-            // Reports a loss that was noticed when the body confirmed the lease.
+            // Ends at a loss, whether a renewal, the expiry or a confirmation noticed it.
             group.addTask {
                 try? await self.lossPromise.value()
                 return nil
@@ -71,9 +74,16 @@ final class HeldLease: Sendable {
             }
             return result.mapError { error in state.withLock(\.loss).map(lost) ?? error }
         }
-        // Nothing may run under the lease from now on, even if a caller outside waits for it.
-        let passes = lose(SyncLeaseError.Reason.released).passes
+        // No pass may go on without the body, even if a caller outside waits for it. Its last calls
+        // still run under the lease.
+        let passes = state.withLock { $0.refusePasses(for: SyncLeaseError.Reason.released) }
+        for pass in passes { pass.stop(.cancelled) }
         for pass in passes { try? await pass.ended.value(isCancellable: false) }
+        lose(SyncLeaseError.Reason.released)
+        renewals.cancel()
+        expiry.cancel()
+        await renewals.value
+        await expiry.value
         return result
     }
 
@@ -93,11 +103,11 @@ final class HeldLease: Sendable {
     }
 
     private func attach(_ control: PassControl) -> SyncLeaseError? {
-        let loss = state.withLock { state in
-            if state.loss == nil { state.passes[ObjectIdentifier(control)] = control }
-            return state.loss
+        let refusal = state.withLock { state in
+            if state.refusal == nil { state.passes[ObjectIdentifier(control)] = control }
+            return state.refusal
         }
-        return loss.map(lost)
+        return refusal.map(lost)
     }
 
     private func detach(_ control: PassControl) {
@@ -114,7 +124,7 @@ final class HeldLease: Sendable {
         let start = clock.now()
         do { try await grant.renew() } catch {
             try Task.checkCancellation()
-            throw lose(error).error
+            throw lose(error)
         }
         try checkDeadline()
         state.withLock { $0.deadline = max($0.deadline, start.addingClamped(duration)) }
@@ -132,7 +142,7 @@ final class HeldLease: Sendable {
                 try await confirm()
             }
         } catch {
-            // Either the loss is recorded, or the body has returned.
+            endWaiting(after: error)
         }
     }
 
@@ -143,29 +153,35 @@ final class HeldLease: Sendable {
                 try await clock.sleep(state.withLock(\.deadline) - clock.now())
             }
         } catch {
-            // Either the loss is recorded, or the body has returned.
+            endWaiting(after: error)
         }
+    }
+
+    /// Records a loss if the renewals or the expiry end before they are cancelled.
+    private func endWaiting(after error: any Error) {
+        // Either the loss is recorded already, or the clock cannot wait.
+        if !Task.isCancelled { lose(error) }
     }
 
     private func checkDeadline() throws {
         let (deadline, loss) = state.withLock { ($0.deadline, $0.loss) }
         if let loss { throw lost(loss) }
-        guard clock.now() < deadline else { throw lose(SyncLeaseError.Reason.notRenewed(within: duration)).error }
+        guard clock.now() < deadline else { throw lose(SyncLeaseError.Reason.notRenewed(within: duration)) }
     }
 
     /// Records that the lease is no longer held, and stops the work under it.
     ///
-    /// - Returns: The error of the first loss, and the passes that have not ended yet.
+    /// - Returns: The error of the first loss.
     @discardableResult
-    private func lose(_ error: any Error) -> (error: SyncLeaseError, passes: [PassControl]) {
+    private func lose(_ error: any Error) -> SyncLeaseError {
         let (first, passes) = state.withLock { state in
             let first = state.loss ?? error
             state.loss = first
-            return (first, Array(state.passes.values))
+            return (first, state.refusePasses(for: first))
         }
         for pass in passes { pass.stop(.cancelled) }
         lossPromise.settle()
-        return (lost(first), passes)
+        return lost(first)
     }
 
     private func lost(_ error: any Error) -> SyncLeaseError {

@@ -16,8 +16,8 @@ extension SyncLease {
     /// While another process holds the lease, or the keeper has no room for the request, this one
     /// requests it again at each ``retryInterval``.
     /// If the lease is lost, the body's task is cancelled. When the body returns, passes of a
-    /// ``Synchronizer`` that were begun in it and still run are cancelled. The lease is released
-    /// when they have ended.
+    /// ``Synchronizer`` that were begun in it and still run are cancelled. The lease is renewed
+    /// until they have ended, and then released.
     ///
     /// - Parameters:
     ///   - waiting: How long to wait for another holder; by default, no wait.

@@ -8,8 +8,8 @@
 ///
 /// The keeper of a lease (a file, a database server) grants it to one holder at a time.
 /// ``withLease(waiting:clock:onWait:_:)`` requests it and renews it three times within its
-/// ``duration`` while the body runs. If renewal fails, it cancels the body. At the end it releases
-/// the lease.
+/// ``duration`` until the body, and the passes begun in it, have ended, even if its task is
+/// cancelled. If renewal fails, it cancels the body. At the end it releases the lease.
 ///
 /// **Guarantees of a keeper.** A granted lease is granted to no other process until it is released,
 /// its holder has died, or ``duration`` has passed since the beginning of the last successful
