@@ -87,6 +87,20 @@ import Testing
         #expect(failure.report.failed == 2 && failure.report.inserted == 1)
     }
 
+    @Test func theWatchRestsEvenIfNoCallHasAnyTime() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            if call == .content("a") { await gate.passUncancelled() }
+        }
+        let options = SyncOptions(concurrency: 1, itemTimeout: .zero)
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await gate.waitForArrivals()
+        try await clock.waitForPendingDelays([.milliseconds(1)])
+        gate.open()
+        #expect(try await sync.value.inserted == 1)
+    }
+
     @Test func anEmptyListNeedsNoWatch() async throws {
         let options = SyncOptions(itemTimeout: .seconds(30)).with { $0.stageTimeouts = [.content: .seconds(60)] }
         let report = try await Synchronizer(processor: ScriptedProcessor(), options: options, clock: clock).sync()

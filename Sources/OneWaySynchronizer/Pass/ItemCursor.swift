@@ -182,7 +182,8 @@ final class ItemCursor: Sendable {
 
     /// Cancels the calls that have timed out.
     ///
-    /// - Returns: When the next call may time out.
+    /// - Returns: When the next call may time out; at least a millisecond from now, so that the
+    ///   watch rests even if no call has any time.
     func cancelLateCalls(_ timeout: Duration) -> Duration {
         let now = clock.now()
         let (cancels, next) = state.withLock { state in
@@ -201,7 +202,7 @@ final class ItemCursor: Sendable {
             return (cancels, next)
         }
         for cancel in cancels { cancel() }
-        return next
+        return max(next, now.addingClamped(.milliseconds(1)))
     }
 
     // MARK: Items
