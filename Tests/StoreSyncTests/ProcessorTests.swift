@@ -86,7 +86,8 @@ import Testing
         let path = folder.appending(path: "store.sqlite").path
         let asked = Locked(0)
         func pass(
-            _ attributes: [SyncAttribute], _ relationships: [SyncRelationship] = []
+            _ attributes: [SyncAttribute], _ relationships: [SyncRelationship] = [],
+            list: String = #"[{"id":1,"version":1},{"id":2,"version":1}]"#, options: SyncOptions = SyncOptions()
         ) async throws -> StoreSyncResult.Counts {
             let mapper = try RecordMapper(
                 try DataModel([
@@ -94,13 +95,13 @@ import Testing
                 ]))
             let store = try JSONStore(try await SQLiteStore(exactly: mapper.model, at: .file(path)), mapper: mapper)
             let processor = try StoreProcessor(store.store, "Part", revision: "version") {
-                .bytes(Array(#"[{"id":1,"version":1},{"id":2,"version":1}]"#.utf8))
+                .bytes(Array(list.utf8))
             } details: { key in
                 asked.withLock { $0 += 1 }
                 guard case .identity(let values) = key, case .int(let id)? = values.first else { return .bytes([]) }
                 return .bytes(Array(#"{"id":\#(id),"version":1,"name":"n","size":\#(id),"whole":{"id":1}}"#.utf8))
             }
-            let synchronizer = Synchronizer(processor: processor)
+            let synchronizer = Synchronizer(processor: processor, options: options)
             _ = try await synchronizer.sync()
             return processor.counts
         }
@@ -109,15 +110,22 @@ import Testing
         _ = try await pass(old)
         #expect(asked.withLock(\.self) == 2)
         let new = old + [SyncAttribute("size", .int64)]
-        #expect(try await pass(new).updated == 2)
+        // Passes that leave objects out: all, one that the list may lack, and one that was kept.
+        _ = try await pass(new, options: SyncOptions(downloadContent: false))
+        #expect(asked.withLock(\.self) == 2)
+        #expect(try await pass(new, list: #"[{"id":1,"version":1},{"id":null}]"#).updated == 1)
+        let keeping = SyncOptions(removalLimit: RemovalLimit(count: 0, action: .keep))
+        #expect(try await pass(new, list: #"[{"id":1,"version":1}]"#, options: keeping).unchanged == 1)
         #expect(asked.withLock(\.self) == 4)
+        #expect(try await pass(new).updated == 1)
+        #expect(asked.withLock(\.self) == 6)
         _ = try await pass(new)
-        #expect(asked.withLock(\.self) == 4)
+        #expect(asked.withLock(\.self) == 6)
         let whole = [SyncRelationship("whole", toOne: "Part")]
         #expect(try await pass(new, whole).updated == 2)
-        #expect(asked.withLock(\.self) == 6)
+        #expect(asked.withLock(\.self) == 8)
         _ = try await pass(new, whole)
-        #expect(asked.withLock(\.self) == 6)
+        #expect(asked.withLock(\.self) == 8)
     }
 
     @Test(arguments: StoreKind.ofScenarios)

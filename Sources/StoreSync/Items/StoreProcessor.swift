@@ -16,7 +16,8 @@ public import SyncStore
 /// The list is mapped like the objects themselves. Only its keys and revisions are used, unless
 /// there are no details to fetch. A stored object is fetched again if its revision differs, or if
 /// there is no revision to compare. If the model has gained a property, all objects are fetched
-/// again, because their revisions are unchanged.
+/// again, because their revisions are unchanged. Every pass does so, until one has fetched all
+/// listed objects and kept no absent ones.
 ///
 /// Fetched objects are written in batches. What has not been written yet is written when the pass
 /// ends, even if it was cancelled or failed.
@@ -28,6 +29,8 @@ public final class StoreProcessor: SyncProcessor {
 
     private struct Fetched {
         var waiting: [JSONSource] = []
+        /// The number of objects that the pass has fetched.
+        var count = 0
         var counts = StoreSyncResult.Counts()
         var errors: [any Error] = []
     }
@@ -171,6 +174,7 @@ public final class StoreProcessor: SyncProcessor {
         let source = try await details?(item.owsPrimaryKey) ?? .bytes(item.json)
         let batch = fetched.withLock { fetched -> [JSONSource] in
             fetched.waiting.append(source)
+            fetched.count += 1
             guard fetched.waiting.count >= batchCount else { return [] }
             defer { fetched.waiting = [] }
             return fetched.waiting
@@ -190,8 +194,9 @@ public final class StoreProcessor: SyncProcessor {
         await write(batch)
         if let error = fetched.withLock({ $0.errors.first }) { throw error }
         guard fetched.withLock(\.waiting.isEmpty) else { throw CancellationError() }
-        guard revision != nil, case .success(let report) = result, report.errors.isEmpty,
-            try await !note.isKept(in: store.store)
+        // A stored object that was not fetched may lack a property.
+        guard revision != nil, case .success(let report) = result, report.errors.isEmpty, report.kept == nil,
+            fetched.withLock(\.count) == report.listed, try await !note.isKept(in: store.store)
         else { return }
         try await store.change { [note] in try await note.keep(in: $0) }
     }
