@@ -107,6 +107,32 @@ import Testing
         }
     }
 
+    /// A server that ends its requests during a long pass, and sends its webhooks again.
+    @Test func changesThatNobodyWaitsForAnyMoreMakeRoomForOthers() async throws {
+        let world = try SyncWorld.users()
+        let answer = Gate()
+        let source = ScriptedList { _ in
+            try await answer.pass()
+            return usersJSON([1])
+        }
+        let live = try live(world, source)
+        try await running(live) {
+            try await answer.waitForArrivals()
+            let ended = (1...1_000).map { id in Task { try await live.apply([change(id, "ended")]) } }
+            // One of them has the next turn.
+            while live.health.waitingCount < 999 { await Task.yield() }
+            for webhook in ended { webhook.cancel() }
+            for webhook in ended { await #expect(throws: CancellationError.self) { try await webhook.value } }
+            #expect(live.health.waitingCount == 0)
+            let sent = (1...1_000).map { id in Task { try await live.apply([change(id, "sent again")]) } }
+            while live.health.waitingCount < 999 { await Task.yield() }
+            answer.open()
+            for webhook in sent { _ = try await webhook.value }
+            #expect(try await world.names().count == 1_000)
+            #expect(live.health.changeCount == 1_000)
+        }
+    }
+
     @Test func aChangeThatHasBegunIsAwaitedByACancelledTask() async throws {
         let hook = GatedCalls()
         let world = try SyncWorld.users { HookedStore($0, hook) }

@@ -185,7 +185,9 @@ final class LiveInbox: Sendable {
         return try await withTaskCancellationHandler {
             try await delivery.result.value(isCancellable: false)
         } onCancel: {
-            if delivery.abandon() { delivery.result.settle(.failure(CancellationError())) }
+            guard delivery.abandon() else { return }
+            state.withLock { $0.deliveries.removeAll { $0 === delivery } }
+            delivery.result.settle(.failure(CancellationError()))
         }
     }
 
