@@ -110,6 +110,22 @@ import Testing
         #expect(try await store.store.passes(limit: 1).map(\.number) == [3])
     }
 
+    /// Another tool can write any number into the table.
+    @Test(arguments: [Double.nan, .infinity, 1e300, -1e300])
+    func aPassWhoseDurationIsImpossibleIsLeftOut(seconds: Double) async throws {
+        let store = try store()
+        for id in 1...2 { try await store.sync(json(#"[{"id": \#(id)}]"#), into: "User") }
+        try await store.store.transaction { transaction in
+            let query = StoreQuery(SyncEntity.pass.name, where: PropertyPath("number") == 2)
+            for stored in try await transaction.records(query) {
+                var record = stored.record
+                record["seconds"] = .double(seconds)
+                _ = try await transaction.update(stored.object, to: record)
+            }
+        }
+        #expect(try await store.store.passes().map(\.number) == [1])
+    }
+
     @Test func syncsWithNothingToWriteCanBeLeftOut() async throws {
         let store = try store(SyncHistory(recordsUnchanged: false))
         try await store.sync(json(#"[{"id": 1}]"#), into: "User")

@@ -74,7 +74,8 @@ extension SyncHistory.Pass {
         }
         guard let name = text("name"), let entity = text("entity"), let started = date("started"),
             let finished = date("finished"), case .double(let seconds) = record["seconds"],
-            let status = text("status").flatMap(SyncHistory.Status.init)
+            // A `Duration` holds neither larger numbers nor NaN.
+            seconds.magnitude < 1e18, let status = text("status").flatMap(SyncHistory.Status.init)
         else { return nil }
         self.init(
             name: name, number: number("number") ?? 0, entity: entity, started: started, finished: finished,
