@@ -7,5 +7,9 @@ import Testing
     func aHistoryKeepsAtLeastOnePass(limit: Int, expected: Int) {
         #expect(SyncHistory(limit: limit).limit == expected)
         #expect(SyncHistory(totalLimit: limit).totalLimit == expected)
+        var changed = SyncHistory()
+        changed.limit = limit
+        changed.totalLimit = limit
+        #expect(changed.limit == expected && changed.totalLimit == expected)
     }
 }

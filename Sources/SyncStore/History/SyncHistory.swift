@@ -11,10 +11,14 @@
 /// be written is kept in memory, and written with the next pass. Plans and changes of single
 /// objects are not recorded.
 public struct SyncHistory: Sendable {
-    /// The number of passes kept for each name, at least 1; 100 by default.
-    public var limit: Int
-    /// The number of passes kept in all, at least 1; 1,000 by default.
-    public var totalLimit: Int
+    /// The number of passes kept for each name; 100 by default. A value below 1 becomes 1.
+    public var limit: Int {
+        didSet { limit = max(limit, 1) }
+    }
+    /// The number of passes kept in all; 1,000 by default. A value below 1 becomes 1.
+    public var totalLimit: Int {
+        didSet { totalLimit = max(totalLimit, 1) }
+    }
     /// Whether syncs without changes are recorded; true by default.
     ///
     /// If false, a sync without changes leaves the store's files unchanged to the last byte, unless
