@@ -114,6 +114,9 @@ extension PostgresWorkQueue {
         /// Runs on the link's thread, which processors cannot block.
         private func work(_ link: isolated WorkQueueLink) async throws {
             state.withLock { $0 = State(link: link, isStopping: $0.isStopping) }
+            // Otherwise the session would live as long as the worker. The caller has the link too,
+            // so that it does not end under the lock.
+            defer { state.withLock { $0.link = nil } }
             do {
                 try await loop(link)
             } catch {

@@ -328,6 +328,26 @@ struct PostgresWorkQueueTests {
             #expect(report.inserted == 3)
         }
     }
+
+    @Test(arguments: [false, true]) func aWorkerThatHasEndedHasNoSession(isCancelled: Bool) async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = WorkQueueWorld.queue(database)
+            let worker = queue.worker(with: ScriptedProcessor())
+            let run = Task { try await worker.run() }
+            defer { run.cancel() }
+            let holder = ScriptedProcessor(source: WorkQueueWorld.items(1))
+            _ = try await Synchronizer(processor: queue.sharing(holder)).sync()
+            if isCancelled { run.cancel() } else { worker.stop() }
+            _ = await run.result
+            try await database.waitForRow(
+                """
+                SELECT 1 WHERE NOT EXISTS (
+                    SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+                        AND backend_type = 'client backend')
+                """)
+            withExtendedLifetime(worker) {}
+        }
+    }
 }
 
 #endif
