@@ -41,16 +41,8 @@ struct PendingLinks {
     /// Whether an identifier is at a position. The identifiers must be sorted.
     func contains(_ relationship: EntityLayout.Relationship.ID, of object: ObjectID, at position: Int) -> Bool {
         guard let targets = targets[relationship] else { return false }
-        var (low, high) = (0, targets.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if (targets[middle].object, targets[middle].position) < (object, position) {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        return low < targets.count && targets[low].object == object && targets[low].position == position
+        let index = targets.partitionIndex { ($0.object, $0.position) >= (object, position) }
+        return index < targets.count && targets[index].object == object && targets[index].position == position
     }
 }
 
