@@ -40,8 +40,9 @@ enum MergeChecks {
             try await transaction.counts(of: [StoreQuery("Person"), StoreQuery("Note")])
         }
         let queries = [
-            StoreQuery("Person", where: PropertyPath("id") > 1), StoreQuery("Person", objects: .only([4711])),
-            StoreQuery("Person", limit: 1), StoreQuery("Employee"),
+            StoreQuery("Person", where: PropertyPath("id") > 1),
+            StoreQuery("Person", objects: .only([4711, 0, -1, .max])), StoreQuery("Person", limit: 1),
+            StoreQuery("Employee"),
         ]
         try await store.transaction { transaction in
             try await announce([1, 2], transaction)
