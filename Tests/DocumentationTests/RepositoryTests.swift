@@ -174,4 +174,18 @@ import Testing
         let places = try documents.filter { try Self.text($0).contains("/OneWaySynchronizer.git") }
         #expect(places == ["README.md"])
     }
+
+    /// The tables of bookkeeping have other names than their entities.
+    @Test func examplesInSQLNameTablesAndNoEntitiesOfBookkeeping() throws {
+        let documents = ["README.md"] + Self.paths(below: ["Sources", "Demo"]).filter { $0.hasSuffix(".md") }
+        var count = 0
+        for document in documents {
+            for example in try Self.text(document).matches(of: /(?s)```sql\n(?<text>.*?)```/) {
+                let namesAnEntity = example.text.contains(/Sync(Bookmark|PendingLink|Pass)\b/)
+                #expect(!namesAnEntity, "\(document)")
+                count += 1
+            }
+        }
+        #expect(count > 0)
+    }
 }
