@@ -181,6 +181,49 @@ struct PostgresGuardedTableTests {
         }
     }
 
+    /// A deferred trigger would delete objects only at the commit.
+    @Test func aDeferredTriggerThatDeletesFurtherObjectsIsAnError() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await database.run(
+                """
+                CREATE FUNCTION along() RETURNS trigger LANGUAGE plpgsql SET search_path TO public, pg_temp AS \
+                'BEGIN DELETE FROM people WHERE id = NEW.id - 1; RETURN NULL; END'; \
+                CREATE CONSTRAINT TRIGGER along AFTER INSERT ON people DEFERRABLE INITIALLY DEFERRED \
+                FOR EACH ROW EXECUTE FUNCTION along()
+                """)
+            let error = await #expect(throws: SQLSchemaError.self) {
+                try await ExistingPeople.put([1, 2], into: store)
+            }
+            #expect(error?.description.hasSuffix("model's tables: 1") == true, "\(String(describing: error))")
+            #expect(try await store.count(StoreQuery("Person")) == 0)
+        }
+    }
+
+    /// If the table has a trigger, deferred constraints are verified before the commit.
+    @Test func aDeferredConstraintOfATableWithATriggerNamesTheEntity() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await ExistingPeople.put([1], into: store)
+            try await database.run(
+                """
+                CREATE FUNCTION same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; \
+                CREATE TRIGGER same BEFORE UPDATE ON people FOR EACH ROW EXECUTE FUNCTION same(); \
+                CREATE TABLE invoices (person bigint REFERENCES people DEFERRABLE INITIALLY DEFERRED); \
+                INSERT INTO invoices SELECT row_number FROM people
+                """)
+            let error = await #expect(throws: StoreError.self) {
+                try await store.transaction { try await $0.remove(StoreQuery("Person")) }
+            }
+            guard case .refused(let refusal)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(refusal.entity == "Person" && refusal.reason == .missingReference(from: "invoices"))
+            #expect(try await store.count(StoreQuery("Person")) == 1)
+        }
+    }
+
     @Test func whatAPolicyKeepsFromBeingWrittenIsAnError() async throws {
         guard PostgresServer.isInstalled else { return }
         let server = try await PostgresServer()

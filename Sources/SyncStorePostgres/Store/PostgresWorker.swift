@@ -215,7 +215,7 @@ actor PostgresWorker: SQLWorker {
         let connection = try current()
         // No call has sent anything.
         guard !connection.isBeginning else { return connection.dropBeginning() }
-        try checkDeletions(connection)
+        do { try checkDeletions(connection) } catch { throw rolledBack(after: error, connection) }
         // If nothing was changed, nobody needs to know of the commit, nor what became of it.
         guard !roots.isEmpty else { return connection.endWithoutChanges() }
         try growth.gatherStatistics(schema, connection)
@@ -231,19 +231,27 @@ actor PostgresWorker: SQLWorker {
             guard let number else { throw error }
             try await PostgresSettlement(number, of: connection, settings: settings).settle(after: error)
         } catch {
-            rollback()
-            if let error = error as? PostgresError, let refusal = try? connection.refusal(atCommit: error, schema) {
-                throw StoreError.refused(refusal)
-            }
-            throw error
+            throw rolledBack(after: error, connection)
         }
+    }
+
+    /// Rolls the transaction back after an error at its end.
+    ///
+    /// - Returns: What a deferred constraint refused, or else the error itself.
+    private func rolledBack(after error: any Error, _ connection: PostgresConnection) -> any Error {
+        rollback()
+        if let error = error as? PostgresError, let refusal = try? connection.refusal(atCommit: error, schema) {
+            return StoreError.refused(refusal)
+        }
+        return error
     }
 
     /// Fails if a trigger has deleted objects that no change of the transaction reports.
     private func checkDeletions(_ connection: PostgresConnection) throws {
         guard let reportedDeletions else { return }
-        let counted = try connection.execute("SELECT \(schema.deletedRowCount)").integer(0, 0) ?? 0
-        let count = Int(counted) - reportedDeletions
+        // Deferred triggers would delete objects only at the commit.
+        let counted = try connection.execute("SET CONSTRAINTS ALL IMMEDIATE; SELECT \(schema.deletedRowCount)")
+        let count = Int(counted.integer(0, 0) ?? 0) - reportedDeletions
         guard count > 0 else { return }
         throw SQLTrigger.error(furtherDeletedCount: count, triggers: try connection.triggers(of: schema))
     }
