@@ -130,10 +130,11 @@ struct PostgresGuardedTableTests {
         "CREATE TRIGGER guard BEFORE UPDATE ON people FOR EACH ROW EXECUTE FUNCTION ignored()",
         "CREATE TRIGGER guard BEFORE DELETE ON people FOR EACH ROW EXECUTE FUNCTION ignored()",
         "CREATE TRIGGER guard BEFORE INSERT ON people FOR EACH ROW EXECUTE FUNCTION renumbered()",
+        "CREATE RULE guard AS ON DELETE TO people DO INSTEAD NOTHING",
     ]
 
     @Test(arguments: guards)
-    func whatATriggerKeepsFromBeingWrittenIsAnError(trigger: String) async throws {
+    func whatATriggerKeepsFromBeingWrittenIsAnErrorThatNamesIt(trigger: String) async throws {
         try await SharedPostgres.withDatabase { database in
             let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
             try await ExistingPeople.put([1], into: store)
@@ -143,10 +144,12 @@ struct PostgresGuardedTableTests {
                 CREATE FUNCTION renumbered() RETURNS trigger LANGUAGE plpgsql AS \
                 'BEGIN NEW.row_number := NEW.row_number + 100; RETURN NEW; END'; \(trigger)
                 """)
-            await #expect(throws: SQLSchemaError.self) {
+            let error = await #expect(throws: SQLSchemaError.self) {
                 try await ExistingPeople.put([1, 2], name: "b", into: store)
                 _ = try await store.transaction { try await $0.remove(StoreQuery("Person")) }
             }
+            let kind = trigger.contains("RULE") ? "rule" : "trigger"
+            #expect(error?.description.contains("the \(kind) guard") == true, "\(String(describing: error))")
         }
     }
 
@@ -238,7 +241,10 @@ struct PostgresGuardedTableTests {
             CREATE POLICY changed ON people FOR UPDATE USING (id <> 2)
             """)
         let store = try await ExistingPeople.open(try ExistingPeople.model(), at: server.url(user: "writer"))
-        await #expect(throws: SQLSchemaError.self) { try await ExistingPeople.put([1, 2], name: "b", into: store) }
+        let reason = "row-level security kept 1 of 2 rows from being written"
+        await #expect(throws: SQLSchemaError.unsuitableTable(table: "people", reason: reason)) {
+            try await ExistingPeople.put([1, 2], name: "b", into: store)
+        }
         #expect(try await PostgresSession.run(server.url(), "SELECT DISTINCT name FROM people") == [["a"]])
         await server.close()
     }
@@ -276,7 +282,8 @@ struct PostgresGuardedTableTests {
                 """)
             let person = try store.model.layout(of: "Person")
             let boss = try #require(person.relationship("boss"))
-            await #expect(throws: SQLSchemaError.self) {
+            let reason = "the trigger guard kept links from being written"
+            await #expect(throws: SQLSchemaError.unsuitableTable(table: "people", reason: reason)) {
                 try await store.transaction { transaction in
                     var links = LinkBatch(boss, mode: .replace)
                     links.append(rows[0], to: [rows[1]])

@@ -77,7 +77,10 @@ extension ExistingTableTests {
             CREATE TRIGGER guard BEFORE INSERT ON people WHEN new.id = 2 BEGIN SELECT RAISE(IGNORE); END
             """, at: path)
         let store = try await open(.people(), rowColumn: "rowid")
-        await #expect(throws: SQLSchemaError.self) { try await sync(#"[{"id":1},{"id":2}]"#, store) }
+        let reason = "the trigger guard kept 1 of 2 rows from being written"
+        await #expect(throws: SQLSchemaError.unsuitableTable(table: "people", reason: reason)) {
+            try await sync(#"[{"id":1},{"id":2}]"#, store)
+        }
         #expect(try await dump("people") == [])
         try await sync(#"[{"id":1,"name":"a"}]"#, store)
         #expect(try await dump("people") == ["1|a"])
@@ -90,7 +93,10 @@ extension ExistingTableTests {
             CREATE TRIGGER guard BEFORE DELETE ON people WHEN old.name = 'keep' BEGIN SELECT RAISE(IGNORE); END
             """, at: path)
         let store = try await open(.people(), rowColumn: "rowid")
-        await #expect(throws: SQLSchemaError.self) { try await sync("[]", store) }
+        let reason = "the trigger guard kept rows from being deleted"
+        await #expect(throws: SQLSchemaError.unsuitableTable(table: "people", reason: reason)) {
+            try await sync("[]", store)
+        }
         #expect(try await dump("people") == ["1|keep", "2|b"])
         #expect(try await sync(#"[{"id":1,"name":"keep"}]"#, store).counts.deleted == 1)
     }
@@ -104,7 +110,10 @@ extension ExistingTableTests {
             CREATE TRIGGER guard BEFORE UPDATE OF parent ON people BEGIN SELECT RAISE(IGNORE); END
             """, at: path)
         let store = try await open(.people(), rowColumn: "rowid")
-        await #expect(throws: SQLSchemaError.self) { try await sync(#"[{"id":2,"name":"b"}]"#, store) }
+        let reason = "the trigger guard kept references to deleted objects"
+        await #expect(throws: SQLSchemaError.unsuitableTable(table: "people", reason: reason)) {
+            try await sync(#"[{"id":2,"name":"b"}]"#, store)
+        }
         #expect(try await dump("people") == ["1|a", "2|b"])
     }
 

@@ -212,8 +212,7 @@ struct PostgresLinking: SQLLinkWriter {
     /// Fails if a statement finds a row that should have been written but was not.
     private func check(_ table: String, failing query: SQLStatementText) throws {
         guard try connection.run(query).rowCount > 0 else { return }
-        throw SQLSchemaError.unsuitableTable(
-            table: table, reason: "a trigger, a policy or another program kept links from being written")
+        throw SQLKeptRows("links from being written", in: table).error(by: try connection.guards(of: table, schema))
     }
 
     /// The position after all existing positions of an object; new ones count in their order.

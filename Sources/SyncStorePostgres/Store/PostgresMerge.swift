@@ -93,7 +93,7 @@ struct PostgresMerge {
                     let answers = try send(
                         [statements.merge(task)] + selections, reader, round.rows, extras, connection,
                         isSmall ? nil : buffer)
-                    try take(answers[0], round, policy, into: &result)
+                    try take(answers[0], round, policy, connection, into: &result)
                     if isSmall { ahead = PostgresReadAhead(request, answers.dropFirst()) }
                 } catch let error as PostgresError where error.isRefusal {
                     var refused = PostgresRefusedRows(
@@ -197,14 +197,14 @@ struct PostgresMerge {
     ///   those that it was to write.
     func take(
         _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergeRequest.Policy,
-        into result: inout MergeRequest.Result
+        _ connection: PostgresConnection, into result: inout MergeRequest.Result
     ) throws {
         let codes = answer.integers(0, 0).map(Code.init)
         try check(
             written: answer.integer(0, 1), of: codes.count { $0.change == .inserted },
-            isSame: codes.reduce(into: 0) { if $1.change == .inserted { $0 ^= $1.object } } == answer.integer(0, 2) ?? 0
-        )
-        try check(written: answer.integer(0, 3), of: codes.count { $0.change == .updated }, isSame: true)
+            isSame: codes.reduce(into: 0) { if $1.change == .inserted { $0 ^= $1.object } }
+                == answer.integer(0, 2) ?? 0, connection)
+        try check(written: answer.integer(0, 3), of: codes.count { $0.change == .updated }, isSame: true, connection)
         for (row, code) in zip(round.rows.sorted(), codes) {
             result.rows[row] = code.change.map { MergeRequest.Result.Row(code.object, $0) }
             if code.isLinked { result.isLinked[0][row] = true }
@@ -217,14 +217,19 @@ struct PostgresMerge {
     /// Fails if a trigger or another tool kept rows from being written, or changed their numbers.
     ///
     /// - Parameter count: The number of written rows; nil if there were none to write.
-    private func check(written count: Int64?, of expected: Int, isSame: Bool) throws(SQLSchemaError) {
+    private func check(
+        written count: Int64?, of expected: Int, isSame: Bool, _ connection: PostgresConnection
+    ) throws {
         guard let count, count != expected || !isSame else { return }
-        throw .unsuitableTable(
-            table: schema.table(of: layout.index),
-            reason: count == expected
-                ? "a trigger gives new rows other numbers than the store"
-                : "a trigger, a policy or another program kept \(Int64(expected) - count) of \(expected) rows from being "
-                    + "written")
+        let table = schema.table(of: layout.index)
+        let guards = try connection.guards(of: table, schema)
+        guard count == expected else {
+            throw SQLKeptRows("\(Int64(expected) - count) of \(expected) rows from being written", in: table)
+                .error(by: guards)
+        }
+        throw SQLSchemaError.unsuitableTable(
+            table: table,
+            reason: "a trigger gives new rows other numbers than the store: \(guards.joined(separator: ", "))")
     }
 }
 

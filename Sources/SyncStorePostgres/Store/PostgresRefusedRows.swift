@@ -82,7 +82,7 @@ struct PostgresRefusedRows {
             try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt; RELEASE SAVEPOINT sync_attempt")
             throw error
         }
-        try merge.take(answer, part, request.policy, into: &result)
+        try merge.take(answer, part, request.policy, connection, into: &result)
     }
 
     private mutating func wait(_ rows: ArraySlice<Int>, _ slots: [Int]) {

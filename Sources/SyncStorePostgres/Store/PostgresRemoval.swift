@@ -129,6 +129,9 @@ extension PostgresConnection {
                 }
             }
             throw StoreError.refused(refusal)
+        } catch let kept as SQLKeptRows {
+            try execute("ROLLBACK TO SAVEPOINT sync_attempt")
+            throw kept.error(by: try guards(of: kept.table, schema))
         } catch let error as StoreError {
             throw try undone(error)
         } catch let error as SQLSchemaError {
@@ -199,6 +202,22 @@ extension PostgresConnection {
                 entity: schema.model.layouts[schema.families[$0].root].name, reason: reason,
                 constraint: error.constraint, databaseError: error.debugDescription)
         }
+    }
+
+    /// What other tools have added to a table that can keep rows from being changed, as errors name
+    /// it: triggers, rules and row-level security.
+    func guards(of table: String, _ schema: SQLSchema) throws -> [String] {
+        let table = "to_regclass(\(SQLText.literal(schema.relation(table)))::text)::oid"
+        return try execute(
+            """
+            SELECT 'the trigger '::text || g.tgname::text FROM pg_catalog.pg_trigger g \
+            WHERE g.tgrelid = \(table) AND NOT g.tgisinternal AND g.tgenabled <> 'D'::"char" \
+            UNION ALL SELECT 'the rule '::text || r.rulename::text FROM pg_catalog.pg_rewrite r \
+            WHERE r.ev_class = \(table) AND r.ev_enabled <> 'D'::"char" \
+            UNION ALL SELECT 'row-level security'::text FROM pg_catalog.pg_class c \
+            WHERE c.oid = \(table) AND c.relrowsecurity ORDER BY 1
+            """
+        ).texts(0)
     }
 
     /// The triggers of other tools on the model's tables.

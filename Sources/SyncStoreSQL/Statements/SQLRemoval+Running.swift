@@ -13,8 +13,8 @@ extension SQLRemoval {
     ///     `SQLRemovalConnection.change(_:)`.
     ///   - end: Runs statements at the end.
     /// - Returns: The deleted objects.
-    /// - Throws: `StoreError.deletionDenied`; `SQLSchemaError.unsuitableTable` for a row that a
-    ///   trigger keeps; errors of the connection. What was deleted by then must be rolled back.
+    /// - Throws: `StoreError.deletionDenied`; `SQLKeptRows` for a row that a trigger keeps; errors
+    ///   of the connection. What was deleted by then must be rolled back.
     package func run(
         _ layout: EntityLayout, reportsKeys: Bool, on connection: some SQLRemovalConnection,
         selecting: () throws -> Int?, end: () throws -> Void = {}
@@ -53,8 +53,7 @@ extension SQLRemoval {
                 _ = try connection.change(SQLStatementText(release.statement))
                 // The foreign key could delete other objects.
                 try connection.forEachRow(of: release.remaining) { _ in
-                    throw SQLSchemaError.unsuitableTable(
-                        table: release.table, reason: "a trigger kept references to deleted objects")
+                    throw SQLKeptRows("references to deleted objects", in: release.table)
                 }
             }
         }
@@ -63,8 +62,7 @@ extension SQLRemoval {
             // Foreign keys may have deleted some rows before.
             if let count, count == removed.counts[family] { continue }
             try connection.forEachRow(of: remaining(family: family)) { _ in
-                throw SQLSchemaError.unsuitableTable(
-                    table: schema.families[family].table, reason: "a trigger kept rows from being deleted")
+                throw SQLKeptRows("rows from being deleted", in: schema.families[family].table)
             }
         }
         try end()

@@ -312,12 +312,14 @@ struct SQLiteMergeRun {
         return new.indices.map { last + Int64($0) + 1 }
     }
 
-    /// Fails if a trigger of another tool kept rows from being written (`RAISE(IGNORE)`).
-    private func checkChangeCount(_ count: Int) throws(SQLSchemaError) {
-        guard connection.changeCount != count else { return }
-        throw .unsuitableTable(
-            table: merge.statements.tableName,
-            reason: "a trigger kept \(count - connection.changeCount) of \(count) rows from being written")
+    /// Fails if something kept rows from being written, such as a trigger of another tool
+    /// (`RAISE(IGNORE)`), or two rows of one identity.
+    private func checkChangeCount(_ count: Int) throws {
+        let keptCount = count - connection.changeCount
+        guard keptCount != 0 else { return }
+        let table = merge.statements.tableName
+        throw SQLKeptRows("\(keptCount) of \(count) rows from being written", in: table)
+            .error(by: try connection.triggers(of: table))
     }
 }
 

@@ -24,8 +24,20 @@ extension SQLiteConnection: SQLRemovalConnection {
                     }
                 } catch let error as SQLiteError where error.isRefusal {
                     throw StoreError.refused(try refusal(error, of: layout, removal))
+                } catch let kept as SQLKeptRows {
+                    throw kept.error(by: try triggers(of: kept.table))
                 }
             })
+    }
+
+    /// The triggers of a table, as errors name them.
+    func triggers(of table: String) throws(SQLiteError) -> [String] {
+        let found = try prepare(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY 1")
+        found.bind([.text(table)])
+        var names: [String] = []
+        while try found.step() { names.append("the trigger \(found.text(at: 0))") }
+        return names
     }
 
     /// Describes the object that a foreign key or a trigger keeps from being deleted.

@@ -1,0 +1,24 @@
+/// Rows or links that a change was to write or to delete, and did not.
+package struct SQLKeptRows: Error, Hashable {
+    /// The table that has them.
+    package let table: String
+    /// What they are, and from what they were kept.
+    private let kept: String
+
+    /// - Parameters:
+    ///   - kept: What was kept, and from what, such as "1 of 2 rows from being written".
+    ///   - table: The table of the rows.
+    package init(_ kept: String, in table: String) {
+        self.kept = kept
+        self.table = table
+    }
+
+    /// The error that names the cause.
+    ///
+    /// - Parameter guards: What others have added to the table that can have kept the rows, such as
+    ///   "the trigger audit".
+    package func error(by guards: [String]) -> SQLSchemaError {
+        let cause = guards.isEmpty ? "something other than a trigger" : guards.joined(separator: " or ")
+        return .unsuitableTable(table: table, reason: "\(cause) kept \(kept)")
+    }
+}
