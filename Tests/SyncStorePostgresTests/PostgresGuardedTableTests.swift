@@ -304,6 +304,43 @@ struct PostgresGuardedTableTests {
         }
     }
 
+    /// New rows are written together with their links.
+    @Test(arguments: ["NULL", "NEW.row_number"], [1, 100])
+    func aLinkOfANewRowThatATriggerChangesIsAnError(value: String, count: Int64) async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            let layout = try store.model.layout(of: "Person")
+            let target = try await ExistingPeople.put([0], into: store).objects[0]
+            let boss = try #require(layout.relationship("boss"))
+            var batch = RecordBatch(of: layout)
+            for id in 1...count {
+                batch.beginRecord()
+                batch.setInt(id, at: 0)
+                batch.setValue(.string("a"), at: 1)
+                batch.endRecord()
+            }
+            let request = MergeRequest(batch)
+            // The last row has no link.
+            let targets: [ObjectID?] = (1...count).map { $0 == count && count > 1 ? nil : target }
+            let links = MergeRequest.InitialLinks(boss, targets: targets)
+            try await database.run(
+                """
+                CREATE FUNCTION changed() RETURNS trigger LANGUAGE plpgsql AS \
+                'BEGIN NEW.boss := \(value); RETURN NEW; END'; \
+                CREATE TRIGGER guard BEFORE INSERT ON people FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION changed()
+                """)
+            let reason = "the trigger guard kept links from being written"
+            await #expect(throws: SQLSchemaError.unsuitableTable(table: "people", reason: reason)) {
+                try await store.transaction { try await $0.merge(request, linking: [links]) }
+            }
+            #expect(try await store.count(StoreQuery("Person")) == 1)
+            try await database.run("DROP TRIGGER guard ON people")
+            let merged = try await store.transaction { try await $0.merge(request, linking: [links]) }
+            #expect(merged.rows.allSatisfy { $0?.change == .inserted })
+            #expect(merged.isLinked == [targets.map { _ in true }])
+        }
+    }
+
     static let keepers: [(result: String, condition: String, target: Int64)] = [
         ("NULL", "WHEN (OLD.id = 1)", 1), ("OLD", "WHEN (OLD.id = 1)", 1), ("OLD", "WHEN (OLD.id = 2)", 1),
         ("OLD", "", 3),

@@ -205,6 +205,10 @@ struct PostgresMerge {
             isSame: codes.reduce(into: 0) { if $1.change == .inserted { $0 ^= $1.object } }
                 == answer.integer(0, 2) ?? 0, connection)
         try check(written: answer.integer(0, 3), of: codes.count { $0.change == .updated }, isSame: true, connection)
+        if answer.boolean(0, 4) == true {
+            let table = schema.table(of: layout.index)
+            throw SQLKeptRows("links from being written", in: table).error(by: try connection.guards(of: table, schema))
+        }
         for (row, code) in zip(round.rows.sorted(), codes) {
             result.rows[row] = code.change.map { MergeRequest.Result.Row(code.object, $0) }
             if code.isLinked { result.isLinked[0][row] = true }

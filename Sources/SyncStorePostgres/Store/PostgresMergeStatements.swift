@@ -119,9 +119,9 @@ struct PostgresMergeStatements {
     /// Returns the statement for a task.
     ///
     /// It selects an array with one number for each row of the batch, in order; see
-    /// `PostgresMerge.Code`. Three more columns are the number of inserted rows, the exclusive or
-    /// of their numbers, and the number of updated rows. They are null if the statement does not
-    /// insert or update.
+    /// `PostgresMerge.Code`. Four more columns are the number of inserted rows, the exclusive or
+    /// of their numbers, the number of updated rows, and whether inserted rows have other targets
+    /// than the batch. They are null if the statement does not insert, update or link.
     func merge(_ task: Task) -> String {
         let slots = writtenSlots(task)
         var parts = ["found AS MATERIALIZED (\(found(task, slots))"]
@@ -142,6 +142,7 @@ struct PostgresMergeStatements {
             task.inserts ? "(SELECT count(*) FROM inserted)" : "NULL",
             task.inserts ? "(SELECT pg_catalog.bit_xor(row) FROM inserted)" : "NULL",
             updates ? "(SELECT count(*) FROM updated)" : "NULL",
+            insertedColumn(task) == nil ? "NULL" : haveOtherTargets,
         ]
         return "WITH \(parts.map { $0 + ")" }.joined(separator: ", ")) "
             + "SELECT pg_catalog.array_agg(r.code ORDER BY r.place), \(written.joined(separator: ", ")) "
@@ -222,6 +223,25 @@ struct PostgresMergeStatements {
         return SQLText.name(link.column)
     }
 
+    /// The column of the link with which rows are inserted; nil for none.
+    private func insertedColumn(_ task: Task) -> String? {
+        guard task.inserts, let link = task.linked.flatMap(link) else { return nil }
+        return SQLText.name(link.column)
+    }
+
+    /// A number for an object and the target of its link; null without a target. The exclusive or
+    /// of such numbers shows whether a trigger has changed a link.
+    private func linkHash(_ target: String, of object: String) -> String {
+        "pg_catalog.hashint8extended(\(target)::bigint, \(object)::bigint)"
+    }
+
+    /// The condition that inserted rows have other targets than the batch.
+    private var haveOtherTargets: String {
+        let wanted = linkHash("target", of: "new")
+        return "(SELECT pg_catalog.bit_xor(link) FROM inserted) IS DISTINCT FROM "
+            + "(SELECT pg_catalog.bit_xor(\(wanted)) FROM fresh)"
+    }
+
     /// The found rows as `f`, each with its row of the batch as `b`.
     private var foundRows: String { "found f JOIN \(batch.name) b ON b.ctid = f.at" }
 
@@ -263,9 +283,11 @@ struct PostgresMergeStatements {
             names.append(SQLText.name(column))
             terms.append(expression)
         }
+        let linked = insertedColumn(task).map { ", \(linkHash($0, of: schema.rowColumn)) AS link" } ?? ""
         // The number column of an existing table may be `GENERATED ALWAYS`.
         return "INSERT INTO \(table) (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE "
-            + "SELECT \(terms.joined(separator: ", ")) FROM fresh b RETURNING \(schema.rowColumn)::bigint AS row"
+            + "SELECT \(terms.joined(separator: ", ")) FROM fresh b "
+            + "RETURNING \(schema.rowColumn)::bigint AS row\(linked)"
     }
 
     private func update(_ task: Task, _ slots: [Int]) -> String {
