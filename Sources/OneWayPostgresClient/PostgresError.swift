@@ -206,8 +206,8 @@ extension PostgresError: RetryableError {
 extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
     /// A readable sentence without values.
     ///
-    /// The server's message about a value that does not fit (class 22), and that of a function or
-    /// trigger, are only in ``debugDescription``.
+    /// The server's message about a value that does not fit (class 22, except divisions by zero and
+    /// used-up sequences), and that of a function or trigger, are only in ``debugDescription``.
     public var description: String {
         let place = statement.map { " in: \($0)" } ?? ""
         return "PostgreSQL: \(messageWithoutValues) (SQLSTATE \(code))\(place)"
@@ -223,11 +223,18 @@ extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible, 
     /// The same sentence as ``description``.
     public var errorDescription: String? { description }
 
+    /// The codes of class 22 whose messages quote no values: a division by zero, and a sequence
+    /// that has reached its limit.
+    private static let codesWithoutValues: Set<Code> = ["22012", "2200H"]
+
     /// The message, unless it can quote values. In which place, and between which marks, depends on
     /// the server's language.
     private var messageWithoutValues: String {
         if isRaised { return "a function or trigger of the database raised an error" }
-        return code.rawValue.hasPrefix("22") ? "a value does not fit" : message
+        // Only a statement has values.
+        let canQuoteValues =
+            code.rawValue.hasPrefix("22") && statement != nil && !Self.codesWithoutValues.contains(code)
+        return canQuoteValues ? "a value does not fit" : message
     }
 }
 

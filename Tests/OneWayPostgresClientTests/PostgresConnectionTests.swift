@@ -156,6 +156,15 @@ struct PostgresConnectionTests {
             #expect(number?.description == "PostgreSQL: a value does not fit (SQLSTATE 22P02) in: SELECT $1::int")
             #expect(number?.debugDescription.contains("secret") == true)
 
+            try await database.run("CREATE SEQUENCE numbers MAXVALUE 1; SELECT nextval('numbers')")
+            for (text, code) in [("SELECT 1 / 0", "22012"), ("SELECT nextval('numbers')", "2200H")] {
+                let error = await #expect(throws: PostgresError.self) {
+                    try await session.use { _ = try $0.query(text) }
+                }
+                let message = try #require(error).message
+                #expect(error?.description == "PostgreSQL: \(message) (SQLSTATE \(code)) in: \(text)")
+            }
+
             try await database.run(
                 """
                 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$

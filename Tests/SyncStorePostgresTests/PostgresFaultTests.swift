@@ -293,7 +293,9 @@ struct PostgresFaultTests {
             let error = await #expect(throws: PostgresError.self) {
                 try await PostgresWorld.store(at: server.url(database: "latin"))
             }
-            #expect(error?.code == "22021")
+            #expect(
+                error?.description
+                    == "PostgreSQL: the encoding of the database is LATIN1, not UTF8 (SQLSTATE 22021)")
         }
     }
 
