@@ -232,6 +232,32 @@ struct PostgresRepairTests {
         }
     }
 
+    // MARK: Changed tables
+
+    /// A sync would delete the rows of the other table as absent.
+    @Test(arguments: [false, true])
+    func aTableFromWhichOthersInheritIsRefused(isReadOnly: Bool) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await Self.fill(try await Self.open(database))
+            try await database.run(
+                #"CREATE TABLE archive (old int) INHERITS ("User"); "#
+                    + "INSERT INTO archive (_id, _entity, id) VALUES (100, 'User', 100)")
+            var options = PostgresStore.Options()
+            options.isReadOnly = isReadOnly
+            let changed = options
+            let error = await #expect(throws: SQLSchemaError.self) {
+                try await PostgresStore(exactly: try Self.model(), at: database.url, options: changed)
+            }
+            guard case .unsuitableTable(table: "User", let reason)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.contains("tables inherit from it"))
+            try await database.run("DROP TABLE archive")
+            #expect(try await Self.open(database).count(StoreQuery("User")) == 2)
+        }
+    }
+
     /// Without it, nothing says which tables are the store's, so that it uses them.
     @Test func withoutTheRecordTheExistingTablesAreUsed() async throws {
         try await SharedPostgres.withDatabase { database in

@@ -54,8 +54,7 @@ struct PostgresExistingTable {
                 table: name, reason: "it is \(kinds[letter] ?? "an index"), not an ordinary table")
         }
         guard isPartitioned || kind.boolean(0, 1) != true else {
-            throw SQLSchemaError.unsuitableTable(
-                table: name, reason: "tables inherit from it, and its unique indices do not cover their rows")
+            throw Self.inherited(name)
         }
         self.isPartitioned = isPartitioned
         // A domain has the values of its base type, which may be another domain.
@@ -92,6 +91,12 @@ struct PostgresExistingTable {
                 looseCollation: found.text(row, 7))
         }
         self.columns = columns
+    }
+
+    /// The error for a table whose rows include those of other tables.
+    static func inherited(_ table: String) -> SQLSchemaError {
+        .unsuitableTable(
+            table: table, reason: "tables inherit from it, and its unique indices do not cover their rows")
     }
 
     // MARK: Forms

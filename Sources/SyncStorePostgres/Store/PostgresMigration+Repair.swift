@@ -8,7 +8,7 @@ extension PostgresMigration {
         let names = PostgresText.array(tables.map { .text($0.name) })
         return SQLStatementText(
             """
-            WITH t AS (SELECT c.oid, c.relname::text AS name FROM pg_catalog.pg_class c \
+            WITH t AS (SELECT c.oid, c.relname::text AS name, c.relkind::text AS kind FROM pg_catalog.pg_class c \
             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
             WHERE n.nspname = $1::text AND c.relname::text = ANY($2::text[]) AND c.relkind::text IN ('r'::text, 'p'::text)) \
             SELECT 'column'::text, t.name, a.attname::text FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid \
@@ -27,13 +27,19 @@ extension PostgresMigration {
             AND coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct'::text, ''::text) <> 'true'::text \
             UNION ALL \
             SELECT CASE WHEN k.convalidated THEN 'reference'::text ELSE 'unsure'::text END, t.name, k.conname::text FROM t \
-            JOIN pg_catalog.pg_constraint k ON k.conrelid = t.oid WHERE k.contype::text = 'f'::text
+            JOIN pg_catalog.pg_constraint k ON k.conrelid = t.oid WHERE k.contype::text = 'f'::text \
+            UNION ALL \
+            SELECT 'parent'::text, t.name, t.name FROM t WHERE t.kind = 'r'::text \
+            AND EXISTS (SELECT 1 FROM pg_catalog.pg_inherits h WHERE h.inhparent = t.oid)
             """, [.text(settings.schemaName), .typed(names, as: "text[]")])
     }
 
     /// Reads from the catalog what the database has of some tables, in one query.
     func found(of tables: [SQLSchema.Table]) throws -> SQLFoundTables {
-        let result = try answer(partStatement(of: tables))
+        found(in: try answer(partStatement(of: tables)))
+    }
+
+    private func found(in result: PostgresResult) -> SQLFoundTables {
         let parts: [String: SQLFoundTables.Part] = [
             "column": .column, "key": .primaryKey, "index": .index, "invalid": .invalidIndex, "reference": .foreignKey,
             "unsure": .unsureKey, "unique": .uniqueColumns,
@@ -51,11 +57,17 @@ extension PostgresMigration {
     /// Finds the missing parts of tables.
     ///
     /// - Parameter existing: The tables that the store did not create.
-    /// - Throws: `SQLSchemaError.damaged` if parts are missing that held data.
+    /// - Throws: `SQLSchemaError.damaged` if parts are missing that held data; `unsuitableTable` if
+    ///   others changed a table of the store so that it cannot be synced into.
     func defects(of tables: [SQLSchema.Table], existing: Set<String>) throws -> [SQLSchemaError.Defect] {
-        let defects = try found(of: tables).defects(of: tables, existing: existing)
+        let result = try answer(partStatement(of: tables))
+        let defects = found(in: result).defects(of: tables, existing: existing)
         let lost = defects.filter(\.heldData)
         guard lost.isEmpty else { throw SQLSchemaError.damaged(lost) }
+        for row in 0..<result.rowCount {
+            guard let table = result.text(row, 1), !existing.contains(table) else { continue }
+            if result.text(row, 0) == "parent" { throw PostgresExistingTable.inherited(table) }
+        }
         return defects
     }
 
