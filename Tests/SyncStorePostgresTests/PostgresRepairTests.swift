@@ -1,4 +1,5 @@
 #if Postgres
+import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWayTestLimits
@@ -254,6 +255,32 @@ struct PostgresRepairTests {
             }
             #expect(reason.contains("tables inherit from it"))
             try await database.run("DROP TABLE archive")
+            #expect(try await Self.open(database).count(StoreQuery("User")) == 2)
+        }
+    }
+
+    @Test(arguments: [
+        ("until", "date", "timestamp with time zone"),
+        ("until", "timestamp(0) with time zone", "timestamp with time zone"),
+        ("name", "character varying(20)", "text"), ("id", "numeric(6,1)", "bigint"),
+    ])
+    func aColumnOfAnotherTypeIsNamed(column: String, type: String, declared: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await Self.fill(try await Self.open(database))
+            try await database.run(#"ALTER TABLE "User" ALTER \#(column) TYPE \#(type)"#)
+            var advice: String?
+            for version in 0...1 {
+                let error = await #expect(throws: SQLSchemaError.self) {
+                    try await Self.open(database, version: version)
+                }
+                guard case .unsuitableTable(table: "User", let reason)? = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(reason.hasPrefix("\(column) has the type \(type) instead of \(declared), because"))
+                advice = reason.components(separatedBy: "as in: ").last
+            }
+            try await database.run(try #require(advice))
             #expect(try await Self.open(database).count(StoreQuery("User")) == 2)
         }
     }

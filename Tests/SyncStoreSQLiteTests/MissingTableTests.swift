@@ -86,6 +86,49 @@ import Testing
         }
     }
 
+    // MARK: Changed columns
+
+    /// Makes the table of people anew, as SQLite advises to change a column.
+    private func remake(_ nameType: String) throws {
+        try run(
+            """
+            CREATE TABLE new ("_id" INTEGER PRIMARY KEY, "id" INTEGER, "name" \(nameType));
+            INSERT INTO new SELECT * FROM Person; DROP TABLE Person; ALTER TABLE new RENAME TO Person
+            """)
+    }
+
+    /// A numeric column turns the text `007` into the number 7.
+    @Test func aColumnThatWouldChangeValuesIsNamed() async throws {
+        let store = try await world.open(Self.model())
+        try await world.sync(#"[{"id":1,"name":"007"}]"#, into: store)
+        try remake("NUMERIC")
+        func expectNamed(_ body: () async throws -> Void) async {
+            let error = await #expect(throws: SQLSchemaError.self) { try await body() }
+            guard case .unsuitableTable(table: "Person", let reason)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.hasPrefix("name has the type NUMERIC instead of TEXT") && reason.contains("rebuild"))
+        }
+        await expectNamed { try await world.sync(#"[{"id":1,"name":"007"}]"#, into: store) }
+        await expectNamed { _ = try await world.open(Self.model()) }
+        await expectNamed { _ = try await world.open(Self.model(), version: 1) }
+        _ = try await SQLiteStore.rebuild(exactly: store.store.model, at: world.path) { _ in }
+        let again = try await world.open(Self.model())
+        try await world.sync(#"[{"id":1,"name":"007"}]"#, into: again)
+        #expect(try await world.rows(again, where: "name = '007'") == [1])
+    }
+
+    @Test(arguments: ["VARCHAR(20)", "text COLLATE NOCASE", ""])
+    func aColumnThatReturnsEveryValueIsUsed(type: String) async throws {
+        let store = try await world.open(Self.model())
+        try await world.sync(#"[{"id":1,"name":"007"}]"#, into: store)
+        try remake(type)
+        let again = try await world.open(Self.model())
+        #expect(try await world.sync(#"[{"id":1,"name":"007"}]"#, into: again).counts.updated == 0)
+        #expect(try await world.rows(again, where: "name = '007'") == [1])
+    }
+
     /// A newer version of the program has made the table.
     @Test func aTableOfAnEntityThatTheModelDoesNotHaveIsNotMissed() async throws {
         let newer = try DataModel.people(with: [SyncEntity("Note", identity: "id") { SyncAttribute("id", .int64) }])

@@ -11,25 +11,27 @@ extension PostgresMigration {
             WITH t AS (SELECT c.oid, c.relname::text AS name, c.relkind::text AS kind FROM pg_catalog.pg_class c \
             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
             WHERE n.nspname = $1::text AND c.relname::text = ANY($2::text[]) AND c.relkind::text IN ('r'::text, 'p'::text)) \
-            SELECT 'column'::text, t.name, a.attname::text FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid \
+            SELECT 'column'::text, t.name, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod) \
+            FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid \
             WHERE a.attnum > 0 AND NOT a.attisdropped \
             UNION ALL \
             SELECT CASE WHEN i.indisprimary THEN 'key'::text WHEN i.indisvalid THEN 'index'::text ELSE 'invalid'::text END, \
-            t.name, o.relname::text FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid \
+            t.name, o.relname::text, NULL::text FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid \
             JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid \
             UNION ALL \
             SELECT 'unique'::text, t.name, '("'::text || (\
             SELECT pg_catalog.string_agg(pg_catalog.replace(a.attname::text, '"'::text, '""'::text), '", "'::text ORDER BY k.place) \
             FROM pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(number, place) \
-            JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number) || '")'::text \
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number) || '")'::text, NULL::text \
             FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid WHERE i.indisunique AND i.indisvalid AND i.indimmediate \
             AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts \
             AND coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct'::text, ''::text) <> 'true'::text \
             UNION ALL \
-            SELECT CASE WHEN k.convalidated THEN 'reference'::text ELSE 'unsure'::text END, t.name, k.conname::text FROM t \
+            SELECT CASE WHEN k.convalidated THEN 'reference'::text ELSE 'unsure'::text END, t.name, k.conname::text, \
+            NULL::text FROM t \
             JOIN pg_catalog.pg_constraint k ON k.conrelid = t.oid WHERE k.contype::text = 'f'::text \
             UNION ALL \
-            SELECT 'parent'::text, t.name, t.name FROM t WHERE t.kind = 'r'::text \
+            SELECT 'parent'::text, t.name, t.name, NULL::text FROM t WHERE t.kind = 'r'::text \
             AND EXISTS (SELECT 1 FROM pg_catalog.pg_inherits h WHERE h.inhparent = t.oid)
             """, [.text(settings.schemaName), .typed(names, as: "text[]")])
     }
@@ -56,19 +58,49 @@ extension PostgresMigration {
 
     /// Finds the missing parts of tables.
     ///
-    /// - Parameter existing: The tables that the store did not create.
+    /// - Parameters:
+    ///   - existing: The tables that the store did not create.
+    ///   - stored: The database's record of its tables.
     /// - Throws: `SQLSchemaError.damaged` if parts are missing that held data; `unsuitableTable` if
     ///   others changed a table of the store so that it cannot be synced into.
-    func defects(of tables: [SQLSchema.Table], existing: Set<String>) throws -> [SQLSchemaError.Defect] {
+    func defects(
+        of tables: [SQLSchema.Table], existing: Set<String>, stored: SQLSchemaDescription
+    ) throws -> [SQLSchemaError.Defect] {
         let result = try answer(partStatement(of: tables))
         let defects = found(in: result).defects(of: tables, existing: existing)
         let lost = defects.filter(\.heldData)
         guard lost.isEmpty else { throw SQLSchemaError.damaged(lost) }
-        for row in 0..<result.rowCount {
-            guard let table = result.text(row, 1), !existing.contains(table) else { continue }
-            if result.text(row, 0) == "parent" { throw PostgresExistingTable.inherited(table) }
-        }
+        try checkChanges(tables.filter { !existing.contains($0.name) }, stored, result)
         return defects
+    }
+
+    /// Verifies that others have not changed what holds the objects of the store's own tables.
+    ///
+    /// - Parameters:
+    ///   - tables: The tables that the store created.
+    ///   - result: The answer to ``partStatement(of:)``.
+    /// - Throws: `SQLSchemaError.unsuitableTable`.
+    private func checkChanges(
+        _ tables: [SQLSchema.Table], _ stored: SQLSchemaDescription, _ result: PostgresResult
+    ) throws(SQLSchemaError) {
+        let columns = Dictionary(tables.map { ($0.name, Set($0.columns)) }) { first, _ in first }
+        let types = stored.attributeTypes
+        for row in 0..<result.rowCount {
+            guard let part = result.text(row, 0), let table = result.text(row, 1), let own = columns[table] else {
+                continue
+            }
+            if part == "parent" { throw PostgresExistingTable.inherited(table) }
+            guard part == "column", let name = result.text(row, 2), own.contains(name),
+                let type = types[table]?[name], let found = result.text(row, 3)
+            else { continue }
+            // The catalog does not know `timestamptz` by this name.
+            let declared = type == .date ? "timestamp with time zone" : PostgresDialect.valueType(type)
+            guard found != declared else { continue }
+            throw .changedType(
+                of: name, in: table, found: found, declared: declared,
+                advice: "change it back, as in: ALTER TABLE \(schema.relation(table)) ALTER COLUMN "
+                    + "\(SQLText.name(name)) TYPE \(schema.dialect.columnType(type, dates: stored.dates))")
+        }
     }
 
     /// Creates the missing indices and keys of recorded tables again.

@@ -136,7 +136,8 @@ struct PostgresMigration {
         let needed =
             plan.isDone
             ? schema.tables : stored.description.tables.filter { !known.contains($0.name) || names.contains($0.name) }
-        plan.isComplete = try defects(of: needed, existing: known.union(existing)).isEmpty
+        plan.isComplete =
+            try defects(of: needed, existing: known.union(existing), stored: stored.description).isEmpty
         return plan
     }
 

@@ -36,7 +36,7 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     package var tables: [SQLSchema.Table]
     var rowColumn: String
     var entityColumn: String
-    var dates: SQLNaming.DateStorage
+    package var dates: SQLNaming.DateStorage
     /// The tables that existed before the store; nil if there are none.
     package var existing: [String]?
 

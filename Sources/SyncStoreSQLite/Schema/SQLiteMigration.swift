@@ -89,7 +89,8 @@ struct SQLiteMigration {
     ///
     /// - Parameter isWriting: Whether the store is about to write.
     /// - Throws: `SQLiteError` with the code `schemaChanged` if the tables have to be adapted;
-    ///   `SQLSchemaError.damaged` if parts of them are missing.
+    ///   `SQLSchemaError.damaged` if parts of them are missing; `SQLSchemaError.unsuitableTable` if
+    ///   they would change values.
     func verify(isWriting: Bool) throws -> Others {
         let plan = try self.plan()
         guard plan.isDone else {
@@ -152,27 +153,60 @@ struct SQLiteMigration {
             let needed = isSuitable ? schema.tables : stored.description.tables
             let names = Set(schema.tables.map(\.name))
             var lost: [SQLSchemaError.Defect] = []
+            let attributes = stored.description.attributeTypes
+            var change: SQLSchemaError?
             for table in needed where own.contains(table.name.lowercased()) && existing[table.name] == nil {
                 guard !known.contains(table.name) || names.contains(table.name) else { continue }
-                lost += try missingParts(of: table)
+                let types = try columnTypes(of: table.name)
+                lost += missingParts(of: table, types)
+                guard change == nil, let expected = attributes[table.name] else { continue }
+                change = changedType(of: table, types, expected, stored.description.dates)
             }
             guard lost.isEmpty else { throw SQLSchemaError.damaged(lost) }
+            if let change { throw change }
         }
         return Plan(
             schema: schema, stored: stored, wanted: wanted, isDone: try isSuitable && isComplete(schema, existing),
             existing: existing)
     }
 
+    /// The declared types of a table's columns, by name as SQLite compares it. Empty if there is no
+    /// such table.
+    private func columnTypes(of table: String) throws(SQLiteError) -> [[UInt8]: String] {
+        let info = try connection.prepare("SELECT name, type FROM pragma_table_xinfo(?)")
+        info.bind([.text(table)])
+        var types: [[UInt8]: String] = [:]
+        while try info.step() { types[schema.dialect.folded(info.text(at: 0))] = info.text(at: 1) }
+        return types
+    }
+
     /// A table of the store if it is missing, or the columns that it no longer has.
-    private func missingParts(of table: SQLSchema.Table) throws(SQLiteError) -> [SQLSchemaError.Defect] {
-        let info = try connection.prepare("SELECT name FROM pragma_table_xinfo(?)")
-        info.bind([.text(table.name)])
-        var found: Set<[UInt8]> = []
-        while try info.step() { found.insert(schema.dialect.folded(info.text(at: 0))) }
-        guard !found.isEmpty else { return [SQLSchemaError.Defect(table: table.name, part: .table)] }
-        return table.columns.filter { !found.contains(schema.dialect.folded($0)) }.map {
+    private func missingParts(of table: SQLSchema.Table, _ types: [[UInt8]: String]) -> [SQLSchemaError.Defect] {
+        guard !types.isEmpty else { return [SQLSchemaError.Defect(table: table.name, part: .table)] }
+        return table.columns.filter { types[schema.dialect.folded($0)] == nil }.map {
             SQLSchemaError.Defect(table: table.name, part: .column($0))
         }
+    }
+
+    /// The error for a column of an attribute that no longer returns every value unchanged; nil if
+    /// the table has no such column.
+    ///
+    /// - Parameters:
+    ///   - types: The declared types of the table's columns.
+    ///   - attributes: The types of the attributes, by column.
+    private func changedType(
+        of table: SQLSchema.Table, _ types: [[UInt8]: String], _ attributes: [String: AttributeType],
+        _ dates: SQLNaming.DateStorage
+    ) -> SQLSchemaError? {
+        for column in table.columns {
+            guard let type = attributes[column], let found = types[schema.dialect.folded(column)],
+                !type.affinities(dates).contains(SQLiteAffinity(declaredType: found, isStrict: false))
+            else { continue }
+            return .changedType(
+                of: column, in: table.name, found: found, declared: schema.dialect.columnType(type, dates: dates),
+                advice: "change it back, or create all tables again with SQLiteStore.rebuild")
+        }
+        return nil
     }
 
     /// Whether the tables still have the schema's columns and indices. Other programs may have made
