@@ -86,6 +86,10 @@ struct PostgresRepairTests {
 
     @Test(arguments: [
         #"DROP INDEX "User_identity""#, #"DROP INDEX "User_boss""#, #"DROP INDEX "User_friends_friends_User""#,
+        #"DROP INDEX "User_identity"; CREATE UNIQUE INDEX "User_identity" ON "User" (id, name)"#,
+        #"DROP INDEX "User_identity"; CREATE INDEX "User_identity" ON "User" (id, _entity)"#,
+        #"DROP INDEX "Note_identity"; CREATE UNIQUE INDEX "Note_identity" ON "Note" (id) WHERE id > 9"#,
+        #"DROP INDEX "User_boss"; CREATE INDEX "User_boss" ON "User" (boss)"#,
         #"ALTER TABLE "Note" DROP CONSTRAINT "Note_author_fkey""#,
         #"ALTER TABLE "User_friends" DROP CONSTRAINT "User_friends_pkey""#,
         #"ALTER TABLE "User" DROP CONSTRAINT "User_pkey" CASCADE"#,

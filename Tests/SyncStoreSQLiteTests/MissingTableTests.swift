@@ -86,6 +86,40 @@ import Testing
         }
     }
 
+    /// The identity would stay without an index.
+    @Test(arguments: [
+        "UNIQUE INDEX Person_identity ON Person (name)", "INDEX Person_identity ON Person (id)",
+        "UNIQUE INDEX Person_identity ON Person (id) WHERE id > 1",
+    ])
+    func anIndexOfAnotherDefinitionIsReplaced(definition: String) async throws {
+        let definitions = "SELECT sql FROM sqlite_master WHERE name = 'Person_identity'"
+        let missing = [SQLSchemaError.Defect(table: "Person", part: .index("Person_identity"))]
+        let store = try await world.open(Self.model())
+        try await world.sync(#"[{"id":1},{"id":2}]"#, into: store)
+        let before = try SQLiteConnection.texts(definitions, at: world.path)
+        for isRepair in [false, true] {
+            try run("DROP INDEX Person_identity; CREATE \(definition)")
+            #expect(try await SQLiteStore.verify(at: world.path) == missing)
+            if isRepair {
+                #expect(try await SQLiteStore.repair(at: world.path) == missing)
+            } else {
+                _ = try await world.open(Self.model())
+            }
+            #expect(try SQLiteConnection.texts(definitions, at: world.path) == before)
+            #expect(try await SQLiteStore.verify(at: world.path) == [])
+        }
+    }
+
+    @Test func anIndexThatIsOnlyWrittenInAnotherWayStays() async throws {
+        _ = try await world.open(Self.model())
+        let creation = "CREATE UNIQUE INDEX Person_identity ON Person(id)"
+        try run("DROP INDEX Person_identity; \(creation)")
+        #expect(try await SQLiteStore.verify(at: world.path) == [])
+        _ = try await world.open(Self.model())
+        let definitions = "SELECT sql FROM sqlite_master WHERE name = 'Person_identity'"
+        #expect(try SQLiteConnection.texts(definitions, at: world.path) == [creation])
+    }
+
     // MARK: Changed columns
 
     /// Makes the table of people anew, as SQLite advises to change a column.

@@ -16,7 +16,14 @@ extension PostgresMigration {
             WHERE a.attnum > 0 AND NOT a.attisdropped \
             UNION ALL \
             SELECT CASE WHEN i.indisprimary THEN 'key'::text WHEN i.indisvalid THEN 'index'::text ELSE 'invalid'::text END, \
-            t.name, o.relname::text, NULL::text FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid \
+            t.name, o.relname::text, CASE WHEN i.indisunique THEN 'u'::text ELSE '-'::text END \
+            || CASE WHEN i.indpred IS NULL THEN '-'::text ELSE 'p'::text END || '('::text \
+            || CASE WHEN i.indexprs IS NOT NULL THEN ''::text ELSE '"'::text || (\
+            SELECT pg_catalog.string_agg(pg_catalog.replace(a.attname::text, '"'::text, '""'::text), '", "'::text ORDER BY k.place) \
+            FROM pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(number, place) \
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number \
+            WHERE k.place <= i.indnkeyatts) || '")'::text END \
+            FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid \
             JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid \
             UNION ALL \
             SELECT 'unique'::text, t.name, '("'::text || (\
@@ -38,10 +45,16 @@ extension PostgresMigration {
 
     /// Reads from the catalog what the database has of some tables, in one query.
     func found(of tables: [SQLSchema.Table]) throws -> SQLFoundTables {
-        found(in: try answer(partStatement(of: tables)))
+        found(tables, in: try answer(partStatement(of: tables)))
     }
 
-    private func found(in result: PostgresResult) -> SQLFoundTables {
+    /// Reads what the database has of some tables from the answer to ``partStatement(of:)``.
+    private func found(_ tables: [SQLSchema.Table], in result: PostgresResult) -> SQLFoundTables {
+        let indices = Dictionary(
+            tables.map { table in
+                (table.name, Dictionary(table.indices.map { ($0.name, $0) }) { first, _ in first })
+            }
+        ) { first, _ in first }
         let parts: [String: SQLFoundTables.Part] = [
             "column": .column, "key": .primaryKey, "index": .index, "invalid": .invalidIndex, "reference": .foreignKey,
             "unsure": .unsureKey, "unique": .uniqueColumns,
@@ -51,9 +64,23 @@ extension PostgresMigration {
             guard let part = result.text(row, 0).flatMap({ parts[$0] }), let table = result.text(row, 1),
                 let name = result.text(row, 2)
             else { continue }
-            found.add(part, name, of: table)
+            if part == .index, let index = indices[table]?[name], !isCreated(result.text(row, 3), as: index) {
+                found.add(.otherIndex, name, of: table)
+            } else {
+                found.add(part, name, of: table)
+            }
         }
         return found
+    }
+
+    /// Whether an index can be the one that the store created. Expressions are not compared.
+    ///
+    /// - Parameter form: Whether the index is unique and partial, and the beginning of its columns,
+    ///   such as `up("id", "_entity")`.
+    private func isCreated(_ form: String?, as index: SQLSchema.Index) -> Bool {
+        let columns = index.columns.replacing(schema.dialect.indexOrder, with: "")
+        let wanted = (index.isUnique ? "u" : "-") + (columns.contains(") WHERE ") ? "p" : "-") + columns
+        return form.map { wanted.utf8.starts(with: $0.utf8) } ?? true
     }
 
     /// Finds the missing parts of tables.
@@ -67,7 +94,7 @@ extension PostgresMigration {
         of tables: [SQLSchema.Table], existing: Set<String>, stored: SQLSchemaDescription
     ) throws -> [SQLSchemaError.Defect] {
         let result = try answer(partStatement(of: tables))
-        let defects = found(in: result).defects(of: tables, existing: existing)
+        let defects = found(tables, in: result).defects(of: tables, existing: existing)
         let lost = defects.filter(\.heldData)
         guard lost.isEmpty else { throw SQLSchemaError.damaged(lost) }
         try checkChanges(tables.filter { !existing.contains($0.name) }, stored, result)

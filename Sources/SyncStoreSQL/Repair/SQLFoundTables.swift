@@ -16,6 +16,7 @@ package struct SQLFoundTables {
     private var columns: Set<Name> = []
     private var indices: Set<Name> = []
     private var invalidIndices: Set<Name> = []
+    private var otherIndices: Set<Name> = []
     /// The columns of unique indices, as in ``SQLSchema/Index/columns``.
     private var uniqueColumns: Set<Name> = []
     /// Nil if foreign keys are part of the tables' definitions.
@@ -37,6 +38,8 @@ package struct SQLFoundTables {
     /// A part of a table that was found.
     package enum Part {
         case column, index, invalidIndex, foreignKey, unsureKey, primaryKey
+        /// An index with the name of one of the store's, but with another definition.
+        case otherIndex
         /// The columns of a unique index instead of its name, as in ``SQLSchema/Index/columns``.
         case uniqueColumns
     }
@@ -50,6 +53,9 @@ package struct SQLFoundTables {
             columns.insert(name)
         case .index: indices.insert(name)
         case .invalidIndex: invalidIndices.insert(name)
+        case .otherIndex:
+            indices.insert(name)
+            otherIndices.insert(name)
         case .foreignKey: foreignKeys?.insert(name)
         case .unsureKey: unsureKeys.insert(name)
         case .uniqueColumns: uniqueColumns.insert(name)
@@ -63,9 +69,11 @@ package struct SQLFoundTables {
             && uniqueColumns.contains(Name(index.columns, of: table, dialect))
     }
 
-    /// Whether an index exists but cannot be used, because its creation failed.
+    /// Whether an index exists but cannot be used, because its creation failed or it has another
+    /// definition.
     func isInvalid(index: String, of table: String) -> Bool {
-        invalidIndices.contains(Name(index, of: table, dialect))
+        let name = Name(index, of: table, dialect)
+        return invalidIndices.contains(name) || otherIndices.contains(name)
     }
 
     /// Whether a foreign key exists but is not validated.
@@ -90,7 +98,10 @@ package struct SQLFoundTables {
             guard self.tables.contains(folded) else { return [missing(.table)] }
             let isExisting = existing.contains(table.name)
             let lostIndices = table.indices.filter { index in
-                !indices.contains(name(index.name)) && !(isExisting && hasEqual(of: index, of: table.name))
+                guard indices.contains(name(index.name)) else {
+                    return !(isExisting && hasEqual(of: index, of: table.name))
+                }
+                return !isExisting && otherIndices.contains(name(index.name))
             }.map { missing(.index($0.name)) }
             guard !isExisting else { return lostIndices }
             let lostColumns = table.columns.filter { !columns.contains(name($0)) }.map { missing(.column($0)) }

@@ -7,7 +7,7 @@ extension SQLSchemaError {
             case table
             /// A column.
             case column(String)
-            /// An index.
+            /// An index that is missing, or whose name another index of the table has.
             case index(String)
             /// A foreign key.
             case foreignKey(String)

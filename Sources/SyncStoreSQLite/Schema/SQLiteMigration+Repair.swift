@@ -46,6 +46,30 @@ extension SQLiteMigration {
         while try columns.step() { found.add(.column, columns.text(at: 1), of: columns.text(at: 0)) }
         let indices = try connection.prepare("SELECT tbl_name, name FROM sqlite_master WHERE type = 'index'")
         while try indices.step() { found.add(.index, indices.text(at: 1), of: indices.text(at: 0)) }
+        for table in stored.tables {
+            for index in table.indices where try isIntact(index, of: table) == false {
+                found.add(.otherIndex, index.name, of: table.name)
+            }
+        }
         return (stored, found, found.defects(of: stored.tables, existing: stored.existing ?? []))
+    }
+
+    // MARK: Indices
+
+    /// Whether a table of the store has an index, or something else has its name.
+    ///
+    /// False if the table has an index of this name with another definition, in which quotes,
+    /// spaces and cases of letters do not matter. Nil if nothing has the name.
+    func isIntact(_ index: SQLSchema.Index, of table: SQLSchema.Table) throws(SQLiteError) -> Bool? {
+        let statement = try connection.prepare(
+            "SELECT sql, type = 'index' AND tbl_name = ? COLLATE NOCASE FROM sqlite_master "
+                + "WHERE name = ? COLLATE NOCASE ORDER BY 2 DESC")
+        statement.bind([.text(table.name), .text(index.name)])
+        guard try statement.step() else { return nil }
+        guard statement.integer(at: 1) != 0 else { return true }
+        func plain(_ creation: String) -> String {
+            creation.lowercased().filter { !$0.isWhitespace && !#""`[]"#.contains($0) }
+        }
+        return plain(statement.text(at: 0)) == plain(index.creation(on: table.name, schema.dialect))
     }
 }

@@ -214,7 +214,10 @@ struct SQLiteMigration {
     private func isComplete(_ schema: SQLSchema, _ existing: [String: SQLiteExistingTable]) throws -> Bool {
         try schema.tables.allSatisfy { table in
             try table.columns.allSatisfy { existing[table.name]?.has($0, schema) ?? true }
-                && table.indices.allSatisfy { try creation(ofIndex: $0) != nil }
+                && table.indices.allSatisfy { index in
+                    guard existing[table.name] == nil else { return try creation(ofIndex: index) != nil }
+                    return try isIntact(index, of: table) == true
+                }
         }
     }
 
@@ -329,11 +332,12 @@ struct SQLiteMigration {
         }
     }
 
-    /// Creates the indices of a table of the store that others have dropped.
+    /// Creates the indices of a table of the store that others have dropped or replaced.
     private func restoreIndices(
         of table: SQLSchema.Table, _ migration: SQLMigration.Plan, _ schema: SQLSchema
     ) throws {
-        for index in table.indices where try creation(ofIndex: index) == nil {
+        for index in table.indices where try isIntact(index, of: table) != true {
+            try connection.execute("DROP INDEX IF EXISTS main.\(SQLText.name(index.name))")
             try run(index.creation(on: table.name, schema.dialect), of: migration, schema)
         }
     }
