@@ -123,11 +123,15 @@ extension HTTPClient {
     ///     by default.
     ///   - headers: Header fields that only the origin of the address may see.
     ///   - limit: The maximum size in bytes, if it is less than the client's limit.
+    ///   - isRepeated: Whether the caller makes further attempts. This one then continues only
+    ///     after each new mebibyte, and requests the whole body once if a part has no continuation;
+    ///     false by default.
     package func download(
         _ url: URL, into sink: some DownloadSink, resuming resumption: Resumption,
-        condition: HTTPHeaders = HTTPHeaders(), headers: HTTPHeaders, limit: Int = .max
+        condition: HTTPHeaders = HTTPHeaders(), headers: HTTPHeaders, limit: Int = .max, isRepeated: Bool = false
     ) async throws -> DownloadEnd {
         var resumption = resumption
+        var hasStartedOver = false
         let retries = RequestRetries(by: self, byteCount: resumption.byteCount)
         let limit = min(limit, limits.bodyByteCount)
         while true {
@@ -139,6 +143,11 @@ extension HTTPClient {
                 let head = try await fetch.head()
                 if head.status == 304 { return .notModified }
                 if case .startOver = resumption.take(status: head.status, headers: head.headers) {
+                    // The caller's next attempt would ask for the same continuation.
+                    if isRepeated, !hasStartedOver {
+                        hasStartedOver = true
+                        continue
+                    }
                     throw resumption.brokenOff(at: url)
                 }
                 if let total = resumption.total, total > limit {
@@ -155,7 +164,7 @@ extension HTTPClient {
                 guard resumption.isWhole else { throw resumption.brokenOff(at: url) }
                 return .whole(byteCount: resumption.byteCount, head.headers)
             } catch let error as HTTPError where resumption.canGoOn {
-                try await retries.wait(after: error, byteCount: resumption.byteCount)
+                try await retries.wait(after: error, byteCount: resumption.byteCount, needsProgress: isRepeated)
             }
         }
     }

@@ -122,6 +122,9 @@ public final class FolderMirror: SyncProcessor {
     /// Creates a client for files of any size. The synchronizer decides how many requests run at a
     /// time, and which are made again.
     ///
+    /// A mirror uses the retry policy of its client, this one or another, only for downloads that
+    /// are interrupted after a new mebibyte. They continue within one attempt of the synchronizer.
+    ///
     /// - Parameters:
     ///   - limits: The limits of each request; by default files of 64 GiB, which may take as long
     ///     as 16 KiB per second need.
@@ -250,7 +253,7 @@ public final class FolderMirror: SyncProcessor {
         let part = try open.previewPart()
         do {
             _ = try await client.download(
-                url, into: part, resuming: Resumption(), headers: try await headers(url))
+                url, into: part, resuming: Resumption(), headers: try await headers(url), isRepeated: true)
             try open.storePreview(part, of: item)
         } catch {
             open.abandon(part)
@@ -280,7 +283,7 @@ public final class FolderMirror: SyncProcessor {
             let condition = item.owsRevision == nil ? open.intactVersion(of: item)?.condition : nil
             let end = try await client.download(
                 item.url, into: part, resuming: part.resumption, condition: condition ?? HTTPHeaders(),
-                headers: try await headers(item.url), limit: item.byteCount ?? .max)
+                headers: try await headers(item.url), limit: item.byteCount ?? .max, isRepeated: true)
             guard case .whole(let byteCount, let fields) = end else { return open.abandon(part) }
             do throws(FolderError) {
                 try Self.check(part, byteCount, of: item)

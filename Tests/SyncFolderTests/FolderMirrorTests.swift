@@ -294,6 +294,24 @@ import Testing
         }
     }
 
+    /// Otherwise the attempts of the client and of the synchronizer would multiply.
+    @Test(arguments: ["/c", "/p"]) func onlyTheSynchronizerCountsAttempts(path: String) async throws {
+        try await FolderWorld.with { world in
+            world.synchronizer.options.retry = RetryPolicy(maxAttempts: 3, baseDelay: .zero)
+            world.reply { request in
+                switch request.path {
+                case path:
+                    .stream(headers: [("ETag", "\"1\"")], byteCount: 10) { try $0.write(Array("half".utf8)) }
+                case "/list.json": .json(#"[{"key": "a", "url": "/c", "revision": 1, "preview_url": "/p"}]"#)
+                default: .text("whole")
+                }
+            }
+            let failure = try await world.failure()
+            #expect(failure.report.retries == 2)
+            #expect(world.requests.events.count { $0 == path } == 3)
+        }
+    }
+
     @Test func theWaitBeforeATryIsWhatTheServerAsksFor() async throws {
         try await FolderWorld.with { world in
             let clock = ManualClock()

@@ -101,6 +101,31 @@ import Testing
         }
     }
 
+    @Test func aDownloadThatBreaksOffAfterAMebibyteContinuesInTheSameAttempt() async throws {
+        try await FolderWorld.with { world in
+            let server = Server()
+            world.reply(server.reply)
+            #expect(try await world.synchronizer.sync().retries == 0)
+            #expect(server.state.withLock(\.ranges) == ["whole", "bytes=\(Self.cut)-"])
+            try expectWhole(world)
+        }
+    }
+
+    @Test func aPartWithoutAContinuationIsRequestedAsAWhole() async throws {
+        try await interrupted { world, server in
+            world.reply { request in
+                guard request.header("range") != nil else { return server.reply(request) }
+                let range = "bytes \(Self.cut)-2999999/3000000"
+                return .stream(
+                    status: 206, headers: [("ETag", "\"2\""), ("Content-Range", range)], byteCount: 1_000_000
+                ) { try $0.write(Array(Self.body[Self.cut...])) }
+            }
+            #expect(try await world.synchronizer.sync().retries == 0)
+            #expect(server.state.withLock(\.ranges) == ["whole"])
+            try expectWhole(world)
+        }
+    }
+
     @Test(arguments: [412, 416, 400, 403]) func aServerThatRefusesThePartSendsTheWhole(status: Int) async throws {
         try await interrupted { world, server in
             server.state.withLock { $0.rangeStatus = status }

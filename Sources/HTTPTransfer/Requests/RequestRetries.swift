@@ -42,17 +42,19 @@ package final class RequestRetries: Sendable {
     ///   - error: The failure.
     ///   - byteCount: The number of bytes of the body that have been received; 0, the default, if
     ///     the next request asks for the whole body.
+    ///   - needsProgress: Whether a request is repeated only if 1 MiB was received since the last
+    ///     failure, because the caller repeats the others; false by default.
     /// - Throws: The error if a retry cannot help, would come too late, or was the last one, or if
     ///   the server requests a longer wait than the policy allows: a pass holds the store's write
     ///   lock. `CancellationError` if the task is cancelled.
-    package func wait(after error: any Error, byteCount: Int = 0) async throws {
-        let failureCount = failures.withLock { failures in
-            if byteCount >= failures.milestone + Self.progressByteCount {
-                failures = Failures(milestone: byteCount)
-            }
+    package func wait(after error: any Error, byteCount: Int = 0, needsProgress: Bool = false) async throws {
+        let (failureCount, hasProgress) = failures.withLock { failures in
+            let hasProgress = byteCount >= failures.milestone + Self.progressByteCount
+            if hasProgress { failures = Failures(milestone: byteCount) }
             failures.count += 1
-            return failures.count
+            return (failures.count, hasProgress)
         }
+        guard hasProgress || !needsProgress else { throw error }
         let asked = (error as? HTTPError)?.retryAfter
         if let asked, asked > client.retry.maxDelay { throw error }
         guard let delay = client.retry.delay(afterAttempt: failureCount, error: error, random: client.random()) else {
