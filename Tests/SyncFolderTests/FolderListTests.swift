@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTransfer
+import OneWayLoopbackServer
 import OneWaySynchronizer
 import OneWayTestLimits
 import Testing
@@ -243,6 +244,27 @@ import Testing
             // A page can also go on behind its end, until the middle of a tag.
             page.bytes += Array("<!-- </html> <a href".utf8)
             _ = try? IndexList(page, prefix: "", trustsDates: true)
+        }
+    }
+
+    /// Each folder of the server has two others.
+    @Test(arguments: [(5, true), (6, false)])
+    func aServerThatInventsFoldersIsAnError(folderCountLimit: Int, isError: Bool) async throws {
+        let handler: LoopbackHTTPServer.Handler = { request in
+            let links = request.path.count < 6 ? "<a href=\"a/\">a</a><a href=\"b/\">b</a>" : "<a href=\"c\">c</a>"
+            return .text("<title>Index of /</title>\(links)</html>", type: "text/html")
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let list = FolderList(
+                url: try #require(URL(string: "\(server.baseURL)/x/")), client: HTTPClient(),
+                headers: { _ in HTTPHeaders() }, allowsHTTP: false, trustsDates: true,
+                folderCountLimit: folderCountLimit)
+            guard isError else {
+                #expect(try await list.items().count == 4)
+                return
+            }
+            let error = try await #require(throws: FolderError.self) { try await list.items() }
+            #expect(error.description == "\(list.url): the index has more than 5 folders")
         }
     }
 

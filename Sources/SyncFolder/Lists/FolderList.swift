@@ -17,6 +17,8 @@ struct FolderList: Sendable {
     let allowsHTTP: Bool
     /// Whether the dates and sizes of an index tell that files are as before.
     let trustsDates: Bool
+    /// The maximum number of folders in HTML indexes. A server can invent any number of them.
+    var folderCountLimit = 100_000
 
     /// Fetches the list.
     ///
@@ -34,8 +36,13 @@ struct FolderList: Sendable {
     private func items(of first: ListPage) async throws -> [FolderItem] {
         var items: [FolderItem] = []
         var folders: [(folder: IndexList.Folder, depth: Int)] = []
+        var folderCount = 0
         func take(_ page: ListPage, prefix: String, depth: Int) throws {
             let found = try IndexList(page, prefix: prefix, trustsDates: trustsDates)
+            folderCount += found.folders.count
+            guard folderCount <= folderCountLimit else {
+                throw first.error("the index has more than \(folderCountLimit) folders")
+            }
             items += found.items
             folders += found.folders.map { ($0, depth + 1) }
         }
