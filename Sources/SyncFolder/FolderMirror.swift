@@ -88,7 +88,8 @@ public final class FolderMirror: SyncProcessor {
     ///   number), `size` (in bytes), `sha256`, `order` and `preview_url`;
     /// - the HTML index of a folder, as of nginx and Apache, with the indexes of its sub-folders;
     /// - a text with an address on each line. The key is the path below the folder of the list, and
-    ///   elsewhere the host and the path. Lines that begin with `#` are comments.
+    ///   elsewhere the host and the path. Lines that begin with `#` are comments. It has at least
+    ///   one address; an empty list is the JSON `[]`.
     ///
     /// Addresses in it can be relative. Any other response ends the pass before anything is
     /// changed.

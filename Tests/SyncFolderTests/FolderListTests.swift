@@ -146,6 +146,8 @@ import Testing
         ("http://host/a\nService Unavailable", "line 2: not an address with http or https"),
         ("http://host/a\n/b", "line 2: not an address with http or https"),
         ("http://host/a\nhttp://", "line 2: not an address with http or https"),
+        ("# nothing", "it has comments, but no address; an empty list is []"),
+        ("# Maintenance\n\n##\n", "it has comments, but no address; an empty list is []"),
     ]) func aLineThatIsNoAddressIsAnError(text: String, problem: String) throws {
         let page = try page(text)
         let error = #expect(throws: FolderError.self) { try AddressList.items(from: page) }

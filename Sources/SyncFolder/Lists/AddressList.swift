@@ -5,6 +5,9 @@ import OneWaySynchronizer
 /// A list of addresses with http or https, one on each line; lines that begin with `#` are
 /// comments.
 ///
+/// It has at least one address: other texts can begin with `#`, too, and an empty list removes all
+/// files. The JSON `[]` is an empty list.
+///
 /// The key of an address below the list's own folder is the rest of its path there. Every other key
 /// is the host and the path. A query is part of the key.
 enum AddressList {
@@ -25,6 +28,7 @@ enum AddressList {
             let url = try page.resolve(address, place: place)
             items.append(FolderItem(key(of: url, in: page), at: url))
         }
+        guard !items.isEmpty else { throw page.error("it has comments, but no address; an empty list is []") }
         return items
     }
 
