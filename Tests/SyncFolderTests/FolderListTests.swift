@@ -85,7 +85,19 @@ import Testing
         (#"[{"key": null, "url": "a"}]"#, "[0].key: expected a string, found null"),
         (#"[{"key": 7, "url": "a"}]"#, "[0].key: expected a string"),
         (#"[{"key": "a", "url": "a", "order": "first"}]"#, "[0].order: expected a whole number"),
-        (#"[{"key": "a", "url": "a", "revision": []}]"#, "[0].revision: expected a string"),
+        (#"[{"key": "a", "url": "a", "revision": []}]"#, "[0].revision: expected a string or a whole number"),
+        (#"[{"key": "a", "url": "a", "revision": 1.5}]"#, "[0].revision: expected a string or a whole number"),
+        (
+            #"[{"key": "a", "url": "a", "revision": 9223372036854775808}]"#,
+            "[0].revision: the number has more than 64 bits"
+        ),
+        (#"[{"key": "a", "url": "a"}, {"key": "b", "url": "b", "size": 1.5}]"#, "[1].size: expected a whole number"),
+        (
+            #"[{"key": "a", "url": "a", "size": 1180591620717411303424}]"#,
+            "[0].size: the number has more than 64 bits"
+        ),
+        (#"[{"key": "a", "url": "a", "order": 1e30}]"#, "[0].order: the number has more than 64 bits"),
+        (#"[{"key": "a", "url": "a", "order": true}]"#, "[0].order: expected a whole number"),
         (#"[{"key": "a", "url": ""}]"#, "[0].url: not an address with http or https"),
         (#"[{"key": "a", "url": "file:///etc/passwd"}]"#, "[0].url: not an address with http or https"),
         (

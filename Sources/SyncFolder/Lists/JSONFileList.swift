@@ -11,9 +11,9 @@ enum JSONFileList {
         let key: String
         let url: String
         let revision: Revision?
-        let size: Int?
+        let size: WholeNumber?
         let sha256: String?
-        let order: Int?
+        let order: WholeNumber?
         let previewURL: String?
 
         enum CodingKeys: String, CodingKey {
@@ -30,9 +30,36 @@ enum JSONFileList {
             let container = try decoder.singleValueContainer()
             if let number = try? container.decode(Int64.self) {
                 text = String(number)
+            } else if let string = try? container.decode(String.self) {
+                text = string
             } else {
-                text = try container.decode(String.self)
+                throw Unfit(container, expected: "a string or a whole number")
             }
+        }
+    }
+
+    private struct WholeNumber: Decodable {
+        let value: Int
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            guard let number = try? container.decode(Int.self) else {
+                throw Unfit(container, expected: "a whole number")
+            }
+            value = number
+        }
+    }
+
+    /// A value that is not a whole number of 64 bits where one is expected. The decoder's own error
+    /// has no place if the value is another number.
+    private struct Unfit: Error {
+        let problem: String
+
+        init(_ container: any SingleValueDecodingContainer, expected: String) {
+            let number = try? container.decode(Double.self)
+            let isWhole = number.map { $0.rounded() == $0 } ?? false
+            let reason = isWhole ? "the number has more than 64 bits" : "expected \(expected)"
+            problem = "\(JSONFileList.place(container.codingPath)): \(reason)"
         }
     }
 
@@ -43,6 +70,8 @@ enum JSONFileList {
         let entries: [Entry]
         do {
             entries = try JSONDecoder().decode([Entry].self, from: Data(page.bytes))
+        } catch let error as Unfit {
+            throw page.error(error.problem)
         } catch {
             let isJSON = (error as? DecodingError).map { if case .dataCorrupted = $0 { false } else { true } } ?? false
             throw page.error(problem(error), found: isJSON ? nil : page.beginning)
@@ -52,9 +81,11 @@ enum JSONFileList {
         for (index, entry) in entries.enumerated() {
             var item = FolderItem(SyncKey(entry.key), at: try page.resolve(entry.url, place: "[\(index)].url"))
             item.revision = entry.revision?.text
-            item.order = entry.order ?? 0
-            if let size = entry.size, size < 0 { throw page.error("[\(index)].size: a negative number is not a size") }
-            item.byteCount = entry.size
+            item.order = entry.order?.value ?? 0
+            item.byteCount = entry.size?.value
+            if let size = item.byteCount, size < 0 {
+                throw page.error("[\(index)].size: a negative number is not a size")
+            }
             if let sha256 = entry.sha256 {
                 guard Hexadecimal.bytes(of: sha256)?.count == 32 else {
                     throw page.error("[\(index)].sha256: expected 64 hexadecimal digits")
@@ -91,7 +122,6 @@ enum JSONFileList {
     private static func name(of type: any Any.Type) -> String {
         switch type {
         case is String.Type: "a string"
-        case is any BinaryInteger.Type: "a whole number"
         case is [Any].Type: "an array"
         case is [String: Any].Type: "an object"
         default: "another type"
