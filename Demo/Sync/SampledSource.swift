@@ -22,11 +22,13 @@ struct SampledSource<Base: RemoteSource>: RemoteSource {
     /// Reads the first pages of a full pass.
     ///
     /// - Parameter sample: Receives the objects.
+    /// - Throws: Errors of the pages; ``ObjectSample/NoObject``.
     func sample(at keyPath: String, into sample: ObjectSample = ObjectSample()) async throws -> ObjectSample {
         var sample = sample
         guard case .changed(let pass) = try await base.begin(after: nil, keyPath: keyPath) else { return sample }
         let sampledPass = SampledPass(pass)
         while !sample.isFull, try await sampledPass.readAhead(into: &sample, at: keyPath) {}
+        try sample.checkObjects()
         sampled.withLock { $0 = (sampledPass, keyPath) }
         return sample
     }

@@ -159,6 +159,19 @@ import Testing
         }
     }
 
+    /// What is read is kept for the sync, and blanks have no end.
+    @Test func aSampleOfBlanksEnds() async throws {
+        let blanks = [UInt8](repeating: UInt8(ascii: " "), count: 1_000)
+        let chunks: [[UInt8]] = [Array("[".utf8)] + Array(repeating: blanks, count: 100) + [Array("{}]".utf8)]
+        var sample = ObjectSample(readByteLimit: 10_000)
+        let bytes = try await sample.add(
+            ErasedSequence(elements: chunks).makeAsyncIterator(), layout: .array())
+        #expect(bytes.count == 10_001)
+        #expect(sample.isFull)
+        let error = try #require(throws: ObjectSample.NoObject.self) { [sample] in try sample.checkObjects() }
+        #expect(error.description.hasPrefix("the first 0.0 MB of the JSON have no whole object"))
+    }
+
     private struct User: SyncObject {
         var id: Int
         var name: String
