@@ -66,7 +66,7 @@ extension Usage {
 
         Options:
           --entity NAME          The entity of the objects; needed for a database
-          --key-path A.B         The keys that lead to the array
+          --key-path A.B         The keys that lead to the array (default: as in a sync)
           --limit N              The maximum number of objects to show (default 50)
           --model MODEL          A model file; without it, the model of the database, or
                                  one inferred from both files

@@ -60,16 +60,31 @@ struct ListPlace {
         _ beginning: some Collection<UInt8>, _ arguments: SyncArguments, _ kept: ModelChoice?,
         _ open: (JSONReader.Layout) throws -> JSONReader
     ) throws {
-        var keys = arguments.inference.key
+        try self.init(
+            beginning, at: arguments.keyPath, entity: arguments.entity, key: arguments.inference.key, kept: kept,
+            dialect: arguments.dialect, open)
+    }
+
+    /// Finds the list of a document.
+    ///
+    /// - Parameters:
+    ///   - key: The keys that were given to identify an object; empty for those of the model.
+    ///   - kept: The model of the objects; nil if it is to be inferred.
+    ///   - dialect: The vocabulary of the model's annotations.
+    init(
+        _ beginning: some Collection<UInt8>, at keyPath: String, entity: String, key: [String] = [],
+        kept: ModelChoice?, dialect: JSONDialect, _ open: (JSONReader.Layout) throws -> JSONReader
+    ) throws {
+        var keys = key
         var ownKeys: Set<String> = []
-        if let model = kept?.model, let layout = model[arguments.entity] {
-            let found = EntityKeys(layout, in: model, dialect: arguments.dialect)
+        if let model = kept?.model, let layout = model[entity] {
+            let found = EntityKeys(layout, in: model, dialect: dialect)
             if keys.isEmpty { keys = found.identitySlots.compactMap { found.attributes[$0].path()?.first } }
             let paths = found.attributes.flatMap(\.spellings) + found.relationships.flatMap(\.spellings)
             ownKeys = Set(paths.compactMap(\.first))
         }
         try self.init(
-            beginning, at: arguments.keyPath, entity: arguments.entity, keys: keys, ownKeys: ownKeys,
-            known: kept?.listKeyPath(of: arguments.entity), open)
+            beginning, at: keyPath, entity: entity, keys: keys, ownKeys: ownKeys,
+            known: kept?.listKeyPath(of: entity), open)
     }
 }

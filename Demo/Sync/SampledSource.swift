@@ -117,8 +117,8 @@ actor SampledPass: RemotePass {
     }
 }
 
-/// A page's body whose beginning was read before.
-private struct PartlyReadBody: AsyncSequence, Sendable {
+/// A body or an input whose beginning was read before. It can be iterated once.
+struct PartlyReadBody: AsyncSequence, Sendable {
     let beginning: [UInt8]
     let rest: ErasedSequence<[UInt8]>.Iterator
 

@@ -80,13 +80,18 @@ struct SyncCommand {
         _ input: InputFile, _ willRead: @escaping @Sendable (Int) -> Void
     ) async throws -> (ModelChoice, JSONSource, keyPath: String) {
         let kept = try await arguments.modelChoice(warn: warn)
-        if arguments.needsSample(kept) { show(ProgressLine("reading \(input.name) for a model")) }
+        if let kept, !arguments.needsSample(kept) {
+            let (place, source) = try await input.findList(at: arguments.keyPath, willRead: willRead) {
+                try ListPlace($0, arguments, kept, $1)
+            }
+            var choice = kept
+            choice.notes = place.notes + choice.notes
+            return (choice, source, place.keyPath)
+        }
+        show(ProgressLine("reading \(input.name) for a model"))
         if case .file(let path) = input, input.byteCount != nil {
             let (choice, keyPath) = try choose(kept, try input.beginning()) { try JSONReader(file: path, layout: $0) }
             return (choice, input.source(at: keyPath, willRead: willRead), keyPath)
-        }
-        if let kept, !arguments.needsSample(kept), kept.listKeyPath(of: arguments.entity) == nil {
-            return (kept, input.source(at: arguments.keyPath, willRead: willRead), arguments.keyPath)
         }
         // The bytes are needed twice, but can be read only once.
         let bytes = try input.bytes()
@@ -95,23 +100,18 @@ struct SyncCommand {
         return (choice, .document(bytes, at: keyPath), keyPath)
     }
 
-    /// Finds the list of a document, and the model of its objects.
+    /// Finds the list of a document, and infers or extends the model of its objects.
     ///
     /// - Parameters:
-    ///   - kept: The given or stored model; nil if there is none.
+    ///   - kept: The stored model; nil if there is none.
     ///   - beginning: The first bytes of the document.
     ///   - open: Opens the document with a layout.
     private func choose(
         _ kept: ModelChoice?, _ beginning: some Collection<UInt8>, _ open: (JSONReader.Layout) throws -> JSONReader
     ) throws -> (ModelChoice, keyPath: String) {
         let place = try ListPlace(beginning, arguments, kept, open)
-        var choice: ModelChoice
-        if let kept, !arguments.needsSample(kept) {
-            choice = kept
-        } else {
-            let layout = JSONStart.layout(beginning, at: place.keyPath)
-            choice = try arguments.modelChoice(kept, place, with: try open(layout))
-        }
+        let layout = JSONStart.layout(beginning, at: place.keyPath)
+        var choice = try arguments.modelChoice(kept, place, with: try open(layout))
         choice.notes = place.notes + choice.notes
         return (choice, place.keyPath)
     }

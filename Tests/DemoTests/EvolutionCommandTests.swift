@@ -274,6 +274,30 @@ import Testing
         }
     }
 
+    /// Also if the model was made of a list that is no part of an object.
+    @Test(arguments: [
+        (#"{"data": [{"id": 1}, {"id": 3}], "meta": {}}"#, true), (#"[{"id": 1}, {"id": 3}]"#, false),
+        ("\n{\"id\": 1}\n{\"id\": 3}\n", false),
+    ])
+    func aPipeAndADiffFindTheListAsAFileDoes(json: String, isWithinObject: Bool) async throws {
+        let list = try folder.write(#"[{"id": 1}, {"id": 2}]"#, to: "items.json")
+        let file = try folder.write(json, to: "other.json")
+        let store = "sqlite:\(folder.url.path)/items.db"
+        let rest = ["--entity", "Item", "--store", store]
+        #expect(await CommandRun(["sync", list] + rest).code == 0)
+        let note = "the JSON is one object; its only list of objects, at --key-path data, was taken"
+        for arguments in [[store, file], [store, pipe(json)], [list, file], [list, pipe(json)]] {
+            let diff = await CommandRun(["diff"] + arguments + ["--entity", "Item"])
+            #expect(diff.lines.last == "1 inserted, 0 updated, 1 deleted", "\(diff.output) \(diff.errors)")
+            #expect(diff.errors.contains(note) == isWithinObject)
+        }
+        for (input, counts) in [(pipe(json), [1, 0, 1, 1]), (file, [0, 0, 2, 0])] {
+            let run = await CommandRun(["sync", input] + rest)
+            #expect(run.counts(of: "Item") == counts, "\(run.output) \(run.errors)")
+            #expect(run.lines.contains(note) == isWithinObject)
+        }
+    }
+
     /// A key that holds an object or a text has the same type in all documents.
     @Test func aSubtreeIsKeptAsJSON() async throws {
         let store = ["--store", "sqlite:\(folder.url.path)/packages.db"]
