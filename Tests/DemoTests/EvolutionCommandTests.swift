@@ -350,6 +350,19 @@ import Testing
         #expect(try JSONValue(parsing: export.output)[0] == JSONValue(parsing: json), "\(export.output)")
     }
 
+    @Test func anObjectWithAKeyAndManyOthersIsUnchangedInTheNextSync() async throws {
+        let members = (0..<100).map { #""k\#($0)": \#($0)"# }.joined(separator: ", ")
+        let wide = "sqlite:\(folder.url.path)/wide.db"
+        for (last, counts) in [(1, [1, 0, 0, 0]), (1, [0, 0, 1, 0]), (2, [0, 1, 0, 0])] {
+            let json = #"[{"id": 1, \#(members), "last": \#(last)}]"#
+            let run = await CommandRun(
+                ["sync", try folder.write(json, to: "wide.json"), "--entity", "Wide", "--store", wide])
+            #expect(run.counts(of: "Wide") == counts, "\(run.output) \(run.errors)")
+            let export = await CommandRun(["export", "--entity", "Wide", "--store", wide])
+            #expect(try JSONValue(parsing: export.output) == JSONValue(parsing: json))
+        }
+    }
+
     /// As Swift strings, the keys are equal.
     @Test func keysOfEqualCharactersComeBackAsTheyWere() async throws {
         let file = try folder.write("[{\"id\": 1, \"\u{e9}\": 1, \"e\u{301}\": 2}]", to: "keys.json")

@@ -1,3 +1,4 @@
+import JSONMapper
 import ModelInference
 import OneWayTestLimits
 import SyncModel
@@ -22,6 +23,18 @@ import Testing
         #expect(model.layouts[0].attributes.map(\.type) == [.int64, .json])
         let whole = try DataModel.inferred(from: "{\(entries)}", entity: "Root")
         #expect(whole.layouts[0].attributes.map(\.name) == ["contentHash", "otherKeys"])
+    }
+
+    /// Otherwise nothing would identify the only object, and each sync would replace it.
+    @Test(arguments: ["id", "rootCode"]) func aDictionaryWithAUsualKeyIsIdentifiedByIt(key: String) throws {
+        let entries = (0..<100).map { #""k\#($0)": \#($0)"# }.joined(separator: ",")
+        let json = #"[{"\#(key)": 1, \#(entries)}]"#
+        let inferred = try InferredModel(
+            from: JSONReader(bytes: Array(json.utf8), layout: .array()), entity: "Root")
+        let layout = inferred.model.layouts[0]
+        #expect(layout.attributes.map(\.name) == [key, "otherKeys"])
+        #expect(layout.identitySlots.map { layout.attributes[$0].name } == [key])
+        #expect(inferred.findings.map(\.kind) == [.json(.map)])
     }
 
     /// Objects with keys, all with the value 1, just below, at and above each limit of a map.

@@ -104,7 +104,8 @@ struct ModelDraft {
             properties.count { knownKeys.contains($0.name) } + max(options.maximumPropertyCount - knownKeys.count, 0)
         let isRootMap = node.isRoot && node.isRootMap
         if isRootMap {
-            properties = []
+            // Without the key that identifies it, each sync would replace the object.
+            properties = properties.filter { identity?.contains($0.name) == true }
             findings.append(.init(.json(.map), entity: entities[index].name))
         } else if properties.count > limit {
             // Known keys and the most frequent ones become properties, in their order.
