@@ -28,6 +28,7 @@ import Testing
 
     @Test(arguments: [
         "</users?p=2>; rel=\"next\"", "<?p=2>;rel=next", "<https://api.test/users?p=2> ; rel=\"last NEXT\"",
+        "<?p=2>; rel='next'", "<?p=2>; rel=prev next",
     ])
     func linksInTheHeadAreFollowed(link: String) async throws {
         let paths = try await read(.link, keyPath: "") { request in

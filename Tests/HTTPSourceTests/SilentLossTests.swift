@@ -75,6 +75,42 @@ import Testing
         #expect(quiet.warnings.isEmpty)
     }
 
+    @Test(arguments: [
+        "garbage", "/users?p=2; rel=\"next\"", "</users?p=2> rel=\"next\"", "</users?p=2; rel=\"next\"",
+        "</users?q=a>b&p=2>; rel=\"next\"", "</users?p=2>; rel=\"ne", "</users?p=2>; re", "</users?p=2",
+        "</users?p=2; rel=\"next\", </users?p=9>; rel=\"last\"", "</users>; rel=prev\"",
+        "</users>; rel=\"prev\"; title=\"a, </users?p=2>; rel=next",
+    ])
+    func aLinkFieldThatCannotBeReadIsNotTheLastPage(link: String) async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        let server = ScriptedServer { _, _ in .json(usersJSON([1, 2]), headers: ["Link": link]) }
+        let error = await #expect(throws: HTTPError.self) { try await world.sync(.users(server, pages: .link)) }
+        guard case .unsuitablePointer("Link", _) = error?.problem else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        // Where the field is not followed, it leaves in doubt whether the list is complete.
+        let result = try await world.sync(.users(server))
+        #expect(result.counts.kept == 2)
+        #expect(result.warnings.contains { $0.hasPrefix("absent objects were kept: the Link field") })
+        #expect(try await world.users().count == 4)
+    }
+
+    @Test(arguments: [
+        "", ",", "</users>; rel=\"prev\",", "</users>; rel='first last'; title=a b;, </users>; rel=prev",
+        "</users>; rel=https://api.test/next", "</style.css>; rel=preload; as=style; nopush",
+        "</users>; rel=\"first\" </users>; rel=\"last\"",
+    ])
+    func aLinkFieldWithoutANextPageIsTheLast(link: String) async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        let server = ScriptedServer { _, _ in .json(usersJSON([1, 2]), headers: ["Link": link]) }
+        let result = try await world.sync(.users(server, pages: .link))
+        #expect(result.warnings.isEmpty)
+        #expect(try await world.users().count == 2)
+    }
+
     // MARK: Addresses
 
     @Test(arguments: [

@@ -15,7 +15,7 @@ extension HTTPAPI {
     /// such as `has_more` indicates that more pages follow, and nothing leads there, the sync
     /// fails. In the case of other contradictions, absent objects are kept and the result states
     /// the reason: fewer objects were read than the server counts, the pointer to the next page was
-    /// on no page, or the `Link` field of the last page leads to a next page.
+    /// on no page, or the `Link` field of the last page leads to a next page or cannot be read.
     public struct Pages: Sendable {
         /// The value that leads to the next page.
         enum Pointer: Sendable {
@@ -115,7 +115,8 @@ extension HTTPAPI {
         /// the server counts more objects than its pages have and nothing leads there, absent
         /// objects are kept, and the result says why.
         public static let automatic = HTTPAPI.Pages(.automatic(keyPath: ""))
-        /// A list whose `Link` field leads to the next page with `rel="next"` (RFC 8288).
+        /// A list whose `Link` field leads to the next page with `rel="next"` (RFC 8288). A
+        /// field that cannot be read is an error.
         public static let link = HTTPAPI.Pages(.linkHeader)
 
         /// A list whose pages contain the address of the next page.

@@ -25,10 +25,8 @@ extension HTTPAPI.Pages {
         switch pointer {
         case .none: return nil
         case .linkHeader:
-            guard let field = page.head.headers["Link"], let target = LinkHeader.target(of: "next", in: field) else {
-                return nil
-            }
-            return try address(target, on: page)
+            let field = page.head.headers["Link"] ?? ""
+            return try LinkHeader.target(of: "next", in: field).map { try address($0, on: page) }
         case .header(let name):
             guard let value = page.head.headers[name], !value.isEmpty else { return nil }
             return try place == .address ? address(value, on: page) : value

@@ -8,8 +8,8 @@ struct PageCompleteness: Sendable {
     private var unseen: [String]
     /// The contradiction in a page; nil if there is none.
     private var contradiction: String?
-    /// Whether the `Link` field of the latest page leads to a next page.
-    private var leadsOnByLink = false
+    /// Why a page may follow the latest one by its `Link` field; nil if none does.
+    private var linkDoubt: String?
     /// Signs of pages that the source does not request; nil if there are none.
     private var unread: String?
     /// The scheme that was found automatically; nil if there is none.
@@ -39,10 +39,19 @@ struct PageCompleteness: Sendable {
         if source.api.endSign != nil, !facts.hasEndSign {
             contradiction = contradiction ?? "page \(page.index + 1) lacks the sign of its end"
         }
-        let link = page.head.headers["Link"]
         note(statedBy: page, facts)
         let isFollowed = noteUsualSigns(of: page, facts)
-        leadsOnByLink = !isFollowed && link.flatMap { LinkHeader.target(of: "next", in: $0) } != nil
+        linkDoubt = isFollowed ? nil : page.head.headers["Link"].flatMap { Self.doubt(about: $0) }
+    }
+
+    /// Why a page may follow by a `Link` field; nil if none does.
+    private static func doubt(about link: String) -> String? {
+        do throws(HTTPError.Problem) {
+            guard try LinkHeader.target(of: "next", in: link) != nil else { return nil }
+            return "the Link field of the last page leads to a next one, which was not read"
+        } catch {
+            return "the Link field of the last page cannot be read, so that it may lead to a next one"
+        }
     }
 
     /// Records the usual signs of further pages, if the scheme is not stated.
@@ -93,7 +102,7 @@ struct PageCompleteness: Sendable {
     func doubt(isDelta: Bool) -> String? {
         if let contradiction { return contradiction }
         if let unread { return unread }
-        if leadsOnByLink { return Self.linkWarning }
+        if let linkDoubt { return linkDoubt }
         return isDelta ? nil : unseen.first.map { "\($0), which leads to the next page, was on no page" }
     }
 
@@ -101,7 +110,7 @@ struct PageCompleteness: Sendable {
     ///
     /// - Parameter isDelta: Whether the pages contain only changes.
     func warnings(isDelta: Bool) -> [String] {
-        var warnings = unread.map { [$0] } ?? (leadsOnByLink ? [Self.linkWarning] : [])
+        var warnings = [unread ?? linkDoubt].compactMap { $0 }
         if let scheme {
             warnings.append("the pages were found by \(scheme); state it, so that no other way is taken")
         }
@@ -112,6 +121,4 @@ struct PageCompleteness: Sendable {
         }
         return warnings
     }
-
-    private static let linkWarning = "the Link field of the last page leads to a next one, which was not read"
 }

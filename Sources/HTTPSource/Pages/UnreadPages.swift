@@ -97,7 +97,7 @@ struct UnreadPages: Sendable {
 
     private func addresses(on page: OpenPage, _ facts: PageFacts) -> [Scheme] {
         var found: [(name: String, target: String)] = []
-        if let target = page.head.headers["Link"].flatMap({ LinkHeader.target(of: "next", in: $0) }) {
+        if let target = Self.linkTarget(page.head) {
             found.append((".link", target))
         }
         for keyPath in places.flatMap({ place in Self.links.map { place + $0 } }) {
@@ -117,6 +117,12 @@ struct UnreadPages: Sendable {
         return found.compactMap { name, target in
             (try? page.head.url.following(target)).map { Scheme(name: name, address: $0.absoluteString) }
         }
+    }
+
+    /// The target of the next page in the `Link` field; nil if there is none, or if the field
+    /// cannot be read.
+    private static func linkTarget(_ head: HTTPHead) -> String? {
+        head.headers["Link"].flatMap { try? LinkHeader.target(of: "next", in: $0) }
     }
 
     private func numbersAndCursors(on page: OpenPage, _ facts: PageFacts) -> [Scheme] {
@@ -184,7 +190,7 @@ struct UnreadPages: Sendable {
         func keyPaths(_ names: [String]) -> [String] { places.flatMap { place in names.map { place + $0 } } }
         let head = page.head
         let choice = schemes.first.map { "choose the pages \($0.name)" }
-        if head.headers["Link"].flatMap({ LinkHeader.target(of: "next", in: $0) }) != nil {
+        if Self.linkTarget(head) != nil {
             return "the Link field of the last page leads to a next one, which was not read: " + (choice ?? Self.advice)
         }
         for keyPath in keyPaths(Self.links + Self.cursors) {
