@@ -66,6 +66,20 @@ import Testing
         #expect(try await world.bookmark("cursor") == .string(FakeAPI.text(-100)))
     }
 
+    @Test func aTextInPlaceOfATimeDoesNotMoveTheCursor() async throws {
+        let times = [FakeAPI.text(-20), "unknown", FakeAPI.text(-10)]
+        let server = ScriptedServer { _, index in
+            let users = times.prefix(index + 1).enumerated().map { id, time in
+                #"{"id":\#(id),"name":"a","updated_at":"\#(time)"}"#
+            }
+            return .json(#"{"data":[\#(users.joined(separator: ","))]}"#)
+        }
+        let world = try await SourceWorld()
+        for _ in 0..<4 { try await sync(world, source(server)) }
+        #expect(server.requests.map { $0.query("since") } == [nil, times[0], times[0], times[2]])
+        #expect(try await world.users().count == 3)
+    }
+
     @Test func anEmptyListHasNoCursor() async throws {
         let api = FakeAPI()
         let world = try await SourceWorld()

@@ -19,7 +19,7 @@ import Testing
 
     @Test(arguments: [
         ("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"), ("2026-01-01T01:59:59+02:00", "2026-01-01T00:00:00Z"),
-        ("9", "10"), ("99.5", "100"), ("a", "b"),
+        ("9", "10"), ("99.5", "100"), ("a", "b"), ("unknown", "2026-01-01"), ("x", "10"), ("infinity", "10"),
     ])
     func laterPositionsAreGreaterInAnySpelling(earlier: String, later: String) {
         #expect(SyncCursor(text: earlier) < SyncCursor(text: later))
@@ -45,6 +45,29 @@ import Testing
         #expect(SyncCursor(.bool(true)) == nil)
     }
 
+    /// What was asked for, the values of two pages, and the cursor that they reach.
+    static let mixtures: [(String?, [[String]], String?)] = [
+        (nil, [["2026-01-01", "unknown"], ["2026-01-02", "zzz"]], "2026-01-02"),
+        (nil, [["never", "never"], ["2026-01-02"]], "2026-01-02"),
+        (nil, [["0", "2026-01-01"], ["2026-01-02"]], "2026-01-02"),
+        (nil, [["7", "n/a"], ["9", "nan"]], "9"), (nil, [["7", "8"], ["2026-01-01"]], "8"),
+        // Texts that happen to be numbers.
+        (nil, [["a1", "99"], ["b2"]], "b2"), (nil, [["unknown"], []], "unknown"), (nil, [[], []], nil),
+        ("2026-01-01", [["unknown"], ["7"]], nil), ("2026-01-01", [["x", "x"], ["2026-01-02"]], "2026-01-02"),
+        ("5", [["x", "2026-01-01"], []], nil), ("unknown", [["unknown"], ["2026-01-02"]], "2026-01-02"),
+    ]
+
+    @Test(arguments: mixtures)
+    func aValueOfAnotherKindDoesNotMoveTheCursor(since: String?, pages: [[String]], latest: String?) {
+        var reach = CursorReach(since: since)
+        for (index, values) in pages.enumerated() {
+            var facts = PageFacts()
+            for value in values { facts.note(SyncCursor(text: value)) }
+            reach.extend(by: facts.cursors, isFirstPage: index == 0)
+        }
+        #expect(reach.latest?.text == latest)
+    }
+
     /// Whether pages continue where the previous one ended: only the earliest cursor of a page
     /// tells, not its latest one.
     @Test(arguments: [
@@ -56,8 +79,8 @@ import Testing
         for (index, page) in pages.enumerated() {
             let cursors = PageFacts.Cursors(
                 earliest: SyncCursor(text: "\(page.0)"), latest: SyncCursor(text: "\(page.1)"))
-            reach.extend(by: cursors, isFirstPage: index == 0)
-            reach.extend(by: nil, isFirstPage: false)
+            reach.extend(by: [cursors], isFirstPage: index == 0)
+            reach.extend(by: [], isFirstPage: false)
         }
         #expect(reach.isAscending == isAscending)
         #expect(reach.latest?.text == pages.map(\.1).max().map { "\($0)" })

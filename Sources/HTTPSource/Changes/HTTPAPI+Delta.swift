@@ -13,8 +13,9 @@ extension HTTPAPI {
     public struct Delta: Sendable {
         /// The place of the cursor.
         public enum Cursor: Hashable, Sendable {
-            /// A field of each object: a date, a number or a text. The latest one counts. The key
-            /// path starts at the object.
+            /// A field of each object: a date, a number or a text. The latest one counts, of the
+            /// kind that most objects have; a text does not count beside dates. The key path starts
+            /// at the object.
             case element(keyPath: String)
             /// A value outside the objects of a page. The key path starts at the document's root.
             case document(keyPath: String)

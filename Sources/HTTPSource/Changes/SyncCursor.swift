@@ -4,6 +4,11 @@ import SyncModel
 
 /// A position in the server's changes: a time, a number or a text, as the server writes it.
 struct SyncCursor: Sendable, Hashable {
+    /// What a cursor is. Cursors of different kinds have no order in the list of a server.
+    enum Kind: Int, Sendable, Hashable {
+        case text, number, time
+    }
+
     private enum Order: Sendable, Hashable {
         /// A date as text; microseconds since 1970.
         case time(Int64)
@@ -13,6 +18,14 @@ struct SyncCursor: Sendable, Hashable {
 
     let text: String
     private let order: Order
+
+    var kind: Kind {
+        switch order {
+        case .text: .text
+        case .number: .number
+        case .time: .time
+        }
+    }
 
     /// Nil for a value that is not a cursor: null, empty, true, an array or an object.
     init?(_ value: JSONValue) {
@@ -26,7 +39,7 @@ struct SyncCursor: Sendable, Hashable {
 
     /// Creates a cursor from a stored text.
     init(text: String) {
-        if let number = Double(text) {
+        if let number = Double(text), number.isFinite {
             self.init(text, .number(number))
         } else if let time = DateText.microseconds(text) {
             self.init(text, .time(time))
@@ -40,12 +53,13 @@ struct SyncCursor: Sendable, Hashable {
         self.order = order
     }
 
-    /// Whether one cursor is later than another; cursors of different kinds are compared as texts.
+    /// Whether one cursor is later than another. Texts come before numbers, and these before times.
     static func < (one: SyncCursor, other: SyncCursor) -> Bool {
         switch (one.order, other.order) {
         case (.time(let one), .time(let other)): one < other
         case (.number(let one), .number(let other)): one < other
-        default: one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+        case (.text, .text): one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+        default: one.kind.rawValue < other.kind.rawValue
         }
     }
 
@@ -107,22 +121,59 @@ struct SyncCursor: Sendable, Hashable {
     }
 }
 
-/// The cursors that the objects of a pass reach.
+/// The cursors that a pass reaches: those of its objects, or the one that the server states.
+///
+/// Only cursors of one kind count, because an object with a text such as `unknown` in place of a
+/// time says nothing about the others: those of the kind that was requested, or else of the kind
+/// that most objects have. Texts do not count beside times.
 struct CursorReach: Sendable {
+    /// How far the cursors of one kind reach.
+    private struct Part: Sendable {
+        var count = 0
+        var latest: SyncCursor
+        var latestOfFirstPage: SyncCursor?
+        var isAscending = true
+    }
+
+    /// The kind of the cursors that count; nil if the objects decide.
+    private let kind: SyncCursor.Kind?
+    private var parts: [SyncCursor.Kind: Part] = [:]
+    /// The cursor that the server states for the whole list; nil if it states none.
+    var stated: SyncCursor?
+
+    /// - Parameter since: The cursor after which changes were requested; nil, the default, if all
+    ///   objects were.
+    init(since: String? = nil) {
+        let kind = since.map { SyncCursor(text: $0).kind }
+        // A text may be left from a list that had no better cursor.
+        self.kind = kind == .text ? nil : kind
+    }
+
     /// The latest cursor.
-    var latest: SyncCursor?
+    var latest: SyncCursor? { stated ?? main?.latest }
     /// The latest cursor on the first page.
-    private(set) var latestOfFirstPage: SyncCursor?
+    var latestOfFirstPage: SyncCursor? { main?.latestOfFirstPage }
     /// Whether each page continues where the previous one ended.
     ///
     /// Only objects on the same page can then follow an object with a later cursor.
-    private(set) var isAscending = true
+    var isAscending: Bool { main?.isAscending ?? true }
+
+    /// The cursors that count; nil if there are none.
+    private var main: Part? {
+        if let kind { return parts[kind] }
+        let ranked = parts.filter { $0.key != .text || parts[.time] == nil }
+        return ranked.max { ($0.value.count, $0.key.rawValue) < ($1.value.count, $1.key.rawValue) }?.value
+    }
 
     /// Adds the objects of the next page.
-    mutating func extend(by cursors: PageFacts.Cursors?, isFirstPage: Bool) {
-        guard let cursors else { return }
-        if isFirstPage { latestOfFirstPage = cursors.latest }
-        if let latest, cursors.earliest < latest { isAscending = false }
-        latest = latest.map { .later($0, cursors.latest) } ?? cursors.latest
+    mutating func extend(by cursors: [PageFacts.Cursors], isFirstPage: Bool) {
+        for found in cursors {
+            var part = parts[found.latest.kind] ?? Part(latest: found.latest)
+            if isFirstPage { part.latestOfFirstPage = found.latest }
+            if part.count > 0, found.earliest < part.latest { part.isAscending = false }
+            part.latest = .later(part.latest, found.latest)
+            part.count += found.count
+            parts[found.latest.kind] = part
+        }
     }
 }

@@ -30,7 +30,7 @@ actor HTTPPass: RemotePass {
     /// The pages that were read, for the bookmark.
     private var visited: [SyncBookmark.Page] = []
     /// The latest cursors of this reading.
-    private var reach = CursorReach()
+    private var reach: CursorReach
     /// The latest cursors of the previous reading; nil in the first one.
     private var reachBefore: CursorReach?
     /// The number of all objects, as stated by the previous page.
@@ -67,6 +67,7 @@ actor HTTPPass: RemotePass {
             }
         }
         isDelta = since != nil
+        reach = CursorReach(since: since)
         opener = PageOpener(
             source: source, keyPath: keyPath, since: since, deadline: source.timeout.map { client.clock.now() + $0 })
         // The bookmark's pages apply only to a request for the same changes.
@@ -164,7 +165,7 @@ actor HTTPPass: RemotePass {
         freshness.beginAgain()
         completeness = PageCompleteness(source, keyPath: opener.keyPath)
         visited = []
-        reach = CursorReach()
+        reach = CursorReach(since: opener.since)
     }
 
     // MARK: Pages
@@ -268,14 +269,14 @@ actor HTTPPass: RemotePass {
             let found = facts.captured[keyPath].flatMap { SyncCursor($0) }
             // A cursor that leads on covers the pages before it. Another one is safe if it is
             // early.
-            reach.latest = delta.continuesPages ? found ?? reach.latest : reach.latest ?? found
+            reach.stated = delta.continuesPages ? found ?? reach.stated : reach.stated ?? found
         case .address(let keyPath):
             guard let value = facts.captured[keyPath], value != .null else { return }
             guard case .string(let text) = value else {
                 throw page.error(.unsuitablePointer(keyPath: keyPath, found: value.kindName))
             }
             do throws(HTTPError.Problem) {
-                reach.latest = SyncCursor(text: try page.head.url.following(text).absoluteString)
+                reach.stated = SyncCursor(text: try page.head.url.following(text).absoluteString)
             } catch {
                 throw page.error(error)
             }

@@ -120,10 +120,7 @@ struct PageScanner: BodyInspector {
             let fields = checkSlots.compactMap { keyPath, slot in found[slot].map { (keyPath, $0) } }
             facts.failure = check.failure(in: Dictionary(fields) { $1 }, isWhole: true)
         }
-        guard let cursorSlot, let value = found[cursorSlot].flatMap({ SyncCursor($0) }) else { return }
-        let cursors = facts.cursors ?? PageFacts.Cursors(earliest: value, latest: value)
-        facts.cursors = PageFacts.Cursors(
-            earliest: .earlier(cursors.earliest, value), latest: .later(cursors.latest, value))
+        if let cursorSlot, let cursor = found[cursorSlot].flatMap({ SyncCursor($0) }) { facts.note(cursor) }
     }
 
     mutating func finish() -> PageFacts {
