@@ -158,6 +158,12 @@ import Testing
         Lie("a closed door", .closing, says: "no usable reply (the connection closed without one)"),
         Lie("another protocol", .garbage(Array("SSH-2.0-OpenSSH\r\n".utf8)), says: "the response is unusable: "),
         Lie("a length that is none", raw("200 OK\r\nContent-Length: -5"), says: "the response is unusable: "),
+        Lie(
+            "a length beyond 64 bits", raw("200 OK\r\nContent-Length: 99999999999999999999999"),
+            says: "the response is unusable: the length of the body"),
+        Lie(
+            "two lengths", raw("200 OK\r\nContent-Length: 35\r\nContent-Length: 12"),
+            says: "the response is unusable: "),
         Lie("a status that is none", raw("2000 OK\r\nContent-Length: 35"), says: "the response is unusable: "),
         // Statuses
         Lie(

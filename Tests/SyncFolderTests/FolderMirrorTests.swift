@@ -143,6 +143,11 @@ import Testing
     }
 
     static let badLists = [
+        BadList(
+            testDescription: "a length beyond 64 bits", message: "the response is unusable: the length of the body"
+        ) {
+            .garbage(Array("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\n[]".utf8))
+        },
         BadList(testDescription: "404", message: "status 404") { .text("no such list", status: 404) },
         BadList(testDescription: "500", message: "status 500") { .status(500) },
         BadList(testDescription: "429", message: "status 429, asks to wait 7 s") {

@@ -60,7 +60,9 @@ final class CurlTransfer: Sendable {
                     return nil
                 }
                 let headers = HTTPHeaders(fields)
-                let hasEnd = !isHTTP1 || headers["Content-Length"] != nil || headers["Transfer-Encoding"] != nil
+                // libcurl ignores a length beyond 64 bits, and reads until the connection closes.
+                let hasLength = headers["Content-Length"] != nil && !headers.hasUnusableLength
+                let hasEnd = !isHTTP1 || hasLength || headers["Transfer-Encoding"] != nil
                 let isFramed = headers.contentEncoding.map { BodyDecompressor.supports($0) } ?? hasEnd
                 return Head(status: status, headers: headers, isFramed: isFramed)
             } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {

@@ -63,6 +63,9 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
         var inspector = order.makeInspector()
         var received = 0
         var isChecked = !order.expectsJSON
+        if found.headers.hasUnusableLength {
+            throw HTTPError.Problem.malformed("the length of the body (Content-Length) is no number of bytes")
+        }
         if let length = found.headers["Content-Length"].flatMap({ Int($0) }), length > limit {
             throw HTTPError.Problem.tooLarge(limit: limit)
         }

@@ -89,6 +89,14 @@ public struct HTTPHeaders: Hashable, Sendable {
     package func returnable(_ name: String) -> String? {
         self[name].flatMap { Self.isValue($0) ? $0 : nil }
     }
+
+    /// Whether the length of a body is unusable: no number, one beyond 64 bits, or several
+    /// different ones (RFC 9112, section 6.3).
+    var hasUnusableLength: Bool {
+        guard let text = self["Content-Length"] else { return false }
+        let lengths = text.split { ", \t".contains($0) }.map { Int($0) ?? -1 }
+        return lengths.contains { $0 < 0 } || Set(lengths).count != 1
+    }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
