@@ -68,6 +68,29 @@ import Testing
         }
     }
 
+    // MARK: Reasons
+
+    /// The source has no doubt, and no object is rejected.
+    @Test func theResultSaysWhyAbsentObjectsWereKept() async throws {
+        let world = try SyncWorld.users()
+        try await world.sync(usersJSON(1...4))
+        let (first, second) = (usersJSON([1]), usersJSON([2]))
+        let sources = [
+            (Source([#"[{"id":1,"name":"user 1"},null]"#]), 3, "an element of the list is null"),
+            (
+                Source(readings: [[first, second], [second, first], [first, second]]), 2,
+                "the list changed each time while its pages were read"
+            ),
+        ]
+        for (source, keptCount, reason) in sources {
+            let result = try await world.json.sync(from: source, into: "User")
+            #expect(result.counts.kept == keptCount)
+            #expect(result.warnings.count == 1, "\(result.warnings)")
+            #expect(result.warnings.first?.hasPrefix("absent objects were kept: \(reason)") == true)
+        }
+        #expect(try await world.names().count == 4)
+    }
+
     // MARK: Repetition
 
     @Test func pagesThatRepeatForEverAreAnError() async throws {

@@ -25,6 +25,8 @@ final class PassPages {
     private var readCount = 0
     /// The number of elements of the current reading that may be any object.
     private var unidentifiedCount = 0
+    /// Whether an element of any reading was null.
+    private(set) var hasNull = false
     /// The number of the current reading, from 1.
     private var readingCount = 0
     /// The digests of the pages of the current reading.
@@ -197,6 +199,7 @@ final class PassPages {
         guard read.elementCount > 0 else { return }
         let nullCount = read.elementCount - readCount
         unidentifiedCount += pass.state.counts.unidentifiedCount - before.problems.unidentifiedCount + nullCount
+        if nullCount > 0 { hasNull = true }
         let leftOutCount = pass.state.counts.rejectedCount - before.problems.rejectedCount + nullCount
         let endsInError = page.isOpenEnded && pass.state.counts.lastRejectedIndex == read.elementCount - 1
         if nullCount > 0 || leftOutCount >= read.elementCount || endsInError { pass.state.counts.mayLackObjects = true }

@@ -100,6 +100,9 @@ struct SyncRequest: Sendable {
         }
         summary.warnings += pass.versions?.warnings(newerCount: newerCount) ?? []
         summary.warnings += warnings(about: reading.end, bookmark, keptCount: summary.counts.kept, pages)
+        if summary.counts.kept > newerCount, let reason = Self.reasonToKeep(after: reading, pages, pass) {
+            summary.warnings.append("absent objects were kept: \(reason)")
+        }
         return PassEnd(summary: summary, bookmark: bookmark)
     }
 
@@ -195,11 +198,21 @@ struct SyncRequest: Sendable {
         // Without its bookmark, a sync that kept objects is followed by a full one anyway.
         if !isPartial, bookmark.cursor != end.bookmark.cursor, keptCount == 0 {
             let part = bookmark.cursor == nil ? "reads the whole list" : "asks for most of the list"
-            let doubt = end.doubt ?? "the list changed each time while its pages were read"
+            let doubt = end.doubt ?? Self.changeWarning
             warnings.append("the next sync \(part) again: \(doubt)")
         }
         return warnings
     }
+
+    /// Why absent objects were kept although the source has no doubt; nil if the reason is a
+    /// rejected object or a limit of the options.
+    private static func reasonToKeep(after reading: Reading, _ pages: PassPages, _ pass: StorePass) -> String? {
+        guard reading.end.doubt == nil, reading.end.coverage == .everything else { return nil }
+        if pages.hasNull { return "an element of the list is null, and may stand for any of them" }
+        return reading.proof == nil && !pass.state.counts.mayLackObjects ? changeWarning : nil
+    }
+
+    private static let changeWarning = "the list changed each time while its pages were read"
 
     /// Ends a reading of the pages. The end has a doubt if the source counts more objects than its
     /// pages had.
