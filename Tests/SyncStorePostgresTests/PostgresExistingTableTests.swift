@@ -166,6 +166,32 @@ struct PostgresExistingTableTests {
         }
     }
 
+    static let defaults: [(type: AttributeType, column: String)] = [
+        (.string, "varchar(9) NOT NULL DEFAULT 'a'"), (.string, "text NOT NULL DEFAULT now()"),
+        (.string, "label NOT NULL DEFAULT 'b'"), (.double, "double precision NOT NULL DEFAULT 0"),
+        (.decimal, "numeric(10,2) NOT NULL DEFAULT 1.5"), (.int64, "smallint NOT NULL DEFAULT 3"),
+        (.int64, "bigserial"), (.bool, "boolean NOT NULL DEFAULT false"),
+        (.uuid, "uuid NOT NULL DEFAULT gen_random_uuid()"),
+        (.json, "jsonb NOT NULL DEFAULT '{}'"), (.binary, "bytea NOT NULL DEFAULT '\\x00'"),
+        (.date, "timestamptz NOT NULL DEFAULT now()"), (.date, "timestamp NOT NULL DEFAULT now()"),
+        (.date, "date NOT NULL DEFAULT CURRENT_DATE"),
+    ]
+
+    /// An expression of any type that the server accepts as the default of the column.
+    @Test(arguments: defaults)
+    func aNewObjectWithoutAValueGetsTheDefault(type: AttributeType, column: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(
+                "CREATE TYPE label AS ENUM ('a', 'b'); CREATE TABLE people (\(Self.people), value \(column))")
+            let store = try await ExistingPeople.open(try ExistingPeople.model(SyncAttribute("value", type)), database)
+            let inserted = try await ExistingPeople.put([1, 2], into: store)
+            #expect(inserted.rows.map { $0?.change } == [.inserted, .inserted])
+            let unchanged = try await ExistingPeople.put([1, 2], into: store)
+            #expect(unchanged.rows.map { $0?.change } == [.unchanged, .unchanged])
+            #expect(try await database.run("SELECT count(value) FROM people") == [["2"]])
+        }
+    }
+
     /// The store needs no index beside one that does the same.
     @Test(arguments: ["UNIQUE (id)", "UNIQUE NULLS NOT DISTINCT (id)", "UNIQUE (id) DEFERRABLE"])
     func aUniqueIndexOfOthersIsUsedForTheIdentity(constraint: String) async throws {

@@ -1,11 +1,14 @@
 #if Postgres
 import SyncModel
 
-/// A column of an existing table that holds only some values of its attribute, or in another type.
+/// A column of an existing table that holds only some values of its attribute, or in another type,
+/// or has a default for new rows.
 ///
 /// A value that the column would change is refused: the expression to write fails for it.
 struct PostgresColumnForm: Hashable, Sendable {
     private enum Kind: Hashable {
+        /// Every value of the attribute, in its own type.
+        case whole
         /// A text of at most a number of characters.
         case text(Int)
         /// A label of an enumeration. The payload is its name in statements.
@@ -20,11 +23,19 @@ struct PostgresColumnForm: Hashable, Sendable {
     }
 
     private let kind: Kind
+    /// The expression that replaces an absent value of a mandatory column in a new row; nil if
+    /// there is none.
+    var defaultValue: String?
+
+    /// A column that holds every value of its attribute in its own type.
+    static let whole = PostgresColumnForm(kind: .whole)
+
+    private init(kind: Kind) { self.kind = kind }
 
     /// Whether values are equal exactly if the database says so, and found by an index.
     var identifies: Bool {
         switch kind {
-        case .text, .decimal, .integer: true
+        case .whole, .text, .decimal, .integer: true
         case .label, .looseText, .day, .moment: false
         }
     }
@@ -63,7 +74,7 @@ struct PostgresColumnForm: Hashable, Sendable {
         switch kind {
         case .text(let length): "pg_catalog.char_length(\(cell)) <= \(length)"
         case .label(let name): "\(cell) = ANY (pg_catalog.enum_range(NULL::\(name))::text[])"
-        case .looseText: "TRUE"
+        case .whole, .looseText: "TRUE"
         case .decimal(let precision, let scale):
             "\(cell) = pg_catalog.round(\(cell), \(scale)) AND pg_catalog.abs(\(cell)) < '1e\(precision - scale)'::numeric"
         case .integer(let range): "\(cell) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
@@ -77,7 +88,7 @@ struct PostgresColumnForm: Hashable, Sendable {
         let other: String
         switch kind {
         case .label(let name): return "\(cell)::\(name)"
-        case .looseText, .integer: return cell
+        case .whole, .looseText, .integer: return cell
         // PostgreSQL cuts surplus blanks in silence, but no other characters.
         case .text: other = "\(cell) || '_'::text"
         // Out of the column's range.
@@ -95,7 +106,7 @@ struct PostgresColumnForm: Hashable, Sendable {
         switch kind {
         case .label, .looseText: "\(column)::text"
         case .day: "\(column)::timestamptz"
-        case .text, .decimal, .integer, .moment: column
+        case .whole, .text, .decimal, .integer, .moment: column
         }
     }
 }

@@ -17,6 +17,8 @@ struct PostgresExistingTable {
         let isMandatory: Bool
         /// Whether the column has a value if an insertion does not supply one.
         let hasDefault: Bool
+        /// The default of the column itself, as an expression of its type; nil for none.
+        let defaultValue: String?
         let isGenerated: Bool
         let isAlwaysIdentity: Bool
         /// The collation if it can consider texts with different bytes equal; nil otherwise.
@@ -76,7 +78,10 @@ struct PostgresExistingTable {
                 a.attgenerated::text <> ''::text, a.attidentity::text = 'a'::text, \
                 (SELECT c.collname::text FROM pg_catalog.pg_collation c \
                 WHERE c.oid = a.attcollation AND NOT c.collisdeterministic), \
-                (SELECT y.typtype::text = 'e'::text FROM pg_catalog.pg_type y WHERE y.oid = b.type) \
+                (SELECT y.typtype::text = 'e'::text FROM pg_catalog.pg_type y WHERE y.oid = b.type), \
+                (SELECT pg_catalog.pg_get_expr(f.adbin, f.adrelid) FROM pg_catalog.pg_attrdef f \
+                WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum), \
+                pg_catalog.format_type(b.type, NULL::integer) \
                 FROM pg_catalog.pg_attribute a JOIN base b ON b.attnum = a.attnum \
                 WHERE a.attrelid = to_regclass($1::text)
                 """, [table]))
@@ -87,6 +92,7 @@ struct PostgresExistingTable {
                 type: found.text(row, 1) ?? "", declaredType: found.text(row, 2) ?? "",
                 isEnumeration: found.boolean(row, 8) == true,
                 isMandatory: found.boolean(row, 3) == true, hasDefault: found.boolean(row, 4) == true,
+                defaultValue: found.text(row, 9).map { "(\($0))::\(found.text(row, 10) ?? "text")" },
                 isGenerated: found.boolean(row, 5) == true, isAlwaysIdentity: found.boolean(row, 6) == true,
                 looseCollation: found.text(row, 7))
         }
@@ -101,11 +107,15 @@ struct PostgresExistingTable {
 
     // MARK: Forms
 
-    /// The forms of an attribute's columns that hold only some values, by the name of the column.
+    /// The forms of an attribute's columns that hold only some values or have a default, by the
+    /// name of the column.
     func forms(family: Int, of schema: SQLSchema) -> [String: PostgresColumnForm] {
         var forms: [String: PostgresColumnForm] = [:]
         for column in schema.attributeColumns[family] {
-            forms[column.name] = columns[column.name].flatMap { form($0, of: column.attribute.type) }
+            guard let found = columns[column.name] else { continue }
+            forms[column.name] = form(found, of: column.attribute.type)
+            guard found.isMandatory, let defaultValue = found.defaultValue else { continue }
+            forms[column.name, default: .whole].defaultValue = defaultValue
         }
         return forms
     }

@@ -23,7 +23,7 @@ struct PostgresMerge {
     ///
     /// - Parameters:
     ///   - nextRow: The expression for the number of a new row of the table.
-    ///   - forms: The columns of the table that hold only some values, by name.
+    ///   - forms: The columns of the table that hold only some values or have a default, by name.
     init(_ entity: Int, schema: SQLSchema, nextRow: String, forms: [String: PostgresColumnForm]) {
         self.schema = schema
         layout = schema.model.layouts[entity]

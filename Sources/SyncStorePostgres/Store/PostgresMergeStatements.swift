@@ -65,6 +65,16 @@ struct PostgresMergeStatements {
         return forms[slot]?.written(cell) ?? cell
     }
 
+    /// The value of a new object: its cell or, if that is absent, the default of a mandatory column.
+    /// A null stays null, which the column refuses.
+    private func inserted(_ slot: Int, _ presence: PostgresBatch.Presence) -> String {
+        let cell = written(slot)
+        guard presence != .always, let defaultValue = forms[slot]?.defaultValue else { return cell }
+        let other = "coalesce(\(cell), \(defaultValue))"
+        return presence == .never
+            ? other : "CASE WHEN \(PostgresBatch.isPresent(slot)) THEN \(cell) ELSE \(other) END"
+    }
+
     /// The condition that a stored value differs from a cell.
     private func isOther(_ slot: Int) -> String {
         let stored = "t.\(column(slot))"
@@ -269,7 +279,8 @@ struct PostgresMergeStatements {
         }
         for slot in layout.attributes.indices {
             names.append(column(slot))
-            terms.append(task.emptied[slot].map { empty($0, slot, object: "b.new") } ?? written(slot))
+            terms.append(
+                task.emptied[slot].map { empty($0, slot, object: "b.new") } ?? inserted(slot, task.presence[slot]))
         }
         if let link = task.linked.flatMap(link) {
             names.append(SQLText.name(link.column))

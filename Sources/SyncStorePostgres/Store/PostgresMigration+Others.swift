@@ -12,7 +12,8 @@ extension PostgresMigration {
         /// The columns outside of relationships whose foreign keys would delete rows of the model's
         /// tables.
         var cascades: [SQLSchema.ColumnLink] = []
-        /// The columns of existing tables that hold only some values, by table and name.
+        /// The columns of existing tables that hold only some values or have a default, by table
+        /// and name.
         var forms: [String: [String: PostgresColumnForm]] = [:]
         /// A fingerprint of all foreign keys of the database, to notice changes.
         var fingerprint = ""
@@ -47,7 +48,7 @@ extension PostgresMigration {
 
     /// Verifies that the store can write to existing tables.
     ///
-    /// - Returns: The columns that hold only some values, by table and name.
+    /// - Returns: The columns that hold only some values or have a default, by table and name.
     func checkTables(_ existing: Set<String>) throws -> [String: [String: PostgresColumnForm]] {
         var forms: [String: [String: PostgresColumnForm]] = [:]
         let tables = Dictionary(schema.tables.map { ($0.name, $0) }) { first, _ in first }

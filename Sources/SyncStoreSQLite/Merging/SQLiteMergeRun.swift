@@ -282,9 +282,14 @@ struct SQLiteMergeRun {
     ///
     /// - Parameter emptied: What the rows have in columns of unique indexes.
     func write(_ new: [Int], emptied: [Int: SQLUniqueColumns.Content] = [:]) throws {
-        let content = SQLiteBatchTable.Content(
+        var content = SQLiteBatchTable.Content(
             reader: reader, rows: new, objects: result.objects, targets: targets, targetCount: links.count,
             positions: isOrdered ? links[0].positions : [], defaults: defaults)
+        if merge.statements.hasDefaults {
+            content.isWritten = new.flatMap { row in
+                (0..<reader.columnCount).map { reader.kind(row: row, slot: $0) != .absent }
+            }
+        }
         let statement = try connection.cached(
             merge.statements.insertion(relatedBy: links.map(\.relationship), emptied: emptied))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }

@@ -13,6 +13,8 @@ struct SQLiteMergeStatements: Sendable {
     private let existing: SQLiteExistingTable?
     /// The slot of the attribute whose column is the object number; nil if there is none.
     let numberSlot: Int?
+    /// Whether the table has a default for the absent cells of a new object.
+    let hasDefaults: Bool
 
     /// Creates a writer for an entity.
     ///
@@ -22,6 +24,7 @@ struct SQLiteMergeStatements: Sendable {
     init(_ entity: Int, schema: SQLSchema, batch: String, existing: SQLiteExistingTable? = nil) {
         self.existing = existing
         numberSlot = existing?.numberSlot(of: entity, schema)
+        hasDefaults = schema.columns[entity].contains { existing?.replacement(for: $0) != nil }
         self.schema = schema
         self.batch = batch
         layout = schema.model.layouts[entity]
@@ -67,7 +70,7 @@ struct SQLiteMergeStatements: Sendable {
     func match(byRow: Bool, readsCells: Bool, _ relationships: [EntityLayout.Relationship] = []) -> String {
         let entity = columns.namesEntity ? "t.\(schema.entityColumn)" : "NULL"
         var terms = ["b.\(SQLiteBatchColumns.place)", "t.\(schema.rowColumn)", entity]
-        if readsCells { terms += layout.attributes.indices.map(compared) }
+        if readsCells { terms += layout.attributes.indices.map { "t.\(column($0))" } }
         terms += relationships.compactMap { column(of: $0) }.map { "t.\($0)" }
         var conditions: [String]
         if byRow {
@@ -116,7 +119,8 @@ struct SQLiteMergeStatements: Sendable {
     // transaction is rolled back. To undo only the statement, SQLite would copy every page that it
     // touches to memory.
 
-    /// Inserts the batch's rows as the objects that the batch names.
+    /// Inserts the batch's rows as the objects that the batch names. If the table has defaults, the
+    /// batch says which cells are written.
     ///
     /// - Parameters:
     ///   - relationships: The relationships in the entity's own columns for which the batch has the
@@ -135,7 +139,7 @@ struct SQLiteMergeStatements: Sendable {
             names.append(column(slot))
             terms.append(
                 emptied[slot].map { empty($0, slot, object: SQLiteBatchColumns.object) }
-                    ?? written(SQLiteBatchColumns.cell(slot), to: slot))
+                    ?? inserted(slot))
         }
         for (index, relationship) in relationships.enumerated() {
             guard let column = column(of: relationship) else { continue }
@@ -153,17 +157,13 @@ struct SQLiteMergeStatements: Sendable {
             + "SELECT \(terms.joined(separator: ", ")) FROM \(batch)"
     }
 
-    /// The value to write for a cell: the default of a mandatory column instead of null.
-    private func written(_ cell: String, to slot: Int) -> String {
-        let replacement = existing?.replacement(for: schema.columns[layout.index][slot])
-        return replacement.map { "ifnull(\(cell), \($0.expression))" } ?? cell
-    }
-
-    /// The expression that reads a stored slot for the comparison with the batch's cell.
-    private func compared(_ slot: Int) -> String {
-        let value = "t.\(column(slot))"
-        let cell = "b.\(SQLiteBatchColumns.cell(slot))"
-        return existing?.compared(value, of: schema.columns[layout.index][slot], with: cell) ?? value
+    /// The value of a new object: its cell or, if that is absent, the default of a mandatory column.
+    /// A null stays null, which the column refuses.
+    private func inserted(_ slot: Int) -> String {
+        let cell = SQLiteBatchColumns.cell(slot)
+        guard let replacement = existing?.replacement(for: schema.columns[layout.index][slot]) else { return cell }
+        return "CASE WHEN \(SQLiteBatchColumns.isWritten(slot)) THEN \(cell) "
+            + "ELSE ifnull(\(cell), \(replacement.expression)) END"
     }
 
     /// A column that an update writes.
@@ -201,7 +201,7 @@ struct SQLiteMergeStatements: Sendable {
             let cell =
                 emptied[assignment.slot].map {
                     empty($0, assignment.slot, object: "b.\(SQLiteBatchColumns.object)")
-                } ?? written("b.\(SQLiteBatchColumns.cell(assignment.slot))", to: assignment.slot)
+                } ?? "b.\(SQLiteBatchColumns.cell(assignment.slot))"
             guard assignment.isPartial else { return "\(column) = \(cell)" }
             return
                 "\(column) = CASE WHEN b.\(SQLiteBatchColumns.isWritten(assignment.slot)) THEN \(cell) ELSE t.\(column) END"

@@ -3,8 +3,6 @@ import SyncStoreSQL
 /// The default of a column, as an expression that is valid in any statement.
 struct SQLiteDefault: Sendable {
     let expression: String
-    /// Whether the value is always the same.
-    let isConstant: Bool
 
     /// Reads a default from a table's description; nil if it is null.
     init?(_ text: String) {
@@ -14,10 +12,6 @@ struct SQLiteDefault: Sendable {
             expression = text
         }
         guard expression.lowercased() != "null" else { return nil }
-        // Only function calls and the keywords for the current time can vary.
-        let outsideOfTexts = expression.split(separator: "'", omittingEmptySubsequences: false).enumerated()
-            .filter { $0.offset.isMultiple(of: 2) }.map { $0.element.lowercased() }.joined()
-        isConstant = !outsideOfTexts.contains("(") && !outsideOfTexts.contains("current_")
     }
 
     /// The text that a name stands for; nil for any other expression.

@@ -108,23 +108,10 @@ struct SQLiteExistingTable: Sendable {
         return schema.columns[entity].firstIndex { $0.lowercased() == alias }
     }
 
-    /// The default that replaces an absent or null value of a mandatory column; nil if there is
-    /// none.
+    /// The default that replaces an absent value of a mandatory column in a new row; nil if there
+    /// is none.
     func replacement(for column: String) -> SQLiteDefault? {
         columns[column.lowercased()].flatMap { $0.isMandatory ? $0.defaultValue : nil }
-    }
-
-    /// The expression that reads a column to compare it with a cell of a batch.
-    ///
-    /// A mandatory column whose value is its default counts as null, so that writing the same null
-    /// again changes nothing. If the default can vary, every value counts as null.
-    func compared(_ value: String, of column: String, with cell: String) -> String {
-        guard let replacement = replacement(for: column) else { return value }
-        // The comparison converts the default to the column's type, as the insertion did.
-        let former =
-            replacement.isConstant
-            ? "CASE WHEN \(value) = (\(replacement.expression)) COLLATE BINARY THEN NULL ELSE \(value) END" : "NULL"
-        return "CASE WHEN \(cell) IS NULL THEN \(former) ELSE \(value) END"
     }
 
     // MARK: Checks
