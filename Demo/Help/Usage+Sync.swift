@@ -45,7 +45,9 @@ extension Usage {
                                  added if the database lacks it. Without it, such
                                  differences are listed, and not stored
           --rebuild              Infer a new model from the JSON, or use that of --model,
-                                 and fill the SQLite database anew, in one transaction
+                                 and fill the SQLite database anew, in one transaction;
+                                 columns that others added to its tables are dropped,
+                                 and named
           --operations LIST      The allowed operations, separated by commas: insert,
                                  update, delete, insertRelationships,
                                  updateRelationships, deleteRelationships (default all)

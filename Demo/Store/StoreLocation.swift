@@ -127,19 +127,22 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - cacheByteCount: As in ``open(_:cacheByteCount:)``.
+    ///   - note: Called with each warning of the new store.
     ///   - fill: Fills the new store. If it fails, the database is unchanged.
     /// - Throws: ``StoreLocationError/otherKind`` for another store; errors of the store and of
     ///   `fill`.
     func rebuild<Result: Sendable>(
-        _ model: DataModel, cacheByteCount: Int?, fill: @escaping @Sendable (any Store) async throws -> Result
+        _ model: DataModel, cacheByteCount: Int?, note: (String) -> Void,
+        fill: @escaping @Sendable (any Store) async throws -> Result
     ) async throws -> Result {
         guard case .sqlite(let path) = self else { throw StoreLocationError.otherKind }
         let result = Locked<Result?>(nil)
         let options = try Self.sqliteOptions(model, cacheByteCount)
-        _ = try await SQLiteStore.rebuild(exactly: model, at: path, options: options) { store in
+        let rebuilt = try await SQLiteStore.rebuild(exactly: model, at: path, options: options) { store in
             let filled = try await fill(store)
             result.withLock { $0 = filled }
         }
+        for warning in rebuilt.warnings { note(warning) }
         guard let filled = result.withLock({ $0 }) else { throw StoreLocationError.otherKind }
         return filled
     }

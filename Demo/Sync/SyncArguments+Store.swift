@@ -112,10 +112,11 @@ extension SyncArguments {
     ///   - choice: The model of the data.
     ///   - bookmarked: Whether the store keeps bookmarks of servers.
     ///   - warn: Called with each part of a given model that cannot be used.
+    ///   - note: Called with what a rebuild dropped besides objects.
     ///   - sync: Syncs into the store.
     /// - Throws: ``NameError`` for unknown names; errors of the store and the sync.
     func withStore<Result: Sendable>(
-        _ choice: ModelChoice, bookmarked: Bool = false, warn: (String) -> Void,
+        _ choice: ModelChoice, bookmarked: Bool = false, warn: (String) -> Void, note: (String) -> Void,
         sync: @escaping @Sendable (JSONStore) async throws -> Result
     ) async throws -> Result {
         let model = choice.model
@@ -138,7 +139,7 @@ extension SyncArguments {
                 let opened = try await store.open(mapper.model, cacheByteCount: cacheByteCount)
                 return try await sync(try JSONStore(opened, mapper: mapper, history: history))
             }
-            return try await store.rebuild(mapper.model, cacheByteCount: cacheByteCount) { store in
+            return try await store.rebuild(mapper.model, cacheByteCount: cacheByteCount, note: note) { store in
                 try await sync(try JSONStore(store, mapper: mapper, history: history))
             }
         } catch {

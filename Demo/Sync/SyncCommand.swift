@@ -59,8 +59,9 @@ struct SyncCommand {
         let (choice, source, keyPath) = try await open(file, willRead)
         var options = arguments.options
         options.keyPath = keyPath
+        var notes: [String] = []
         let result = try await arguments.keepingModel(of: choice) {
-            try await arguments.withStore(choice, warn: warn) { [options] store in
+            try await arguments.withStore(choice, warn: warn, note: { notes.append($0) }) { [options] store in
                 arguments.isPlan
                     ? try await store.plan(source, into: arguments.entity, options: options)
                     : try await store.sync(source, into: arguments.entity, options: options)
@@ -70,7 +71,7 @@ struct SyncCommand {
             entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
         summary.duration = ContinuousClock.now - start
         summary.byteCount = byteCount.withLock { $0 }
-        summary.describe(choice, advice: arguments.advice)
+        summary.describe(choice, notes: notes, advice: arguments.advice)
         return summary
     }
 
@@ -139,13 +140,14 @@ struct SyncCommand {
     private func syncOnce(_ server: ServerSync) async throws -> SyncSummary {
         let start = ContinuousClock.now
         let (choice, keyPath) = try await server.modelChoice(warn: warn)
+        var notes: [String] = []
         var summary = try await arguments.keepingModel(of: choice) {
-            try await arguments.withStore(choice, bookmarked: true, warn: warn) { store in
+            try await arguments.withStore(choice, bookmarked: true, warn: warn, note: { notes.append($0) }) { store in
                 try await server.run(store, at: keyPath, origin: choice.origin, show: show)
             }
         }
         summary.duration = ContinuousClock.now - start
-        summary.describe(choice, advice: server.interval == nil ? arguments.advice : [])
+        summary.describe(choice, notes: notes, advice: server.interval == nil ? arguments.advice : [])
         return summary
     }
 

@@ -28,7 +28,7 @@ struct SyncSummary {
     var duration = Duration.zero
     /// The number of bytes that were read.
     var byteCount = 0
-    /// Sentences about the model, such as that no key was found.
+    /// Sentences about the database and the model, such as that no key was found.
     var notes: [String] = []
     /// What the model of the database took over from the JSON.
     var modelChanges: [String] = []
@@ -48,9 +48,11 @@ struct SyncSummary {
         static let changes = 4
     }
 
-    /// Adds what a person should know about the model, and what to do next.
-    mutating func describe(_ choice: ModelChoice, advice: [String]) {
-        notes = choice.notes
+    /// Adds what a person should know about the database and the model, and what to do next.
+    ///
+    /// - Parameter notes: Sentences about the database.
+    mutating func describe(_ choice: ModelChoice, notes: [String], advice: [String]) {
+        self.notes = notes.map { PrintableText.line($0, limit: 300) } + choice.notes
         modelChanges = choice.changes
         modelObstacles = choice.obstacles
         canEvolve =

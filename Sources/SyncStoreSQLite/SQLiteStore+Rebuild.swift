@@ -15,9 +15,10 @@ extension SQLiteStore {
     /// else in the meantime.
     ///
     /// Tables, indices, triggers and views of other tools stay. Columns that other tools added to
-    /// the store's own tables, and all objects that the body does not insert, are deleted. All
-    /// objects get new numbers, so foreign keys from other tables to the store's tables are
-    /// rejected, and full-text indices of the store's tables must be filled again afterwards.
+    /// the store's own tables, and all objects that the body does not insert, are deleted; the
+    /// ``warnings`` of the new store name the columns. All objects get new numbers, so foreign keys
+    /// from other tables to the store's tables are rejected, and full-text indices of the store's
+    /// tables must be filled again afterwards.
     ///
     ///     let model = try DataModel(User.self)
     ///     let store = try await SQLiteStore.rebuild(model, at: "data.sqlite") { store in
@@ -61,8 +62,11 @@ extension SQLiteStore {
             let fresh = try await SQLiteStore(exactly: model, at: .file(beside), options: options)
             try await body(fresh)
         }
-        try await worker.replaceTables(by: beside)
-        return try await SQLiteStore(exactly: model, at: .file(path), options: options)
+        let dropped = try await worker.replaceTables(by: beside)
+        let columns = dropped.joined(separator: ", ")
+        let warning = "the rebuild dropped columns that are not the store's, with their values: \(columns)"
+        let warnings = dropped.isEmpty ? [] : [warning]
+        return try await SQLiteStore(exactly: model, at: .file(path), options: options, warnings: warnings)
     }
 
     /// Removes the files of earlier rebuilds, recognized by the UUID in their names.

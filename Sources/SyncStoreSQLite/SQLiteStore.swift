@@ -116,6 +116,11 @@ public final class SQLiteStore: CommitSignals.Source, ReportingStore {
 
     /// The model of the objects.
     public let model: DataModel
+    /// What an administrator should know about the store; empty for nothing.
+    ///
+    /// There is one warning if ``rebuild(_:at:mapping:history:options:filling:)`` has made the
+    /// store and dropped columns that other tools had added to its tables. It names each of them.
+    public let warnings: [String]
 
     private let settings: SQLiteSettings
     /// The path of the database file.
@@ -165,7 +170,9 @@ public final class SQLiteStore: CommitSignals.Source, ReportingStore {
     }
 
     /// Creates a store of a model's objects, without mapping and bookkeeping.
-    package init(exactly model: DataModel, at location: Location, options: Options = Options()) async throws {
+    package init(
+        exactly model: DataModel, at location: Location, options: Options = Options(), warnings: [String] = []
+    ) async throws {
         let path: String
         var folder: TransientFolder?
         switch location {
@@ -179,6 +186,7 @@ public final class SQLiteStore: CommitSignals.Source, ReportingStore {
         var isReadOnly = false
         if case .readOnlyFile = location { isReadOnly = true }
         self.model = model
+        self.warnings = warnings
         let settings = SQLiteSettings(path: path, isReadOnly: isReadOnly, folder: folder, options)
         self.settings = settings
         let schema = SQLSchema(

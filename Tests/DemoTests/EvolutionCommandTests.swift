@@ -8,6 +8,7 @@ import SyncModel
 import Testing
 
 @testable import Demo
+@testable import SyncStoreSQLite
 
 /// `sync --evolve` and `sync --rebuild`: databases whose JSON has changed its shape.
 @Suite(.endsInTime) struct EvolutionCommandTests {
@@ -178,6 +179,18 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy {
                 !$0.contains("-rebuild")
             })
+    }
+
+    @Test(arguments: [[], ["--json"]] as [[String]])
+    func aRebuildNamesTheColumnsOfOthersThatItDrops(options: [String]) async throws {
+        try SQLiteConnection(path: "\(folder.url.path)/films.db", isReadOnly: false, busyTimeout: 0)
+            .execute("ALTER TABLE Film ADD COLUMN mine TEXT; UPDATE Film SET mine = 'x'")
+        let file = try folder.write(#"[{"id": 1, "year": 1979}]"#, to: "films.json")
+        let run = await CommandRun(["sync", file, "--entity", "Film", "--store", store, "--rebuild"] + options)
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(
+            run.output.contains("the rebuild dropped columns that are not the store's, with their values: Film.mine"),
+            "\(run.output)")
     }
 
     @Test func aRebuildOfNothingIsASync() async throws {

@@ -9,6 +9,23 @@ import Testing
 
 /// What others have in and beside a file that is rebuilt.
 @Suite(.endsInTime) struct RebuildTests {
+    @Test func aRebuildNamesTheColumnsOfOthersThatItDrops() async throws {
+        let world = try MigrationWorld()
+        try await world.fill(.people(), #"[{"id":1,"name":"a"}]"#)
+        try SQLiteConnection(path: world.path, isReadOnly: false, busyTimeout: 0).execute(
+            "ALTER TABLE Person ADD COLUMN mine TEXT; UPDATE Person SET mine = 'kept by hand'; "
+                + "ALTER TABLE Person ADD COLUMN other INTEGER")
+        let rebuilt = try await SQLiteStore.rebuild(exactly: .people(), at: world.path) { _ in }
+        #expect(
+            rebuilt.warnings == [
+                "the rebuild dropped columns that are not the store's, with their values: Person.mine, Person.other"
+            ])
+        #expect(try !world.columns("Person").contains("mine"))
+        let again = try await SQLiteStore.rebuild(exactly: .people(), at: world.path) { _ in }
+        #expect(again.warnings == [])
+        #expect(try SQLiteConnection.count("Person", at: world.path) == 0)
+    }
+
     @Test func aRebuildRefusesForeignKeysOfOthersAndKeepsFilesOfOthers() async throws {
         let world = try MigrationWorld()
         func texts(_ statement: String) throws -> [String] {

@@ -5,14 +5,16 @@ extension SQLiteMigration {
     /// Replaces the store's tables with those of another file, in one transaction.
     ///
     /// - Parameter file: The path of a store with the same schema.
-    func replaceTables(by file: String) throws {
+    /// - Returns: The dropped columns that were not the store's, such as `User.mine`.
+    func replaceTables(by file: String) throws -> [String] {
         let attach = try connection.prepare("ATTACH DATABASE ? AS fresh")
         try attach.run([.text(file)])
         defer { try? connection.execute("DETACH DATABASE fresh") }
         try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
         do {
-            try keepingVirtualTables { try copyTables() }
+            let dropped = try keepingVirtualTables { try copyTables() }
             try connection.execute("COMMIT")
+            return dropped
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
             throw error
@@ -34,9 +36,13 @@ extension SQLiteMigration {
         return stored
     }
 
-    private func copyTables() throws {
+    private func copyTables() throws -> [String] {
         let stored = try checkReplacement()
         let own = stored?.tables.map(\.name) ?? []
+        var dropped: [String] = []
+        for table in stored?.tables ?? [] {
+            dropped += try additions(to: table, named: table.name).map { "\(table.name).\($0.name)" }
+        }
         try settingAside(try dependentObjects(besides: stored?.indexNames ?? [])) {
             for table in own { try connection.execute("DROP TABLE IF EXISTS main.\(SQLText.name(table))") }
             // A table that somebody renamed keeps its indices, whose names are needed.
@@ -48,6 +54,7 @@ extension SQLiteMigration {
         try connection.execute(
             "DROP TABLE IF EXISTS main.\(Self.record); CREATE TABLE main.\(Self.record) (\(Self.recordColumns)); "
                 + "INSERT INTO main.\(Self.record) SELECT * FROM fresh.\(Self.record)")
+        return dropped
     }
 
     private func copy(_ table: SQLSchema.Table) throws {

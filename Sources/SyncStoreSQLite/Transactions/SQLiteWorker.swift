@@ -93,7 +93,9 @@ actor SQLiteWorker: SQLWorker {
     }
 
     /// Replaces the store's tables with those of another file, in one transaction.
-    func replaceTables(by file: String) throws {
+    ///
+    /// - Returns: The dropped columns that were not the store's.
+    func replaceTables(by file: String) throws -> [String] {
         try SQLiteMigration(try opened(), schema: schema, settings: settings).replaceTables(by: file)
     }
 
