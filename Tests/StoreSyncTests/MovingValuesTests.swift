@@ -130,6 +130,38 @@ import Testing
         }
     }
 
+    /// The values of the index depend on those of an attribute.
+    @Test(arguments: UniqueDatabase.sql, [["", ""], [" NOT NULL", " NOT NULL"], ["", " NOT NULL"]])
+    func valuesMoveUnderAGeneratedColumn(kind: UniqueDatabase.Kind, constraints: [String]) async throws {
+        try await kind.use { database in
+            try await database.make(
+                "User",
+                "id bigint NOT NULL, email text\(constraints[0]), team text, number bigint, name text, "
+                    + "up text GENERATED ALWAYS AS (upper(email)) STORED\(constraints[1]) UNIQUE")
+            let store = try await database.open(try Self.model(isUnique: false))
+            for item in Self.cases {
+                for batch in [1, 1000] {
+                    let what = "\(item.testDescription), batches of \(batch)"
+                    try await store.transaction { _ = try await $0.remove(StoreQuery("User")) }
+                    _ = try await Self.sync(item.before, into: store, batch: batch)
+                    _ = try await Self.sync(item.after, into: store, batch: batch)
+                    #expect(try await Self.users(store) == Self.lines(item.after), "\(what)")
+                    let again = try await Self.sync(item.after, into: store, batch: batch)
+                    #expect(again.counts.all == [0, 0, item.after.count, 0], "\(what)")
+                }
+            }
+            try await store.transaction { _ = try await $0.remove(StoreQuery("User")) }
+            _ = try await Self.sync([(1, "a", "t", 1), (2, "b", "t", 2)], into: store)
+            do {
+                let options = StoreSyncOptions(operations: [.insert, .update])
+                _ = try await Self.sync([(3, "b", "t", 3)], into: store, options)
+                Issue.record("nothing was refused")
+            } catch StoreError.refused(let refusal) {
+                #expect(refusal.key == .identity(3) && refusal.reason == .taken(by: nil))
+            }
+        }
+    }
+
     // MARK: What stays taken
 
     struct Refusal: CustomTestStringConvertible, Sendable {

@@ -201,8 +201,13 @@ extension PostgresMerge {
                 pg_catalog.pg_get_expr(i.indpred, i.indrelid) \
                 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
                 CROSS JOIN pg_catalog.generate_series(1, i.indnkeyatts::integer) k \
-                WHERE i.indrelid = to_regclass($1::text) AND c.relname::text = $2::text
+                WHERE i.indrelid = to_regclass($1::text) AND c.relname::text = $2::text \
+                AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a WHERE a.attrelid = i.indrelid \
+                AND a.attgenerated::text <> ''::text AND (a.attnum = ANY (i.indkey::smallint[]) OR EXISTS (\
+                SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass \
+                AND d.objid = i.indexrelid AND d.refobjid = i.indrelid AND d.refobjsubid = a.attnum)))
                 """, [table, index]))
+        // A row of the batch has no generated columns.
         guard found.rowCount > 0 else { return nil }
         let terms = found.texts(0).map { "(\($0))" }.joined(separator: ", ")
         let condition = found.text(0, 1).map { " AND (\($0))" } ?? ""
@@ -251,19 +256,25 @@ extension PostgresMerge {
 extension PostgresConnection {
     /// The columns that a row of an entity leaves empty while values of unique indexes wait.
     func uniqueColumns(of layout: EntityLayout, _ schema: SQLSchema) throws -> SQLUniqueColumns {
-        // An index depends on the columns of its expressions and of its condition. Only a newer
-        // server knows the last column of the selection.
+        // An index depends on the columns of its expressions and of its condition, and a generated
+        // column on those of its expression. Only a newer server knows the last column of the
+        // selection.
         let found = try run(
             SQLStatementText(
                 """
-                SELECT c.relname::text, a.attname::text, a.attnotnull, i.indexprs IS NOT NULL \
-                OR a.attnum = ANY ((i.indkey::smallint[])[0:i.indnkeyatts - 1]), \
+                SELECT c.relname::text, a.attname::text, a.attnotnull OR e.attnotnull, i.indexprs IS NOT NULL \
+                OR e.attnum = ANY ((i.indkey::smallint[])[0:i.indnkeyatts - 1]), \
                 coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct'::text, ''::text) = 'true'::text \
                 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
-                JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum > 0 \
-                AND (a.attnum = ANY ((i.indkey::smallint[])[0:i.indnkeyatts - 1]) OR EXISTS (\
+                JOIN pg_catalog.pg_attribute e ON e.attrelid = i.indrelid AND e.attnum > 0 \
+                AND (e.attnum = ANY ((i.indkey::smallint[])[0:i.indnkeyatts - 1]) OR EXISTS (\
                 SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass \
-                AND d.objid = i.indexrelid AND d.refobjid = i.indrelid AND d.refobjsubid = a.attnum)) \
+                AND d.objid = i.indexrelid AND d.refobjid = i.indrelid AND d.refobjsubid = e.attnum)) \
+                JOIN pg_catalog.pg_attribute a ON a.attrelid = e.attrelid AND (a.attnum = e.attnum OR EXISTS (\
+                SELECT 1 FROM pg_catalog.pg_attrdef f JOIN pg_catalog.pg_depend d \
+                ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid \
+                WHERE f.adrelid = e.attrelid AND f.adnum = e.attnum AND e.attgenerated::text <> ''::text \
+                AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum)) \
                 WHERE i.indrelid = to_regclass($1::text) AND i.indisunique
                 """, [.text(schema.relation(schema.table(of: layout.index)))]))
         var indexes: [String: SQLUniqueColumns.Index] = [:]

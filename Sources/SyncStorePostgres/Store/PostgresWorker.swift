@@ -384,8 +384,10 @@ actor PostgresWorker: SQLWorker {
             for refusal in refused {
                 let layout = try schema.model.layout(of: refusal.entity)
                 let contents = try connection.uniqueColumns(of: layout, schema).contents
+                // A refusal by a generated column names no attributes.
                 let isPlaceholder = contents.contains { slot, content in
-                    content == .placeholder && refusal.attributes.contains(layout.attributes[slot].name)
+                    content == .placeholder
+                        && (refusal.attributes.isEmpty || refusal.attributes.contains(layout.attributes[slot].name))
                 }
                 if isPlaceholder { throw StoreError.refused(refusal) }
             }

@@ -198,13 +198,15 @@ extension SQLiteMerge {
 }
 
 extension SQLiteConnection {
-    /// Fails if one of the refused objects has a placeholder.
+    /// Fails if one of the refused objects has a placeholder. Any may have one if the refusal names
+    /// no attributes, such as that of a generated column.
     func checkEmptied(_ refused: [StoreError.Refusal], _ schema: SQLSchema) throws {
         for refusal in refused {
             let layout = try schema.model.layout(of: refusal.entity)
             let contents = try uniqueColumns(of: layout, schema).contents
             if contents.contains(where: {
-                $1 == .placeholder && refusal.attributes.contains(layout.attributes[$0].name)
+                $1 == .placeholder
+                    && (refusal.attributes.isEmpty || refusal.attributes.contains(layout.attributes[$0].name))
             }) {
                 throw StoreError.refused(refusal)
             }
@@ -217,6 +219,19 @@ extension SQLiteConnection {
     ) throws(SQLiteError) -> SQLUniqueColumns {
         let table = schema.table(of: layout.index)
         let columns = schema.columns[layout.index]
+        let generated = try generatedColumns(of: table)
+        // The text of an index or of a generated column names the columns that it depends on.
+        func named(_ text: String, besides passed: Set<String> = []) -> Set<String> {
+            var names = Set(columns.filter { text.contains($0.lowercased()) })
+            for (name, declaration) in generated where !passed.contains(name) && text.contains(name) {
+                names.formUnion(named(declaration, besides: passed.union([name])))
+            }
+            return names
+        }
+        func sources(_ column: String) -> Set<String> {
+            let name = column.lowercased()
+            return generated[name].map { named($0, besides: [name]) } ?? [column]
+        }
         let found = try prepare(
             """
             SELECT l.name, x.name, x.cid, m.sql FROM pragma_index_list(?) l JOIN pragma_index_xinfo(l.name) x \
@@ -226,23 +241,39 @@ extension SQLiteConnection {
         var indexes: [String: SQLUniqueColumns.Index] = [:]
         while try found.step() {
             let name = found.text(at: 0)
-            // The text of the index names the columns of expressions and of the condition.
             let text = found.isNull(at: 3) ? "" : found.text(at: 3).lowercased()
             let parts = text.components(separatedBy: " where ")
-            func named(_ text: String) -> Set<String> { Set(columns.filter { text.contains($0.lowercased()) }) }
             var index =
                 indexes[name] ?? SQLUniqueColumns.Index(keys: [], conditions: named(parts.dropFirst().joined()))
             if found.integer(at: 2) == -2 {
                 index.keys.formUnion(named(parts[0].drop { $0 != "(" }.description))
             } else if !found.isNull(at: 1) {
-                index.keys.insert(found.text(at: 1))
+                index.keys.formUnion(sources(found.text(at: 1)))
             }
             indexes[name] = index
         }
-        let mandatory = try prepare("SELECT name FROM pragma_table_info(?) WHERE \"notnull\"")
+        let mandatory = try prepare("SELECT name FROM pragma_table_xinfo(?) WHERE \"notnull\"")
         mandatory.bind([.text(table)])
         var names: Set<String> = []
-        while try mandatory.step() { names.insert(mandatory.text(at: 0)) }
+        while try mandatory.step() { names.formUnion(sources(mandatory.text(at: 0))) }
         return SQLUniqueColumns(Array(indexes.values), of: layout, in: schema, mandatory: names)
+    }
+
+    /// The declarations of a table's generated columns, from their first parenthesis. The names and
+    /// the texts are in lower case.
+    private func generatedColumns(of table: String) throws(SQLiteError) -> [String: String] {
+        let found = try prepare(
+            """
+            SELECT x.name, m.sql FROM pragma_table_xinfo(?1) x JOIN sqlite_master m \
+            ON m.type = 'table' AND m.name = ?1 COLLATE NOCASE WHERE x.hidden > 1
+            """)
+        found.bind([.text(table)])
+        var declarations: [String: String] = [:]
+        while try found.step() {
+            let name = found.text(at: 0)
+            let declaration = SQLiteDeclarations(found.text(at: 1))[name] ?? ""
+            declarations[name.lowercased()] = declaration.drop { $0 != "(" }.lowercased()
+        }
+        return declarations
     }
 }
