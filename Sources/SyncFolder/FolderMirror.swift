@@ -197,14 +197,14 @@ public final class FolderMirror: SyncProcessor {
         try current()?.keys() ?? []
     }
 
-    /// Removes files that the mirror wrote, and leaves others alone.
+    /// Removes files that the mirror wrote, and leaves others alone. A file that cannot be removed is
+    /// an error, and stays an item of the folder; the others are removed.
     public func owsRemoveLocalItems(for keys: Set<SyncKey>) async throws {
         if let open = state.withLock(\.open) {
-            for key in keys { try open.remove(key) }
-            return
+            return try open.remove(keys)
         }
         let open = try OpenFolder.writing(folder)
-        let result = Result { for key in keys { try open.remove(key) } }
+        let result = Result<Void, any Error> { try open.remove(keys) }
         try await close(open, after: result)
     }
 

@@ -180,6 +180,43 @@ import Testing
             world.serve([])
             try await world.synchronizer.sync()
             #expect(try String(contentsOf: outside.appending(path: "b"), encoding: .utf8) == "s/b 1")
+            let notes = world.mirror.takeNotes()
+            #expect(notes.count == 1 && notes.first?.contains("s is not a folder") == true, "\(notes)")
+            try FileManager.default.removeItem(at: outside)
+        }
+    }
+
+    /// The system lets the superuser read every folder.
+    @Test(.enabled(if: getuid() != 0, "permissions do not deny the superuser"), arguments: [0o000, 0o444])
+    func aFileInAFolderThatCannotBeReadStaysAnItem(permissions: Int) async throws {
+        try await FolderWorld.with { world in
+            world.serve([("s/a", 1), ("b", 1), ("c", 1)])
+            try await world.synchronizer.sync()
+            let folder = world.folder.appending(path: "s").path
+            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: folder)
+            world.serve([("b", 1)])
+            let failure = try await world.failure()
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)
+            guard case .system? = failure.errors.first?.underlying as? FolderError else { throw failure }
+            // The other one is gone.
+            #expect(try world.contents == ["s/a": "s/a 1", "b": "b 1"])
+            try await world.synchronizer.sync()
+            #expect(try world.contents == ["b": "b 1"])
+        }
+    }
+
+    @Test func previewsThatBecameALinkAreNotFollowed() async throws {
+        try await FolderWorld.with { world in
+            serve(world, hasPreview: true)
+            try await world.synchronizer.sync()
+            let outside = world.folder.deletingLastPathComponent().appending(path: "outside")
+            let previews = world.folder.appending(path: ".mirror/previews")
+            try FileManager.default.moveItem(at: previews, to: outside)
+            try FileManager.default.createSymbolicLink(at: previews, withDestinationURL: outside)
+            world.serve([])
+            try await world.synchronizer.sync()
+            #expect(try String(contentsOf: outside.appending(path: "s/a"), encoding: .utf8) == "preview")
+            #expect(world.mirror.takeNotes().count == 1)
             try FileManager.default.removeItem(at: outside)
         }
     }
@@ -250,5 +287,8 @@ import Testing
         let directory = try #require(try Directory.open(folder.url.path))
         try directory.remove("missing")
         #expect(throws: FolderError.self) { try directory.remove("sub") }
+        #expect(try directory.knownStatus("missing") == nil)
+        // The system does not say whether there is such a file.
+        #expect(throws: FolderError.self) { try directory.knownStatus(String(repeating: "x", count: 300)) }
     }
 }

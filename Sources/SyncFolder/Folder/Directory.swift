@@ -78,10 +78,17 @@ final class Directory: Sendable {
         return file
     }
 
-    /// The status of a name; nil if there is none.
+    /// The status of a name; nil if there is none, or if the system does not tell it.
     func status(_ name: String) -> FileStatus? {
+        try? knownStatus(name)
+    }
+
+    /// The status of a name; nil only if there is none.
+    func knownStatus(_ name: String) throws(FolderError) -> FileStatus? {
         var status = stat()
-        return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? FileStatus(status) : nil
+        if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
+        if errno == ENOENT { return nil }
+        throw failure("read", name)
     }
 
     static func status(of file: Int32) -> FileStatus? {

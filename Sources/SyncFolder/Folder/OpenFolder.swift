@@ -39,7 +39,7 @@ final class OpenFolder: Sendable {
         var notes: [String] = []
     }
 
-    private let root: Directory
+    let root: Directory
     private let writing: Writing?
     private let state: Locked<State>
     /// Whether the file system considers names equal that differ in case.
@@ -156,7 +156,7 @@ final class OpenFolder: Sendable {
         return entry.version
     }
 
-    private func entry(of key: SyncKey) -> IndexEntry? {
+    func entry(of key: SyncKey) -> IndexEntry? {
         state.withLock { $0.index.entries[key] }
     }
 
@@ -183,7 +183,7 @@ final class OpenFolder: Sendable {
         }
     }
 
-    private func note(_ text: String) {
+    func note(_ text: String) {
         state.withLock { if !$0.notes.contains(text) { $0.notes.append(text) } }
     }
 
@@ -197,7 +197,7 @@ final class OpenFolder: Sendable {
         try result.get()
     }
 
-    private func append(_ line: IndexLine) throws(FolderError) {
+    func append(_ line: IndexLine) throws(FolderError) {
         try write { index, file throws(FolderError) in try index.append([line], to: file) }
     }
 
@@ -406,43 +406,5 @@ final class OpenFolder: Sendable {
         } else {
             try writing.parts.move(name, to: folder, path.name)
         }
-    }
-
-    /// Removes an item's files, then its entry; missing files are not an error.
-    func remove(_ key: SyncKey) throws(FolderError) {
-        guard let entry = entry(of: key) else { return }
-        try dropPart(of: key)
-        try removeFile(FilePath(of: key), in: root, isOwned: entry.ownsContent)
-        try removePreview(of: key)
-        try append(.removed(key))
-    }
-
-    private func removePreview(of key: SyncKey) throws(FolderError) {
-        guard let entry = entry(of: key), !entry.preview.isEmpty || entry.isDoubtful,
-            let previews = try? previews(isMade: false)
-        else { return }
-        try removeFile(FilePath(of: key), in: previews, isOwned: entry.ownsPreview)
-        try append(.preview(key, nil))
-    }
-
-    /// Removes a file if it is the mirror's, and the folders that are empty then. Anything else is
-    /// left alone.
-    private func removeFile(
-        _ path: FilePath, in base: Directory, isOwned: (FileStatus) -> Bool
-    ) throws(FolderError) {
-        var folders = [base]
-        for name in path.folders {
-            guard let next = try? folders[folders.count - 1].directory(name, isMade: false) else { return }
-            folders.append(next)
-        }
-        let folder = folders[folders.count - 1]
-        guard let status = folder.status(path.name) else { return }
-        guard isOwned(status) else {
-            return note(
-                "\(folder.path(of: path.name)) was not written by this mirror, or was changed since, and was left alone"
-            )
-        }
-        try folder.remove(path.name)
-        for (parent, name) in zip(folders, path.folders).reversed() where !parent.removeEmptyDirectory(name) { return }
     }
 }

@@ -39,7 +39,7 @@ struct FolderIndex: Sendable {
     ///
     /// - Throws: ``FolderError/damagedIndex(path:)`` if it is not an index.
     init(in internals: Directory) throws(FolderError) {
-        guard internals.status(Self.name) != nil else { return }
+        guard try internals.knownStatus(Self.name) != nil else { return }
         let file = try internals.file(Self.name)
         defer { close(file) }
         let bytes = try Self.bytes(of: file, in: internals)
