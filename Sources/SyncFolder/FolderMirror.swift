@@ -19,9 +19,11 @@ import SyncBase
 ///   ignores case, names that differ only in case or Unicode normalization.
 /// - **Whole files.** A file appears in its place with its whole content, of the listed size and
 ///   SHA-256. The files of a pass are on the disk when the pass ends.
-/// - **Changes.** An item is downloaded again if its listed revision changed, or if its file is not
-///   as it was written. Without a revision, the mirror asks the server, with the entity tag or the
-///   date of the last response, unless an index shows the same date and exact size as before.
+/// - **Changes.** An item is downloaded again if its listed revision, size or checksum changed, or
+///   if its file is not as it was written. Without a revision, it is also downloaded again if its
+///   address changed, apart from a signature. Otherwise the mirror asks the server, with the entity
+///   tag or the date of the last response, unless an index shows the same date and exact size as
+///   before.
 /// - **Interruptions.** Downloads of more than 1 MiB continue where they ended, in a later attempt,
 ///   pass or process, if the server identified the content with a strong entity tag. Other remains
 ///   of killed processes are removed when a pass begins.
@@ -281,7 +283,7 @@ public final class FolderMirror: SyncProcessor {
 
     private func download(_ item: FolderItem, into part: PartFile, in open: OpenFolder) async throws {
         do {
-            let condition = item.owsRevision == nil ? open.intactVersion(of: item)?.condition : nil
+            let condition = item.owsRevision == nil ? open.intactVersion(of: item)?.condition(at: item.url) : nil
             let end = try await client.download(
                 item.url, into: part, resuming: part.resumption, condition: condition ?? HTTPHeaders(),
                 headers: try await headers(item.url), limit: item.byteCount ?? .max, isRepeated: true)
@@ -295,7 +297,8 @@ public final class FolderMirror: SyncProcessor {
             let tag = fields.returnable("ETag")
             let version = ContentVersion(
                 revision: item.owsRevision, tag: tag, modified: tag == nil ? fields.lastModified : nil,
-                listed: item.listed.flatMap { $0.byteCount == byteCount && $0.isSettled(by: fields) ? $0.mark : nil })
+                listed: item.listed.flatMap { $0.byteCount == byteCount && $0.isSettled(by: fields) ? $0.mark : nil },
+                address: ContentAddress.mark(of: item.url), sha256: item.sha256?.lowercased())
             try open.storeContent(part, of: item, version)
         } catch let error as HTTPError {
             open.abandon(part)
@@ -363,7 +366,7 @@ public final class FolderMirror: SyncProcessor {
     private func isUnchanged(
         _ item: FolderItem, _ version: ContentVersion, in open: OpenFolder
     ) async throws -> Bool {
-        guard let condition = version.condition else { return false }
+        guard let condition = version.condition(at: item.url) else { return false }
         let head: HTTPHead
         do {
             head = try await client.head(of: item.url, condition: condition, headers: try await headers(item.url))
@@ -380,8 +383,10 @@ public final class FolderMirror: SyncProcessor {
 }
 
 extension ContentVersion {
-    /// The header fields that ask for another version; nil if this one has no sign.
-    fileprivate var condition: HTTPHeaders? {
+    /// The header fields that ask for another version; nil if this one has no sign, or one from
+    /// another address, whose signs can be equal.
+    fileprivate func condition(at url: URL) -> HTTPHeaders? {
+        guard address == ContentAddress.mark(of: url) else { return nil }
         if let tag { return ["If-None-Match": tag] }
         return modified.map { ["If-Modified-Since": $0] }
     }

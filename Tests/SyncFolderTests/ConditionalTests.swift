@@ -194,6 +194,49 @@ import Testing
         }
     }
 
+    /// The tags of two addresses can be equal.
+    @Test func aTagIsThatOfItsAddress() async throws {
+        try await FolderWorld.with { world in
+            func serve(_ address: String) {
+                world.reply { request in
+                    if request.path == "/list.json" { return .json(#"[{"key": "a", "url": "\#(address)"}]"#) }
+                    if request.header("if-none-match") == "\"1\"" { return .status(304) }
+                    return .text("\(request.path) \(request.query("id") ?? "")", headers: [("ETag", "\"1\"")])
+                }
+            }
+            serve("/v2?id=1&X-Amz-Date=1")
+            try await world.synchronizer.sync()
+            for address in ["/v1?id=1", "/v1?id=2"] {
+                serve(address)
+                #expect(try await world.synchronizer.sync().updated == 1)
+                // A signature is no part of the address.
+                serve(address + "&X-Amz-Date=2")
+                #expect(try await world.synchronizer.sync().unchanged == 1)
+            }
+            #expect(try world.contents == ["a": "/v1 2"])
+        }
+    }
+
+    @Test(arguments: [false, true]) func anotherSizeOrChecksumIsAChange(hasDigest: Bool) async throws {
+        try await FolderWorld.with { world in
+            func serve(_ text: String) {
+                let digest = Hexadecimal.text(of: SHA256.digest(of: text.utf8))
+                let field = hasDigest ? #""sha256": "\#(digest)""# : #""size": \#(text.utf8.count)"#
+                world.reply { request in
+                    request.path == "/list.json"
+                        ? .json(#"[{"key": "a", "url": "/a", "revision": 1, \#(field)}]"#) : .text(text)
+                }
+            }
+            serve("one")
+            try await world.synchronizer.sync()
+            #expect(try await world.synchronizer.sync().unchanged == 1)
+            serve("four")
+            #expect(try await world.synchronizer.sync().updated == 1)
+            #expect(try world.contents == ["a": "four"])
+            #expect(try await world.synchronizer.sync().unchanged == 1)
+        }
+    }
+
     @Test func aChecksumTakesThePlaceOfARevision() async throws {
         try await FolderWorld.with { world in
             func serve(_ text: String) {

@@ -25,6 +25,10 @@ import Testing
         .preview("p", FileStamp(byteCount: 1, modified: 2)), .preview("p", nil), .part("d", nil),
         .part("d", DownloadPart(number: 3, address: "http://host/a%20b", tag: "\"1\"", byteCount: nil)),
         .part("d", DownloadPart(number: 3, address: "", tag: "-", byteCount: 9)),
+        .part("d", DownloadPart(number: 3, address: "", tag: "t", byteCount: nil, revision: "-")),
+        .part("d", DownloadPart(number: 3, address: "", tag: "t", byteCount: 9, sha256: "ab")),
+        .content("k", FileStamp(byteCount: 5, modified: 7), ContentVersion(address: "http://host/a")),
+        .content("k", FileStamp(byteCount: 5, modified: 7), ContentVersion(revision: "1", sha256: "ab")),
     ]
 
     @Test(arguments: lines) func aLineIsReadAsItWasWritten(_ line: IndexLine) {
@@ -34,6 +38,16 @@ import Testing
         // For other readers, no field has blanks.
         #expect(bytes.allSatisfy { $0 > 0x20 || $0 == UInt8(ascii: "\t") || $0 == IndexLine.lineEnd })
         for count in 1..<bytes.count { #expect(IndexLine(bytes.dropLast(count + 1)) != line) }
+    }
+
+    @Test func theLinesOfAnOlderIndexAreRead() {
+        let stamp = FileStamp(byteCount: 5, modified: 7)
+        #expect(
+            IndexLine(Array("c\tk\t5\t7\t1\t-\t-\t-".utf8)[...])
+                == .content("k", stamp, ContentVersion(revision: "1")))
+        #expect(
+            IndexLine(Array("d\tk\t3\thttp://host/a\tt\t9".utf8)[...])
+                == .part("k", DownloadPart(number: 3, address: "http://host/a", tag: "t", byteCount: 9)))
     }
 
     @Test(arguments: [

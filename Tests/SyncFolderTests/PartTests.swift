@@ -32,6 +32,8 @@ import Testing
             /// The ranges that were asked for.
             var ranges: [String] = []
             var list: [String: String] = [:]
+            var address = "/a?id=1&X-Amz-Date=1"
+            var revision = 1
         }
 
         let state = Locked(State())
@@ -40,7 +42,8 @@ import Testing
             state.withLock { state in
                 if request.path == "/list.json" {
                     let fields = state.list.map { ", \"\($0)\": \($1)" }.joined()
-                    return .json(#"[{"key": "s/a", "url": "/a", "revision": 1\#(fields)}]"#)
+                    let (address, revision) = (state.address, state.revision)
+                    return .json(#"[{"key": "s/a", "url": "\#(address)", "revision": \#(revision)\#(fields)}]"#)
                 }
                 let tags = state.tag.map { [("ETag", $0)] } ?? []
                 let range = request.header("range")
@@ -144,6 +147,31 @@ import Testing
             }
             try await world.synchronizer.sync()
             try expectWhole(world, other)
+        }
+    }
+
+    @Test(arguments: [("/a?id=2&X-Amz-Date=1", 1), ("/a?id=1&X-Amz-Date=1", 2), ("/b?id=1", 1)])
+    func aPartOfAnotherAddressOrRevisionIsNotContinued(address: String, revision: Int) async throws {
+        try await interrupted { world, server in
+            // The tag is that of the part, as if the server had counted.
+            let other = Array(Self.body.reversed())
+            server.state.withLock { state in
+                state.body = other
+                state.address = address
+                state.revision = revision
+            }
+            try await world.synchronizer.sync()
+            #expect(server.state.withLock(\.ranges) == ["whole"])
+            try expectWhole(world, other)
+        }
+    }
+
+    @Test func aPartIsContinuedAtAnAddressWithAnotherSignature() async throws {
+        try await interrupted { world, server in
+            server.state.withLock { $0.address = "/a?id=1&X-Amz-Date=2" }
+            try await world.synchronizer.sync()
+            #expect(server.state.withLock(\.ranges) == ["bytes=\(Self.cut)-"])
+            try expectWhole(world)
         }
     }
 

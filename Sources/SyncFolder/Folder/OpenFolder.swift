@@ -144,11 +144,14 @@ final class OpenFolder: Sendable {
         }
     }
 
-    /// What is stored of a key; nil if there is nothing, or if its files are not what was stored.
+    /// What is stored of a key; nil if there is nothing, if its files are not what was stored, or
+    /// if the listed size or checksum is another one.
     func intactVersion(of item: FolderItem) -> ContentVersion? {
         guard let entry = entry(of: item.key), !entry.isDoubtful, let stamp = entry.content.last else { return nil }
         let path = FilePath(of: item.key)
-        guard status(of: path, in: root)?.stamp == stamp else { return nil }
+        guard status(of: path, in: root)?.stamp == stamp, stamp.byteCount == item.byteCount ?? stamp.byteCount,
+            entry.version.agrees(with: item)
+        else { return nil }
         if item.previewURL == nil { return entry.preview.isEmpty ? entry.version : nil }
         guard let preview = entry.preview.last,
             let previews = try? previews(isMade: false), status(of: path, in: previews)?.stamp == preview
@@ -274,11 +277,7 @@ final class OpenFolder: Sendable {
     /// Opens the part of an item's content, with what an earlier download has left.
     func contentPart(of item: FolderItem) throws(FolderError) -> PartFile {
         if let known = entry(of: item.key)?.part {
-            if known.address == Self.address(item.url), known.byteCount == item.byteCount ?? known.byteCount,
-                let part = try openPart(known, of: item)
-            {
-                return part
-            }
+            if known.isBeginning(of: item), let part = try openPart(known, of: item) { return part }
             try dropPart(of: item.key)
         }
         return try newPart(isHashed: item.sha256 != nil) { [self] number, tag, byteCount in
@@ -318,8 +317,11 @@ final class OpenFolder: Sendable {
     }
 
     private func keepPart(of item: FolderItem, _ number: Int, _ tag: String?, _ byteCount: Int?) throws(FolderError) {
-        let address = Self.address(item.url)
-        let part = tag.map { DownloadPart(number: number, address: address, tag: $0, byteCount: byteCount) }
+        let part = tag.map { tag in
+            DownloadPart(
+                number: number, address: ContentAddress.mark(of: item.url), tag: tag, byteCount: byteCount,
+                revision: item.revision, sha256: item.sha256?.lowercased())
+        }
         try append(.part(item.key, part))
     }
 
@@ -333,14 +335,6 @@ final class OpenFolder: Sendable {
         guard let part = entry(of: key)?.part else { return }
         try append(.part(key, nil))
         try writing?.parts.remove(String(part.number))
-    }
-
-    /// The address of a content, without the query, which may be a signature with a date.
-    private static func address(_ url: URL) -> String {
-        var parts = URLComponents(url: url.withoutUser, resolvingAgainstBaseURL: true)
-        parts?.query = nil
-        parts?.fragment = nil
-        return parts?.string ?? ""
     }
 
     // MARK: Files

@@ -55,6 +55,17 @@ struct ContentVersion: Hashable, Sendable {
     var modified: String?
     /// The mark of the ``ListedFile`` that only this content has; nil if there is none.
     var listed: String?
+    /// The ``ContentAddress`` that the content came from, because only there its tag and its date
+    /// mean this content; nil if it is not known.
+    var address: String?
+    /// The listed SHA-256 in lowercase; nil if there was none.
+    var sha256: String?
+
+    /// Whether a listed SHA-256 is that of the stored content, as far as both are known.
+    func agrees(with item: FolderItem) -> Bool {
+        guard let sha256, let listed = item.sha256 else { return true }
+        return sha256 == listed.lowercased()
+    }
 }
 
 /// A file with the beginning of a content.
@@ -64,10 +75,23 @@ struct DownloadPart: Hashable, Sendable {
 
     /// The number that is its name.
     var number: Int
-    /// The address, without its query.
+    /// The ``ContentAddress`` of the content.
     var address: String
     /// The strong entity tag of the content.
     var tag: String
     /// The size of the whole content; nil if it is not known.
     var byteCount: Int?
+    /// The revision of the list; nil if it gave none.
+    var revision: String?
+    /// The listed SHA-256 in lowercase; nil if there was none.
+    var sha256: String?
+
+    /// Whether the part is the beginning of an item's content, as far as the list tells.
+    func isBeginning(of item: FolderItem) -> Bool {
+        guard address == ContentAddress.mark(of: item.url), revision == item.revision,
+            byteCount == item.byteCount ?? byteCount
+        else { return false }
+        guard let sha256, let listed = item.sha256 else { return true }
+        return sha256 == listed.lowercased()
+    }
 }

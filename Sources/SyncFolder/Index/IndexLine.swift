@@ -4,7 +4,8 @@ import SyncBase
 /// A line of the index: one thing that happened.
 ///
 /// A line is a letter and fields, separated by tabs. In a field, control characters, blanks and `%`
-/// are `%` and two hexadecimal digits. A field `-` stands for nil, `%2D` for that text.
+/// are `%` and two hexadecimal digits. A field `-` stands for nil, `%2D` for that text. The last
+/// two fields of a content or part are left out if both are nil, as in older indexes.
 enum IndexLine: Hashable, Sendable {
     /// The system that runs from here on.
     case boot(String)
@@ -25,7 +26,7 @@ enum IndexLine: Hashable, Sendable {
 
     /// The bytes of the line, with its end.
     var bytes: [UInt8] {
-        let fields: [String?]
+        var fields: [String?]
         switch self {
         case .boot(let text): fields = ["b", text]
         case .planned(let key): fields = ["n", key.text]
@@ -35,6 +36,7 @@ enum IndexLine: Hashable, Sendable {
                 "c", key.text, String(stamp.byteCount), String(stamp.modified), version.revision, version.tag,
                 version.modified, version.listed,
             ]
+            if version.address != nil || version.sha256 != nil { fields += [version.address, version.sha256] }
         case .preview(let key, let stamp):
             fields = ["p", key.text, stamp.map { String($0.byteCount) }, stamp.map { String($0.modified) }]
         case .part(let key, let part):
@@ -42,6 +44,7 @@ enum IndexLine: Hashable, Sendable {
                 "d", key.text, part.map { String($0.number) }, part?.address, part?.tag,
                 part?.byteCount.map { String($0) },
             ]
+            if part?.revision != nil || part?.sha256 != nil { fields += [part?.revision, part?.sha256] }
         case .removed(let key): fields = ["r", key.text]
         case .synced: fields = ["s"]
         }
@@ -63,7 +66,8 @@ enum IndexLine: Hashable, Sendable {
             texts.append(text)
         }
         func number(_ index: Int) -> Int? { texts[index].flatMap { Int($0) } }
-        guard let letter = texts[0], texts.count == Self.fieldCounts[letter] else { return nil }
+        func lastText(_ index: Int) -> String? { index < texts.count ? texts[index] : nil }
+        guard let letter = texts[0], Self.fieldCounts[letter]?.contains(texts.count) == true else { return nil }
         guard letter != "s" else {
             self = .synced
             return
@@ -79,7 +83,9 @@ enum IndexLine: Hashable, Sendable {
             guard let byteCount = number(2), let modified = number(3) else { return nil }
             self = .content(
                 key, FileStamp(byteCount: byteCount, modified: Int64(modified)),
-                ContentVersion(revision: texts[4], tag: texts[5], modified: texts[6], listed: texts[7]))
+                ContentVersion(
+                    revision: texts[4], tag: texts[5], modified: texts[6], listed: texts[7], address: lastText(8),
+                    sha256: lastText(9)))
         case "p":
             if texts[2...].allSatisfy({ $0 == nil }) {
                 self = .preview(key, nil)
@@ -95,13 +101,19 @@ enum IndexLine: Hashable, Sendable {
             guard let name = number(2), name > 0, name <= DownloadPart.maximumNumber, let address = texts[3],
                 let tag = texts[4], texts[5] == nil || number(5) != nil
             else { return nil }
-            self = .part(key, DownloadPart(number: name, address: address, tag: tag, byteCount: number(5)))
+            self = .part(
+                key,
+                DownloadPart(
+                    number: name, address: address, tag: tag, byteCount: number(5), revision: lastText(6),
+                    sha256: lastText(7)))
         }
     }
 
     // MARK: Fields
 
-    private static let fieldCounts = ["b": 2, "n": 2, "u": 2, "c": 8, "p": 4, "d": 6, "r": 2, "s": 1]
+    private static let fieldCounts: [String: [Int]] = [
+        "b": [2], "n": [2], "u": [2], "c": [8, 10], "p": [4], "d": [6, 8], "r": [2], "s": [1],
+    ]
     private static let tab = UInt8(ascii: "\t")
     static let lineEnd = UInt8(ascii: "\n")
     private static let percent = UInt8(ascii: "%")

@@ -1,0 +1,27 @@
+import Foundation
+import OneWayTestLimits
+import Testing
+
+@testable import SyncFolder
+
+/// The addresses that identify contents.
+@Suite(.endsInTime) struct ContentAddressTests {
+    @Test(arguments: [
+        ("http://h/a", "http://h/a"),
+        ("http://me:pw@h/a%20b?id=1&v=%26#top", "http://h/a%20b?id=1&v=%26"),
+        ("https://h/a?versionId=7&X-Amz-Date=1&X-Amz-Signature=2&x-amz-expires=3", "https://h/a?versionId=7"),
+        ("https://h/a?X-Goog-Signature=1&generation=2", "https://h/a?generation=2"),
+        ("https://h/a?Expires=1&Signature=2&Key-Pair-Id=3&id=4", "https://h/a?id=4"),
+        ("https://h/a?sv=1&st=2&se=3&sr=b&sp=r&sig=4", "https://h/a"),
+        ("https://h/a?alt=media&token=1", "https://h/a?alt=media"),
+        // Parameters of other meanings.
+        ("https://h/a?sv=1&expires=2&policy=3", "https://h/a?sv=1&expires=2&policy=3"),
+        ("https://h/a?id=1&id=2", "https://h/a?id=1&id=2"),
+    ]) func anAddressHasNoSignature(address: String, unsigned: String) throws {
+        let url = try #require(URL(string: address))
+        #expect(ContentAddress.unsigned(url) == unsigned)
+        let mark = ContentAddress.mark(of: try #require(URL(string: unsigned)))
+        #expect(ContentAddress.mark(of: url) == mark && mark.count == 32)
+        #expect(ContentAddress.mark(of: try #require(URL(string: "http://h/other"))) != mark)
+    }
+}
