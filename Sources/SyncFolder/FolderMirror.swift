@@ -274,10 +274,10 @@ public final class FolderMirror: SyncProcessor {
         let part = try open.contentPart(of: item)
         do {
             try await download(item, into: part, in: open)
-        } catch let error as HTTPError where part.resumption.byteCount > 0 && error.isRefusal {
-            // Some servers refuse what continues a part, instead of sending the whole content.
-            try open.dropPart(of: item.key)
-            try await download(item, into: try open.contentPart(of: item), in: open)
+        } catch let error as HTTPError where part.isKept && error.canBeDueToRange {
+            // Some servers refuse what continues a part, instead of sending the whole content. If
+            // the server refuses that, too, the part stays for another attempt.
+            try await download(item, into: try open.newContentPart(of: item), in: open)
         }
     }
 
@@ -287,7 +287,10 @@ public final class FolderMirror: SyncProcessor {
             let end = try await client.download(
                 item.url, into: part, resuming: part.resumption, condition: condition ?? HTTPHeaders(),
                 headers: try await headers(item.url), limit: item.byteCount ?? .max, isRepeated: true)
-            guard case .whole(let byteCount, let fields) = end else { return open.abandon(part) }
+            guard case .whole(let byteCount, let fields) = end else {
+                open.abandon(part)
+                return try open.dropPart(of: item.key)
+            }
             do throws(FolderError) {
                 try Self.check(part, byteCount, of: item)
             } catch {
@@ -404,8 +407,10 @@ extension HTTPHeaders {
 }
 
 extension HTTPError {
-    /// Whether the server refuses the request as it is.
-    fileprivate var isRefusal: Bool {
-        if case .status(let status, _, _) = problem { (400..<500).contains(status) && !isRetryable } else { false }
+    /// Whether the status can be due to the range of a request that continues a part. A busy server
+    /// is not asked for more.
+    fileprivate var canBeDueToRange: Bool {
+        guard case .status(let status, _, let retryAfter) = problem else { return false }
+        return retryAfter == nil && ![408, 425, 429, 503].contains(status)
     }
 }

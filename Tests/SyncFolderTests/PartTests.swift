@@ -129,11 +129,38 @@ import Testing
         }
     }
 
-    @Test(arguments: [412, 416, 400, 403]) func aServerThatRefusesThePartSendsTheWhole(status: Int) async throws {
+    @Test(arguments: [412, 416, 400, 403, 500, 501, 505, 204, 207, 302, 304])
+    func aServerThatRefusesThePartSendsTheWhole(status: Int) async throws {
         try await interrupted { world, server in
             server.state.withLock { $0.rangeStatus = status }
             try await world.synchronizer.sync()
             #expect(server.state.withLock(\.ranges).last == "whole")
+            try expectWhole(world)
+        }
+    }
+
+    @Test func aServerThatRefusesThePartInTheSamePassSendsTheWhole() async throws {
+        try await FolderWorld.with { world in
+            let server = Server()
+            server.state.withLock { $0.rangeStatus = 501 }
+            world.reply { request in
+                let response = server.reply(request)
+                server.state.withLock { $0.isCut = $0.ranges.isEmpty }
+                return response
+            }
+            try await world.synchronizer.sync()
+            #expect(server.state.withLock(\.ranges) == ["whole", "bytes=\(Self.cut)-", "whole"])
+            try expectWhole(world)
+        }
+    }
+
+    @Test(arguments: [404, 500]) func aServerThatRefusesTheWholeTooLeavesThePart(status: Int) async throws {
+        try await interrupted { world, server in
+            world.reply { $0.path == "/list.json" ? server.reply($0) : .status(status) }
+            _ = try await world.failure()
+            world.reply(server.reply)
+            try await world.synchronizer.sync()
+            #expect(server.state.withLock(\.ranges) == ["bytes=\(Self.cut)-"])
             try expectWhole(world)
         }
     }

@@ -280,7 +280,13 @@ final class OpenFolder: Sendable {
             if known.isBeginning(of: item), let part = try openPart(known, of: item) { return part }
             try dropPart(of: item.key)
         }
-        return try newPart(isHashed: item.sha256 != nil) { [self] number, tag, byteCount in
+        return try newContentPart(of: item)
+    }
+
+    /// Opens a new part of an item's content. As soon as it can be continued, it replaces the one
+    /// that the index knows.
+    func newContentPart(of item: FolderItem) throws(FolderError) -> PartFile {
+        try newPart(isHashed: item.sha256 != nil) { [self] number, tag, byteCount in
             try keepPart(of: item, number, tag, byteCount)
         }
     }
@@ -322,7 +328,9 @@ final class OpenFolder: Sendable {
                 number: number, address: ContentAddress.mark(of: item.url), tag: tag, byteCount: byteCount,
                 revision: item.revision, sha256: item.sha256?.lowercased())
         }
+        let replaced = entry(of: item.key)?.part
         try append(.part(item.key, part))
+        if let replaced, replaced.number != number { try writing?.parts.remove(String(replaced.number)) }
     }
 
     /// Removes a part whose download failed, unless it can be continued.
@@ -344,10 +352,8 @@ final class OpenFolder: Sendable {
         try put(part, FilePath(of: item.key), in: root, isOwned: { entry(of: item.key)?.ownsContent($0) ?? false }) {
             stamp throws(FolderError) in try append(.content(item.key, stamp, version))
         }
-        try write { index, file throws(FolderError) in
-            index.settleContent(of: item.key)
-            if index.entries[item.key]?.part != nil { try index.append([.part(item.key, nil)], to: file) }
-        }
+        try write { index, _ throws(FolderError) in index.settleContent(of: item.key) }
+        try dropPart(of: item.key)
         if item.previewURL == nil { try removePreview(of: item.key) }
     }
 
