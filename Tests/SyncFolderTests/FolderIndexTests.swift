@@ -117,6 +117,27 @@ import Testing
         #expect(try FolderIndex(in: folder).entries == before)
     }
 
+    /// On a full disk, a pass that only removes files would never begin otherwise.
+    @Test func anIndexThatCannotBeReplacedIsUsedAsItIs() throws {
+        var (index, file) = try opened()
+        for number in 0..<3_000 { try index.append([.content("a", stamp(number), ContentVersion())], to: file) }
+        close(file)
+        let path = root.url.appending(path: "index")
+        let before = try Data(contentsOf: path)
+        // A folder cannot be written to.
+        let obstacle = root.url.appending(path: "index.new")
+        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+        var (next, other) = try opened()
+        #expect(try Data(contentsOf: path) == before)
+        try next.append([.removed("a")], to: other)
+        close(other)
+        try FileManager.default.removeItem(at: obstacle)
+        let (last, third) = try opened()
+        close(third)
+        #expect(last.entries.isEmpty)
+        #expect(try Data(contentsOf: path).count < 500)
+    }
+
     /// After the death of the system, what was not known to be on the disk is doubted, until it is
     /// stored again.
     @Test(arguments: [true, false]) func theFilesOfAKilledSystemAreDoubted(wasKilled: Bool) throws {

@@ -102,11 +102,19 @@ struct FolderIndex: Sendable {
 
     /// Makes the file ready for changes: without an incomplete line, doubts or many outdated lines.
     ///
+    /// Outdated and damaged lines stay where the file cannot be replaced, as on a full disk: the
+    /// pass may remove files.
+    ///
     /// - Returns: The open file.
     mutating func open(in internals: Directory) throws(FolderError) -> Int32 {
         let isOutdated = lineCount > 1_000 + 3 * entries.count
         let isDoubted = entries.values.contains { $0.isDoubtful }
-        if byteCount == 0 || isOutdated || isDoubted || damagedLineCount > 0 { try rewrite(in: internals) }
+        if byteCount == 0 || isDoubted {
+            // Lines that follow would end the doubts.
+            try rewrite(in: internals)
+        } else if isOutdated || damagedLineCount > 0 {
+            try rewriteIfPossible(in: internals)
+        }
         let file = try internals.file(Self.name, O_APPEND)
         guard ftruncate(file, off_t(byteCount)) == 0 else {
             close(file)
@@ -115,10 +123,19 @@ struct FolderIndex: Sendable {
         return file
     }
 
+    /// Replaces the file, unless the system refuses it.
+    private mutating func rewriteIfPossible(in internals: Directory) throws(FolderError) {
+        do throws(FolderError) {
+            try rewrite(in: internals)
+        } catch {
+            guard case .system = error else { throw error }
+        }
+    }
+
     /// Replaces the file by one that has only the current state.
     private mutating func rewrite(in internals: Directory) throws(FolderError) {
         var bytes = Self.head
-        lineCount = planned.count
+        var lineCount = planned.count
         if let boot, !planned.isEmpty { bytes += IndexLine.boot(boot).bytes }
         for key in planned { bytes += IndexLine.planned(key).bytes }
         for (key, entry) in entries {
@@ -132,9 +149,15 @@ struct FolderIndex: Sendable {
         }
         let file = try internals.file(Self.newName, O_CREAT | O_TRUNC)
         defer { close(file) }
-        guard file.writeAll(bytes), fsync(file) == 0 else { throw internals.failure("write", Self.newName) }
+        guard file.writeAll(bytes), fsync(file) == 0 else {
+            let failure = internals.failure("write", Self.newName)
+            // It takes space that the pass needs.
+            try? internals.remove(Self.newName)
+            throw failure
+        }
         try internals.move(Self.newName, to: internals, Self.name)
         byteCount = bytes.count
+        self.lineCount = lineCount
         damagedLineCount = 0
     }
 
