@@ -14,9 +14,10 @@ import SyncBase
 ///   Names are as in the key. Only what the system cannot have as a name is replaced: control
 ///   characters, and `%` before two hexadecimal digits, `_` or `~`, become `%` and two hexadecimal
 ///   digits; an empty name becomes `%_`, `.` becomes `%2E`, `..` becomes `%2E.`. A name of more
-///   than 255 bytes is cut and gets its SHA-256. Keys whose files cannot exist together end the
-///   pass before anything is changed: a file in the place of a folder and, where the file system
-///   ignores case, names that differ only in case or Unicode normalization.
+///   than 255 bytes is cut and gets its SHA-256, which also replaces what follows 128 names or
+///   3,072 bytes. Keys whose files cannot exist together end the pass before anything is changed: a
+///   file in the place of a folder and, where the file system ignores case, names that differ only
+///   in case or Unicode normalization.
 /// - **Whole files.** A file appears in its place with its whole content, of the listed size and
 ///   SHA-256. The files of a pass are on the disk when the pass ends.
 /// - **Changes.** An item is downloaded again if its listed revision, size or checksum changed, or

@@ -35,6 +35,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [("a/", 128), ("name/", 128), (String(repeating: "n", count: 200) + "/", 15), ("/", 128)])
+    func theEndOfALongPathIsADigest(folder: String, count: Int) {
+        let path = FilePath(of: SyncKey(String(repeating: folder, count: count - 1) + "b"))
+        #expect(path.names.count == count && path.name == "b")
+        let long = String(repeating: folder, count: 1_000)
+        let places = ["b", "c", "", "b/", "b/c"].map { FilePath(of: SyncKey(long + $0)) }
+        #expect(Set(places).count == places.count)
+        for place in places {
+            #expect(place.names.count == count + 1 && place.name.hasPrefix("%~") && place.name.utf8.count == 66)
+            #expect(place.text.utf8.count <= 3_072 + 66)
+        }
+    }
+
     @Test func differentKeysHaveDifferentPlaces() {
         let long = String(repeating: "x", count: 10_000)
         let keys =
@@ -80,6 +93,20 @@ import Testing
         let keys = keys.map { SyncKey($0) }
         #expect(throws: FolderError.self) { try NameCollisions.check(keys, ignoresCase: true) }
         if keys != ["a/b", "A"] { try NameCollisions.check(keys, ignoresCase: false) }
+    }
+
+    @Test func aFileOfAnotherKeyObstructsAFolderAndTheReverse() throws {
+        for ignoresCase in [false, true] {
+            var places = PlaceTree(ignoresCase: ignoresCase)
+            for key in ["a/b/c", "d"] as [SyncKey] { try places.add(key) }
+            for key in ["a", "a/b", "a/b/c", "d", "d/x", "d/x/y"] as [SyncKey] {
+                #expect(places.isObstructed(by: key), "\(key)")
+            }
+            for key in ["b", "a/c", "a/b/d", "e/d", "x/a/b"] as [SyncKey] {
+                #expect(!places.isObstructed(by: key), "\(key)")
+            }
+            #expect(places.isObstructed(by: "A/B") == ignoresCase && places.isObstructed(by: "D/x") == ignoresCase)
+        }
     }
 
     @Test func ordinaryListsHaveNoCollisions() throws {

@@ -39,9 +39,9 @@ import Testing
         }
     }
 
-    @Test func aDeepKeyIsStored() async throws {
+    @Test(arguments: [500, 20_000]) func aDeepKeyIsStored(depth: Int) async throws {
         try await FolderWorld.with { world in
-            let key = String(repeating: "a/", count: 500) + "b"
+            let key = String(repeating: "a/", count: depth) + "b"
             world.serve([(key, 1)])
             try await world.synchronizer.sync()
             #expect(try await world.synchronizer.sync().unchanged == 1)

@@ -235,27 +235,9 @@ final class OpenFolder: Sendable {
     ) throws(FolderError) {
         let absent = stored.keys.filter { !listed.contains($0) }
         if absent.isEmpty { return }
-        var files: Set<SyncKey> = []
-        var folders: Set<SyncKey> = []
-        for item in items { Self.add(FilePath(of: item.key), to: &files, &folders, ignoresCase) }
-        for key in absent {
-            var absentFiles: Set<SyncKey> = []
-            var absentFolders: Set<SyncKey> = []
-            Self.add(FilePath(of: key), to: &absentFiles, &absentFolders, ignoresCase)
-            let isObstacle =
-                !absentFiles.isDisjoint(with: folders) || !absentFolders.isDisjoint(with: files)
-                || !absentFiles.isDisjoint(with: files)
-            if isObstacle { try remove(key) }
-        }
-    }
-
-    private static func add(
-        _ path: FilePath, to files: inout Set<SyncKey>, _ folders: inout Set<SyncKey>, _ ignoresCase: Bool
-    ) {
-        files.insert(NameCollisions.place(path.text, ignoresCase))
-        for count in 0..<path.folders.count {
-            folders.insert(NameCollisions.place(path.names[0...count].joined(separator: "/"), ignoresCase))
-        }
+        var places = PlaceTree(ignoresCase: ignoresCase)
+        for item in items { try places.add(item.key) }
+        for key in absent where places.isObstructed(by: key) { try remove(key) }
     }
 
     /// Has the system write all changes to the disk, and marks that it has.

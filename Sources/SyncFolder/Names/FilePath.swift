@@ -14,6 +14,8 @@ import SyncBase
 ///   one of these forms.
 /// - A name of more than 255 bytes is cut to at most 180, and `%~` and the SHA-256 of the name
 ///   follow.
+/// - The names after the 128th, or after 3,072 bytes, are one name: `%~` and the SHA-256 of their
+///   text.
 /// - `.mirror`, in any case, as the first name begins with `%2E`, because the mirror uses it.
 struct FilePath: Hashable, Sendable {
     /// The folder for the mirror's own files.
@@ -22,13 +24,27 @@ struct FilePath: Hashable, Sendable {
     /// What most file systems allow.
     private static let nameByteCountLimit = 255
     private static let cutByteCount = 180
+    /// The folders of a path are open at the same time.
+    private static let nameCountLimit = 128
+    /// A system call takes a path of 4,096 bytes on Linux, including that of the mirror.
+    private static let pathByteCountLimit = 3_072
 
     /// The names, at least one.
     let names: [String]
 
     init(of key: SyncKey) {
-        var names = key.text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-            .map { Self.name(of: Array($0)) }
+        let bytes = key.text.utf8
+        var names: [String] = []
+        var byteCount = 0
+        for part in bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            let name = Self.name(of: Array(part))
+            byteCount += name.utf8.count + 1
+            guard names.count < Self.nameCountLimit, byteCount <= Self.pathByteCountLimit else {
+                names.append("%~" + Hexadecimal.text(of: SHA256.digest(of: bytes[part.startIndex...])))
+                break
+            }
+            names.append(name)
+        }
         if names[0].utf8.count == Self.internals.utf8.count, names[0].lowercased() == Self.internals {
             names[0] = "%2E" + names[0].dropFirst()
         }

@@ -1,4 +1,3 @@
-import Foundation
 import OneWaySynchronizer
 
 /// The check that the files of a list can exist together.
@@ -12,32 +11,8 @@ enum NameCollisions {
     /// - Throws: ``FolderError/collision(_:_:)`` for a file in the place of another file or folder,
     ///   and for two spellings of one file or folder.
     static func check(_ keys: some Sequence<SyncKey>, ignoresCase: Bool) throws(FolderError) {
-        /// The spelling of a folder, and a key with it.
-        var folders: [SyncKey: (spelling: String, key: SyncKey)] = [:]
-        var files: [SyncKey: SyncKey] = [:]
-        for key in keys {
-            let path = FilePath(of: key)
-            if let other = files.updateValue(key, forKey: place(path.text, ignoresCase)), other != key {
-                throw .collision(other, key)
-            }
-            var spelling = ""
-            for name in path.folders {
-                spelling += spelling.isEmpty ? name : "/" + name
-                let place = place(spelling, ignoresCase)
-                if let known = folders[place] {
-                    guard SyncKey(known.spelling) == SyncKey(spelling) else { throw .collision(known.key, key) }
-                } else {
-                    folders[place] = (spelling, key)
-                }
-            }
-        }
-        for (place, folder) in folders {
-            if let file = files[place] { throw .collision(file, folder.key) }
-        }
-    }
-
-    /// What a path is to the file system, compared byte by byte.
-    static func place(_ path: String, _ ignoresCase: Bool) -> SyncKey {
-        ignoresCase ? SyncKey(path.lowercased().decomposedStringWithCanonicalMapping) : SyncKey(path)
+        var places = PlaceTree(ignoresCase: ignoresCase)
+        for key in keys { try places.add(key) }
+        if let clash = places.clash { throw .collision(clash.file, clash.folder) }
     }
 }
