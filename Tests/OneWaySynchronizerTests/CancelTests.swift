@@ -86,6 +86,24 @@ import Testing
         #expect(processor.calls.last == .end)
     }
 
+    /// Wherever the request is on its way to the pass: it counts at once, and a cancel finds it.
+    @Test func aRequestWithoutAsyncIsAPassAtOnce() async throws {
+        for _ in 0..<500 {
+            let gate = Gate()
+            let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+                if call == .begin { await gate.passUncancelled() }
+            }
+            let synchronizer = Synchronizer(processor: processor)
+            let answers = EventLog<Bool>()
+            synchronizer.sync { answers.append((try? $0.get()) != nil) }
+            for _ in 0..<20 { #expect(synchronizer.isSyncing) }
+            synchronizer.cancel()
+            gate.open()
+            try await answers.wait(for: false, count: 1)
+            #expect(processor.calls == [.begin, .end])
+        }
+    }
+
     @Test func syncAfterCancelStartsAFreshPass() async throws {
         let gate = Gate()
         let processor = ScriptedProcessor(source: [TestItem("a")]) { call in

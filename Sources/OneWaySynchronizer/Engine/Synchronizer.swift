@@ -32,9 +32,16 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     private struct Shared {
         var isSyncing = false
         /// Requests and cancels, in order, until the actor takes them.
-        var inbox: [Message] = []
+        var inbox = FIFO<Message>()
         /// The running pass.
         var control: PassControl?
+
+        /// Takes the next message. A request counts as a pass from then on.
+        mutating func takeMessage() -> Message? {
+            let message = inbox.popFirst()
+            if case .sync? = message { isSyncing = true }
+            return message
+        }
     }
 
     private enum Message {
@@ -176,9 +183,10 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     /// Ends the running pass when its running calls have returned, and drops the queued passes.
     ///
-    /// After it returns, no further call of the processor is started, except `owsSyncEnd`. The
-    /// tasks of the running calls are cancelled. When the pass has ended, every caller of `sync()`
-    /// gets a failure with ``SyncFailure/isCancelled``. Does nothing when no pass runs.
+    /// After it returns, no further call of the processor is started, except `owsSyncEnd`, and
+    /// before it `owsSyncBegin` in a pass that was about to begin. The tasks of the running calls
+    /// are cancelled. When the pass has ended, every caller of `sync()` gets a failure with
+    /// ``SyncFailure/isCancelled``. Does nothing when no pass runs.
     public nonisolated func cancel() {
         let control = shared.withLock { shared in
             shared.inbox.append(.cancel)
@@ -258,11 +266,8 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     }
 
     private func admitInbox() {
-        let messages = shared.withLock { shared in
-            defer { shared.inbox = [] }
-            return shared.inbox
-        }
-        for message in messages {
+        // One at a time, so that a pass which begins finds a `cancel()` after its request.
+        while let message = shared.withLock({ $0.takeMessage() }) {
             switch message {
             case .sync(let request, let context): admit(request, context, as: newWaiter())
             case .cancel: handle(.cancelRequested)
@@ -306,7 +311,11 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     private func beginPass(_ context: PassContext?) {
         let control = PassControl()
-        shared.withLock { $0.control = control }
+        let isCancelled = shared.withLock { shared in
+            shared.control = control
+            return shared.inbox.contains { if case .cancel = $0 { true } else { false } }
+        }
+        if isCancelled { control.stop(.cancelled) }
         runningContext = context
         context?.begin(control)
     }
