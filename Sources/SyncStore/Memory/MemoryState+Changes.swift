@@ -37,6 +37,7 @@ extension MemoryState {
                 result.rows.append(merged)
             }
         }
+        for links in links { self.links[place(of: links.relationship).links].settle() }
         result.noteLinked(links.count)
         let waiting = Set(uniqueIndexes[layout.root].flatMap(\.conflicts).map(\.object))
         if !waiting.isEmpty {
@@ -178,6 +179,7 @@ extension MemoryState {
                 after: links[place.links].targets(of: id, side: place.side), by: relationship)
             links[place.links].set(targets, of: id, side: place.side)
         }
+        links[place.links].settle()
         return batch.result(from: former) { links[place.links].targets(of: $0, side: place.side) }
     }
 
@@ -229,6 +231,7 @@ extension MemoryState {
                 result.keys[layout.name, default: []].append(StoredRecord.Key(object: id, key: key(of: id, object)))
             }
         }
+        for index in links.indices { links[index].settle() }
         return result
     }
 

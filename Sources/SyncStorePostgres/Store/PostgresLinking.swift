@@ -88,6 +88,22 @@ struct PostgresLinking: SQLLinkWriter {
         return refusal
     }
 
+    // MARK: Rows
+
+    /// The pairs of a statement's parameters with their positions.
+    private static let rows =
+        "ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) WITH ORDINALITY AS p(source, target, position, n)"
+
+    /// The pairs with a place after all existing positions of their target; new ones count in
+    /// their order.
+    ///
+    /// The last position is looked up once for each target, because all pairs can have the same.
+    private static func rows(after position: String, in table: String, by column: String) -> String {
+        let last = "(SELECT coalesce(max(o.\(position)), -1) FROM \(table) o WHERE o.\(column) = p.target)"
+        return "(SELECT p.*, p.n + max(p.last) OVER (PARTITION BY p.target) AS place FROM (SELECT p.*, "
+            + "CASE WHEN row_number() OVER (PARTITION BY p.target) = 1 THEN \(last) END AS last FROM \(rows)) p) p"
+    }
+
     // MARK: Columns
 
     func release(_ link: SQLSchema.ColumnLink) throws {
@@ -105,26 +121,25 @@ struct PostgresLinking: SQLLinkWriter {
         guard !plan.assignments.isEmpty else { return }
         let table = schema.relation(link.table)
         let column = SQLText.name(link.column)
-        var assigned = "\(column) = NULLIF(p.value, 0)"
-        var differs = "t.\(column) IS DISTINCT FROM NULLIF(p.value, 0)"
+        var rows = Self.rows
+        var assigned = "\(column) = NULLIF(p.target, 0)"
+        var differs = "t.\(column) IS DISTINCT FROM NULLIF(p.target, 0)"
         if let name = link.position.map(SQLText.name), position != .none {
             switch position {
             case .none: break
             case .given:
-                assigned += ", \(name) = CASE WHEN p.value <> 0 THEN p.position END"
+                assigned += ", \(name) = CASE WHEN p.target <> 0 THEN p.position END"
                 differs += " OR t.\(name) IS DISTINCT FROM p.position"
             case .atEnd:
-                assigned +=
-                    ", \(name) = CASE WHEN p.value <> 0 THEN p.n + "
-                    + "(SELECT coalesce(max(o.\(name)), -1) FROM \(table) o WHERE o.\(column) = p.value) END"
+                rows = Self.rows(after: name, in: table, by: column)
+                assigned += ", \(name) = CASE WHEN p.target <> 0 THEN p.place END"
             }
         }
         // A trigger can also make an update keep the old value.
         let text =
-            "WITH written AS (UPDATE \(table) t SET \(assigned) "
-            + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) "
-            + "WITH ORDINALITY AS p(row, value, position, n) WHERE t.\(schema.rowColumn) = p.row AND (\(differs)) "
-            + "RETURNING t.\(column) IS NOT DISTINCT FROM NULLIF(p.value, 0) AS is_right) "
+            "WITH written AS (UPDATE \(table) t SET \(assigned) FROM \(rows) "
+            + "WHERE t.\(schema.rowColumn) = p.source AND (\(differs)) "
+            + "RETURNING t.\(column) IS NOT DISTINCT FROM NULLIF(p.target, 0) AS is_right) "
             + "SELECT count(*) FROM written WHERE is_right"
         let objects: SQLBinding = .objects(plan.assignments.map(\.object))
         let values: SQLBinding = .objects(plan.assignments.map { $0.other ?? 0 })
@@ -161,6 +176,7 @@ struct PostgresLinking: SQLLinkWriter {
         let target = SQLText.name(link.target)
         var names = [source, target]
         var values = ["p.source", "p.target"]
+        var rows = Self.rows
         var conflict = "DO NOTHING"
         if let position = link.position.map(SQLText.name) {
             names.append(position)
@@ -170,8 +186,9 @@ struct PostgresLinking: SQLLinkWriter {
                 + "WHERE t.\(position) IS DISTINCT FROM excluded.\(position)"
         }
         if let position = link.inversePosition.map(SQLText.name) {
+            rows = Self.rows(after: position, in: table, by: target)
             names.append(position)
-            values.append(Self.place(after: position, in: table, where: target, is: "p.target"))
+            values.append("p.place")
         }
         for (column, expression) in schema.suppliedTerms(of: link.table) {
             names.append(SQLText.name(column))
@@ -179,8 +196,7 @@ struct PostgresLinking: SQLLinkWriter {
         }
         let text =
             "INSERT INTO \(table) AS t (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
-            + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) WITH ORDINALITY "
-            + "AS p(source, target, position, n) ON CONFLICT \(conflict)"
+            + "FROM \(rows) ON CONFLICT \(conflict)"
         let added: [SQLBinding] = [.objects(plan.added.map { $0.other ?? 0 }), .objects(plan.added.map(\.object))]
         try write(
             SQLStatementText(text, added + [.objects(plan.added.map(\.position))]), link.table, count: plan.added.count,
@@ -213,13 +229,6 @@ struct PostgresLinking: SQLLinkWriter {
     private func check(_ table: String, failing query: SQLStatementText) throws {
         guard try connection.run(query).rowCount > 0 else { return }
         throw SQLKeptRows("links from being written", in: table).error(by: try connection.guards(of: table, schema))
-    }
-
-    /// The position after all existing positions of an object; new ones count in their order.
-    private static func place(
-        after position: String, in table: String, where column: String, is value: String
-    ) -> String {
-        "p.n + (SELECT coalesce(max(o.\(position)), -1) FROM \(table) o WHERE o.\(column) = \(value))"
     }
 
     private func pairs(_ links: [LinkBatch.Link]) -> [SQLBinding] {

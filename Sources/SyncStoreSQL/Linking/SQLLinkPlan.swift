@@ -35,8 +35,11 @@ package struct SQLLinkPlan: Sendable {
     private let former: [ObjectID: [ObjectID]]
     /// The number of objects whose existence is asked for at a time.
     private static let soughtCount = 1 << 16
-    /// The targets of the batch's sources after the steps so far.
+    /// The targets of the batch's sources after the steps so far, with those that others have
+    /// taken.
     private var current: [ObjectID: [ObjectID]]
+    /// The sources from which others have taken targets.
+    private var robbed: Set<ObjectID> = []
     /// Whether a target belongs to only one source, and another source of the batch may have it.
     private let hasHolders: Bool
     /// The source of each target before the plan; empty unless `hasHolders`.
@@ -79,7 +82,7 @@ package struct SQLLinkPlan: Sendable {
         former = links
         current = links
         // The targets of the only source have no other holder to be taken from.
-        hasHolders = shape.isExclusive && batch.sources.count > 1
+        hasHolders = shape.isExclusive && !shape.isSymmetric && batch.sources.count > 1
         var holders: [ObjectID: ObjectID] = [:]
         for (source, targets) in hasHolders ? links : [:] {
             for target in targets { holders[target] = source }
@@ -179,11 +182,17 @@ package struct SQLLinkPlan: Sendable {
         let stated = batch.targets(at: index)
         return batch.mode.targets(
             stated: stated.allSatisfy(targets.contains) ? Array(stated) : stated.filter(targets.contains),
-            after: current[source] ?? [], by: batch.relationship)
+            after: now(source), by: batch.relationship)
+    }
+
+    /// The targets of a source after the steps so far.
+    private func now(_ source: ObjectID) -> [ObjectID] {
+        let targets = current[source] ?? []
+        return robbed.contains(source) ? targets.filter { holders[$0] == source } : targets
     }
 
     private mutating func relate(_ source: ObjectID, to wanted: [ObjectID], _ writes: inout Writes) {
-        let now = current[source] ?? []
+        let now = self.now(source)
         guard now != wanted else { return }
         let (known, kept) = now.isEmpty ? (ObjectSet(), ObjectSet()) : (ObjectSet(now), ObjectSet(wanted))
         let gained = now.isEmpty ? wanted : wanted.filter { !known.contains($0) }
@@ -211,7 +220,7 @@ package struct SQLLinkPlan: Sendable {
     private mutating func free(_ target: ObjectID, for source: ObjectID, _ writes: inout Writes) {
         guard shape.isExclusive else { return }
         if let holder = holders[target], holder != source {
-            current[holder]?.removeAll { $0 == target }
+            robbed.insert(holder)
             // This plan may have written the source's column already; if not, the column is
             // released.
             if shape != .targetColumn, writes.assigned.contains(holder) { writes.assign(holder, nil) }
@@ -291,7 +300,8 @@ package struct SQLLinkPlan: Sendable {
 
     /// Reports the changes of the batch's sources.
     private mutating func report() {
-        result = batch.result(from: former) { [current] in current[$0] ?? [] }
+        let plan = self
+        result = batch.result(from: former, to: plan.now)
     }
 }
 
