@@ -189,7 +189,8 @@ extension PassState {
                 let earlier = stated.set(object, of: target)
                 let found = moved.state(
                     target, of: object, after: merged.isKnown(ordinal) ? object : earlier ?? owners[target],
-                    isStated: earlier != nil || before.contains(target), inverse)
+                    isStated: earlier != nil
+                        || before.contains(target) && !deferred.lacksObjects(of: target, inverse), inverse)
                 if found.differs { share.differs[object] = kind(target, inverse) }
                 guard found.waits else { continue }
                 share.refused.insert(ordinal)

@@ -28,6 +28,9 @@ struct Origin {
     /// The relationship to the containing objects, and a function that returns that object for an
     /// ordinal. New objects are inserted with this link; nil if they are linked later.
     var owners: (relationship: EntityLayout.Relationship, object: (Int) -> ObjectID?)?
+    /// Returns the object that contains the object of an ordinal; nil for objects of the list, and
+    /// for objects that are merged before those that contain them.
+    var containers: ((Int) -> ObjectID?)?
     /// The objects that are linked to the merged ones afterwards; nil if there are none.
     var linkedNext: MergeRequest.LinkSources?
 

@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -56,6 +57,44 @@ extension PassState {
         return decision
     }
 
+    // MARK: Statements within statements
+
+    /// Notes the statements that count before their objects are merged, because these may contain
+    /// further statements about the same relationship of the same objects.
+    ///
+    /// - Returns: What to end after the merge.
+    mutating func beginStatements(
+        _ elements: NestedElements, _ links: GroupLinks, _ isCounting: [Bool]
+    ) -> [RelationshipSource] {
+        let relationship = links.relationship
+        guard !laterCounts(links.origin), links.inverse?.id != relationship.id,
+            elements.families(model, relationship).contains(links.layout.root)
+        else { return [] }
+        let sources = elements.sources.filter { isCounting[$0.row] }
+        let objects = sources.compactMap(links.object)
+        statements.insert(objects, relationship, targets: EmptyCollection<ObjectID?>(), inverse: nil)
+        let opened = objects.map { RelationshipSource(relationship.id, of: $0) }
+        for source in opened { openTargets[source] = [] }
+        return opened
+    }
+
+    /// Adds a target of an open statement.
+    mutating func addTarget(_ target: ObjectID, of source: ObjectID, by relationship: EntityLayout.Relationship) {
+        guard var targets = openTargets.removeValue(forKey: RelationshipSource(relationship.id, of: source)) else {
+            return
+        }
+        if relationship.isOrdered {
+            targets.append(target)
+        } else {
+            targets.insert(target, at: targets.partitionIndex { $0 >= target })
+        }
+        openTargets[RelationshipSource(relationship.id, of: source)] = targets
+    }
+
+    mutating func endStatements(_ opened: [RelationshipSource]) {
+        for source in opened { openTargets[source] = nil }
+    }
+
     // MARK: Contradictions
 
     /// Reports what is odd about the statement of a source.
@@ -72,13 +111,18 @@ extension PassState {
 
     /// Reports statements that differ from the earlier ones which count.
     ///
-    /// - Parameter current: The targets of each source.
+    /// - Parameter current: The stored targets of each source.
     mutating func compare(_ merged: MergedElements, _ links: GroupLinks, with current: [ObjectID: [ObjectID]]) {
+        let decides = links.origin.decides(links.relationship)
         for source in merged.sources {
             guard let object = links.object(of: source), !deferred.lacksObjects(of: object, links.relationship)
             else { continue }
             let known = Array(merged.objects(of: source))
-            let stored = current[object] ?? []
+            // The object that contains the source is linked to it later.
+            let container = decides ? links.origin.containers?(links.group.elementIndices[source.row]) : nil
+            let stored =
+                container.map { [$0] } ?? openTargets[RelationshipSource(links.relationship.id, of: object)]
+                ?? current[object] ?? []
             let mode = source.isIncomplete ? LinkBatch.Mode.add : .replace
             let stated = mode.targets(stated: known, after: stored, by: links.relationship)
             let lacksKnown = !merged.hasRejected && known.count < source.ordinals.count
@@ -156,10 +200,12 @@ extension PassState {
             guard let object = links.object(of: source) else { continue }
             let stored = Set(current[object] ?? [])
             for ordinal in source.ordinals {
-                guard let target = merged.targets[ordinal], decided.contains(target), !stored.contains(target) else {
-                    continue
-                }
+                guard let target = merged.targets[ordinal], decided.contains(target), !stored.contains(target),
+                    openTargets[RelationshipSource(inverse.id, of: target)]?.contains(object) != true
+                else { continue }
                 share.refused.insert(ordinal)
+                // What the earlier statement names may be this object.
+                guard !deferred.lacksObjects(of: target, inverse) else { continue }
                 share.differs[object] = kind(object, links.relationship)
             }
             guard !source.isIncomplete else { continue }
@@ -201,8 +247,10 @@ extension PassState {
         if let inverse, !inverse.isToMany, deferred.unknown[inverse.id] != nil, rules.mode(of: relationship) != .retain
         {
             // An object belongs to the one that it is nested in, even if another batch contains the
-            // object that it names itself.
-            for case let target? in merged.targets { deferred.forget(target, inverse) }
+            // object that it names itself, unless that statement counts more.
+            for (ordinal, target) in merged.targets.enumerated() where laterCounts || !share.refused.contains(ordinal) {
+                if let target { deferred.forget(target, inverse) }
+            }
         }
         let lacksObjects = !merged.unknown.rows.isEmpty
         // A deferred statement may take an object from a later source of this batch, so that the

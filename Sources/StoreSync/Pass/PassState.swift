@@ -15,6 +15,9 @@ struct PassState {
     var listed: ListedObjects
     /// What the payload has stated of objects that it may state more than once.
     var statements = Statements()
+    /// The targets, so far, of nested statements whose objects contain further statements about
+    /// objects of the same entities.
+    var openTargets: [RelationshipSource: [ObjectID]] = [:]
     /// What nested objects state about objects of the list, until the list has been read.
     var nested = NestedStatements()
     /// The objects that the list moves from one object to another, until the list has been read.
@@ -70,7 +73,9 @@ struct PassState {
         func report(_ kind: DriftReport.Kind, _ record: Int) {
             counts.drift.add(kind, entity: layout.name, keyPath: "", index: merge.elementIndex(record))
         }
-        for (record, kind) in counts.count(present, of: layout) { report(kind, record) }
+        let changedAgain = counts.count(present, of: layout)
+        // A nested statement only adds what was not stated; `mergeRest` reports other differences.
+        if merge.known == nil { for (record, kind) in changedAgain { report(kind, record) } }
         if merge.waitsForList {
             nested.add(merge)
             let inserted = result.rows.map { $0?.change == .inserted ? $0?.object : nil }

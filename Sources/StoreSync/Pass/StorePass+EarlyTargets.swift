@@ -135,7 +135,7 @@ struct EarlyTargets {
 
 extension NestedElements {
     /// The root entities of the elements and of everything nested in them.
-    fileprivate func families(_ model: DataModel, _ relationship: EntityLayout.Relationship) -> Set<Int> {
+    func families(_ model: DataModel, _ relationship: EntityLayout.Relationship) -> Set<Int> {
         var families: Set<Int> = [model.layouts[relationship.destination].root]
         for group in objects?.groups ?? [] {
             for (index, nested) in group.nested.enumerated() {

@@ -27,8 +27,11 @@ extension StorePass {
         // Merged together, so that the first of several values counts.
         let isWhole = elements.sources.allSatisfy { isCounting[$0.row] || isBeaten[$0.row] }
         let rest = isWhole ? elements : elements.restricted { isCounting[$0] || isBeaten[$0] ? $0 : nil }
+        let opened = state.beginStatements(rest, links, isCounting)
         let merged = try await merge(
-            rest, of: links, mayInsert: hasBeaten ? { [mayInsert] in $0 >= 0 && mayInsert[$0] } : nil)
+            rest, of: links, mayInsert: hasBeaten ? { [mayInsert] in $0 >= 0 && mayInsert[$0] } : nil,
+            isOpen: opened.isEmpty ? nil : { $0 >= 0 && isCounting[$0] })
+        state.endStatements(opened)
         let counting = hasBeaten ? merged.restricted(isCounting) : merged
         let linksNew = merged.linksNew && !merged.isDivided && !hasBeaten
         let isUnlinked = isUnlinked(links)
@@ -58,10 +61,11 @@ extension StorePass {
     }
 
     private func merge(
-        _ elements: NestedElements, of links: GroupLinks, mayInsert: ((Int) -> Bool)? = nil
+        _ elements: NestedElements, of links: GroupLinks, mayInsert: ((Int) -> Bool)?, isOpen: ((Int) -> Bool)?
     ) async throws -> MergedElements {
         try await merge(
-            elements, of: links.group, by: links.relationship, links.origin, containedBy: links, mayInsert: mayInsert)
+            elements, of: links.group, by: links.relationship, links.origin, containedBy: links, mayInsert: mayInsert,
+            isOpen: isOpen)
     }
 
     /// Merges the elements of a relationship.
@@ -69,9 +73,11 @@ extension StorePass {
     /// - Parameters:
     ///   - links: The objects that contain the elements; nil if the elements are merged first.
     ///   - mayInsert: Returns whether the elements of a row may be inserted; nil if all may.
+    ///   - isOpen: Returns whether the statement of a row is open; nil if none is.
     func merge(
         _ elements: NestedElements, of group: MappedBatch.Group, by relationship: EntityLayout.Relationship,
-        _ outer: Origin, containedBy links: GroupLinks? = nil, mayInsert: ((Int) -> Bool)? = nil
+        _ outer: Origin, containedBy links: GroupLinks? = nil, mayInsert: ((Int) -> Bool)? = nil,
+        isOpen: ((Int) -> Bool)? = nil
     ) async throws -> MergedElements {
         var elements = elements
         let (rows, rowCount) = (elements.owners, partRowCount(of: relationship, elements.objectCount))
@@ -107,6 +113,7 @@ extension StorePass {
                 let owner = relationship.isOrdered ? unlinked : object
                 if rows.indices.contains(where: { owner($0) != nil }) { origin.owners = (inverse, owner) }
             }
+            origin.containers = object
             if model.isScope(of: relationship) { origin.parents = object }
             if !rules.isImport {
                 let isIdentified = elements.packedObjects?.isIdentified == true
@@ -121,6 +128,9 @@ extension StorePass {
         let rejectedCount = state.counts.rejectedCount
         func collect(_ ordinal: Int, _ row: MergeRequest.Result.Row, isOwned: Bool) {
             merged.targets[ordinal] = row.object
+            if isOpen?(Int(rows[ordinal])) == true, let container = origin.containers?(ordinal) {
+                state.addTarget(row.object, of: container, by: relationship)
+            }
             let isReused =
                 merged.reuse.objects[ordinal] == row.object && !merged.reuse.unlinked.contains(row.object)
             merged.isOwned[ordinal] = isOwned || isReused
