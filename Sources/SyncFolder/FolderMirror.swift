@@ -200,8 +200,8 @@ public final class FolderMirror: SyncProcessor {
         try current()?.keys() ?? []
     }
 
-    /// Removes files that the mirror wrote, and leaves others alone. A file that cannot be removed is
-    /// an error, and stays an item of the folder; the others are removed.
+    /// Removes files that the mirror wrote, and leaves others alone. A file that cannot be removed
+    /// is an error, and stays an item of the folder; the others are removed.
     public func owsRemoveLocalItems(for keys: Set<SyncKey>) async throws {
         if let open = state.withLock(\.open) {
             return try open.remove(keys)

@@ -279,7 +279,8 @@ struct PostgresWorkQueueTests {
         }
     }
 
-    /// A processor has one pass at a time: the end of the first pass is that of the second one, too.
+    /// A processor has one pass at a time: the end of the first pass is that of the second one,
+    /// too.
     @Test func twoPassesOfOneProcessorEnd() async throws {
         try await SharedPostgres.withDatabase { database in
             let gate = Gate()

@@ -42,8 +42,8 @@ final class PartFile: DownloadSink {
     /// - Parameters:
     ///   - resumption: What the file has.
     ///   - isHashed: Whether the digest of the content is needed.
-    ///   - keep: Records in the index that the part can be continued under a tag, or, with nil, that
-    ///     it cannot. Called once for each change.
+    ///   - keep: Records in the index that the part can be continued under a tag or, with nil,
+    ///     that it cannot. Called once for each change.
     init(
         _ number: Int, _ descriptor: Int32, _ resumption: Resumption, isHashed: Bool,
         keep: @escaping @Sendable (_ tag: String?, _ byteCount: Int?) throws -> Void

@@ -65,7 +65,8 @@ struct PostgresMergeStatements {
         return forms[slot]?.written(cell) ?? cell
     }
 
-    /// The value of a new object: its cell or, if that is absent, the default of a mandatory column.
+    /// The value of a new object: its cell or, if that is absent, the default of a mandatory
+    /// column.
     /// A null stays null, which the column refuses.
     private func inserted(_ slot: Int, _ presence: PostgresBatch.Presence) -> String {
         let cell = written(slot)

@@ -16,7 +16,8 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case noStore
     /// An existing table lacks a column.
     case missingColumn(table: String, column: String)
-    /// A table cannot hold the model's objects: the store did not create it, or somebody changed it.
+    /// A table cannot hold the model's objects: the store did not create it, or somebody changed
+    /// it.
     case unsuitableTable(table: String, reason: String)
     /// The store does not make this change to a table that it did not create.
     case existingTable(table: String, advice: String)

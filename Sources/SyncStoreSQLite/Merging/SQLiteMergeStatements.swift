@@ -157,7 +157,8 @@ struct SQLiteMergeStatements: Sendable {
             + "SELECT \(terms.joined(separator: ", ")) FROM \(batch)"
     }
 
-    /// The value of a new object: its cell or, if that is absent, the default of a mandatory column.
+    /// The value of a new object: its cell or, if that is absent, the default of a mandatory
+    /// column.
     /// A null stays null, which the column refuses.
     private func inserted(_ slot: Int) -> String {
         let cell = SQLiteBatchColumns.cell(slot)
