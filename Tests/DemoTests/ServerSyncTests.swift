@@ -168,7 +168,8 @@ import Testing
             ErasedSequence(elements: chunks).makeAsyncIterator(), layout: .array())
         #expect(bytes.count == 10_001)
         #expect(sample.isFull)
-        let error = #expect(throws: ObjectSample.NoObject.self) { [sample] in try sample.checkObjects() }
+        let full = sample
+        let error = #expect(throws: ObjectSample.NoObject.self) { try full.checkObjects() }
         #expect(error?.description.hasPrefix("the first 0.0 MB of the JSON have no whole object") == true)
     }
 
