@@ -156,7 +156,7 @@ struct PostgresConnectionTests {
             #expect(number?.description == "PostgreSQL: a value does not fit (SQLSTATE 22P02) in: SELECT $1::int")
             #expect(number?.debugDescription.contains("secret") == true)
 
-            try await database.run("CREATE SEQUENCE numbers MAXVALUE 1; SELECT nextval('numbers')")
+            try await database.run("CREATE SEQUENCE numbers MAXVALUE 2 START 2; SELECT nextval('numbers')")
             for (text, code) in [("SELECT 1 / 0", "22012"), ("SELECT nextval('numbers')", "2200H")] {
                 let error = await #expect(throws: PostgresError.self) {
                     try await session.use { _ = try $0.query(text) }

@@ -76,7 +76,7 @@ struct PostgresRepairTests {
     }
 
     private static let parts = """
-        SELECT 'c', attrelid::regclass::text, attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped \
+        SELECT 'c', attrelid::regclass::text, attname::text FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped \
         AND attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r') \
         UNION ALL SELECT 'i', indrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index \
         WHERE indexrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace) \

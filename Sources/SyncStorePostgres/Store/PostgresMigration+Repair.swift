@@ -118,8 +118,10 @@ extension PostgresMigration {
             }
             if part == "parent" { throw PostgresExistingTable.inherited(table) }
             guard part == "column", let name = result.text(row, 2), own.contains(name),
-                let type = types[table]?[name], let found = result.text(row, 3)
+                let type = types[table]?[name], let text = result.text(row, 3)
             else { continue }
+            // Settings can have the server quote all names, and types of others can have the same.
+            let found = String(text.replacing("\"", with: "").trimmingPrefix("pg_catalog."))
             // The catalog does not know `timestamptz` by this name.
             let declared = type == .date ? "timestamp with time zone" : PostgresDialect.valueType(type)
             guard found != declared else { continue }
