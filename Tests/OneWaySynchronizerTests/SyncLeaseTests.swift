@@ -159,15 +159,20 @@ import Testing
         }
     }
 
-    @Test func itIsRenewedUntilACancelledBodyHasReturned() async throws {
-        let lease = ScriptedLease(duration: .seconds(9), clock: clock)
-        let gate = Gate()
-        let task = Task {
+    /// Runs a body that ignores its cancellation until a gate opens.
+    private func runUncancelled(under lease: ScriptedLease, until gate: Gate) -> Task<String, any Error> {
+        Task {
             try await lease.withLease(clock: clock) {
                 await gate.passUncancelled()
                 return "done"
             }
         }
+    }
+
+    @Test func itIsRenewedUntilACancelledBodyHasReturned() async throws {
+        let lease = ScriptedLease(duration: .seconds(9), clock: clock)
+        let gate = Gate()
+        let task = runUncancelled(under: lease, until: gate)
         try await gate.waitForArrivals()
         task.cancel()
         try await expectRenewals(of: lease)
@@ -384,12 +389,7 @@ import Testing
     @Test func aBodyThatSucceedsInSpiteOfALossHasSucceeded() async throws {
         let lease = ScriptedLease(clock: clock)
         let gate = Gate()
-        let task = Task {
-            try await lease.withLease(clock: clock) {
-                await gate.passUncancelled()
-                return "done"
-            }
-        }
+        let task = runUncancelled(under: lease, until: gate)
         try await gate.waitForArrivals()
         clock.advance(by: .seconds(60))
         gate.open()

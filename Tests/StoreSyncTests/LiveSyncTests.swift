@@ -87,14 +87,18 @@ import Testing
         }
     }
 
-    @Test func aChangeThatNobodyWaitsForAnyMoreIsNotApplied() async throws {
-        let world = try SyncWorld.users()
-        let answer = Gate()
-        let source = ScriptedList { _ in
+    /// A list of one user, which is answered when a gate opens.
+    private func heldList(until answer: Gate) -> ScriptedList {
+        ScriptedList { _ in
             try await answer.pass()
             return usersJSON([1])
         }
-        let live = try live(world, source)
+    }
+
+    @Test func aChangeThatNobodyWaitsForAnyMoreIsNotApplied() async throws {
+        let world = try SyncWorld.users()
+        let answer = Gate()
+        let live = try live(world, heldList(until: answer))
         try await running(live) {
             try await answer.waitForArrivals()
             let webhook = Task { try await live.apply([change(2, "new")]) }
@@ -111,11 +115,7 @@ import Testing
     @Test func changesThatNobodyWaitsForAnyMoreMakeRoomForOthers() async throws {
         let world = try SyncWorld.users()
         let answer = Gate()
-        let source = ScriptedList { _ in
-            try await answer.pass()
-            return usersJSON([1])
-        }
-        let live = try live(world, source)
+        let live = try live(world, heldList(until: answer))
         try await running(live) {
             try await answer.waitForArrivals()
             let ended = (1...1_000).map { id in Task { try await live.apply([change(id, "ended")]) } }
