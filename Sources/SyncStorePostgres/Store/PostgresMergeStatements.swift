@@ -66,8 +66,7 @@ struct PostgresMergeStatements {
     }
 
     /// The value of a new object: its cell or, if that is absent, the default of a mandatory
-    /// column.
-    /// A null stays null, which the column refuses.
+    /// column. A null stays null, which the column refuses.
     private func inserted(_ slot: Int, _ presence: PostgresBatch.Presence) -> String {
         let cell = written(slot)
         guard presence != .always, let defaultValue = forms[slot]?.defaultValue else { return cell }

@@ -158,8 +158,7 @@ struct SQLiteMergeStatements: Sendable {
     }
 
     /// The value of a new object: its cell or, if that is absent, the default of a mandatory
-    /// column.
-    /// A null stays null, which the column refuses.
+    /// column. A null stays null, which the column refuses.
     private func inserted(_ slot: Int) -> String {
         let cell = SQLiteBatchColumns.cell(slot)
         guard let replacement = existing?.replacement(for: schema.columns[layout.index][slot]) else { return cell }
