@@ -232,8 +232,7 @@ struct PostgresMerge {
                 .error(by: guards)
         }
         throw SQLSchemaError.unsuitableTable(
-            table: table,
-            reason: "a trigger gives new rows other numbers than the store: \(guards.joined(separator: ", "))")
+            table: table, reason: "\(SQLKeptRows.cause(guards)) gives new rows other numbers than the store")
     }
 }
 

@@ -18,7 +18,11 @@ package struct SQLKeptRows: Error, Hashable {
     /// - Parameter guards: What others have added to the table that can have kept the rows, such as
     ///   "the trigger audit".
     package func error(by guards: [String]) -> SQLSchemaError {
-        let cause = guards.isEmpty ? "something other than a trigger" : guards.joined(separator: " or ")
-        return .unsuitableTable(table: table, reason: "\(cause) kept \(kept)")
+        .unsuitableTable(table: table, reason: "\(Self.cause(guards)) kept \(kept)")
+    }
+
+    /// What others have added to a table, as the subject of a sentence.
+    package static func cause(_ guards: [String]) -> String {
+        guards.isEmpty ? "something other than a trigger" : guards.joined(separator: " or ")
     }
 }
