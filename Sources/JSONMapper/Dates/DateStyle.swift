@@ -222,7 +222,7 @@ package struct DateStyle: Hashable, Sendable {
                 put(fraction / divisor % 10, width: 1)
             }
         }
-        let weekday = Self.weekdays[((Int(days) + 4) % 7 + 7) % 7]
+        let weekday: String = Self.weekdays[((Int(days) + 4) % 7 + 7) % 7]
         let month = Self.months[date.month - 1]
         switch layout {
         case .day: day("-")

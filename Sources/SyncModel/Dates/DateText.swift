@@ -12,7 +12,9 @@ import SyncBase
 /// - 24:00:00 is midnight at the end of the day (ISO 8601-1:2004, section 4.3.8).
 /// - Second 60 is valid only as the last second of a day in UTC. It means the second after it, as
 ///   in POSIX time.
-/// - A number, or text without a hyphen, is a Unix timestamp with an optional fraction: seconds
+/// - `20140102`, `20140102T124008Z` and `20140102124008` are dates of the basic format. Other texts
+///   of eight digits, and texts of four, which can be years, are not dates.
+/// - A number, or other text without a hyphen, is a Unix timestamp with an optional fraction: seconds
 ///   below 10¹¹ (the year 5138), milliseconds below 10¹⁴, microseconds below 10¹⁷, and nanoseconds
 ///   above. A number can be negative, text cannot. Milliseconds before March 1973 are read as
 ///   seconds, because nothing distinguishes them.
@@ -31,7 +33,7 @@ package enum DateText {
         while start < end, isWhitespace(start.pointee) { start += 1 }
         while start < end, isWhitespace(end[-1]) { end -= 1 }
         if end - start >= 10, start[4] == UInt8(ascii: "-") { return iso8601(start, end) }
-        return timestamp(start, end)
+        return compact(start, end)
     }
 
     /// Returns the date that a text represents, or nil if it is not a date.
@@ -131,6 +133,37 @@ package enum DateText {
         return time(start + 10, end, midnight: midnight)
     }
 
+    /// Reads a date of the basic format, such as `20150623T144008.123+0200`, or a Unix timestamp.
+    @usableFromInline @inline(never)
+    static func compact(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int64? {
+        let text = UnsafeBufferPointer(start: start, count: end - start)
+        let digitCount = text.prefix { $0 &- 0x30 < 10 }.count
+        // With as many digits, timestamps are from 1970, or from after the year 2286.
+        switch digitCount {
+        case 4 where text.count == 4: return nil
+        case 8: return iso8601(basic: text)
+        case 14: return iso8601(basic: text) ?? timestamp(start, end)
+        default: return timestamp(start, end)
+        }
+    }
+
+    /// Reads a text that begins with eight digits by its extended format.
+    private static func iso8601(basic text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        let digits = Array(text)
+        var extended = digits[..<4] + [UInt8(ascii: "-")] + digits[4..<6] + [UInt8(ascii: "-")] + digits[6..<8]
+        if digits.count > 8 {
+            let time = digits.dropFirst(digits[8] | 0x20 == 0x74 ? 9 : 8)
+            guard time.count >= 4 else { return nil }
+            extended += [UInt8(ascii: "T")] + time.prefix(2) + [UInt8(ascii: ":")] + time.dropFirst(2).prefix(2)
+            let rest = time.dropFirst(4)
+            if let byte = rest.first, byte &- 0x30 < 10 { extended.append(UInt8(ascii: ":")) }
+            extended += rest
+        }
+        return extended.withUnsafeBufferPointer { bytes in
+            bytes.baseAddress.flatMap { iso8601($0, $0 + bytes.count) }
+        }
+    }
+
     /// Reads the separator, the time of day and the offset.
     @inlinable @inline(__always)
     static func time(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, midnight: Int64) -> Int64? {
@@ -224,8 +257,7 @@ package enum DateText {
     // MARK: Timestamps
 
     /// Reads a Unix timestamp: digits with an optional fraction.
-    @usableFromInline @inline(never)
-    static func timestamp(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int64? {
+    private static func timestamp(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int64? {
         var mantissa: UInt64 = 0
         var exponent = 0
         var hasDot = false
