@@ -18,32 +18,36 @@ struct SyncCommand {
     func run() async -> Int32 {
         await InterruptHandler.cancelling {
             do {
-                let code = Locked(ExitCode.done)
-                try await underLease {
-                    let end =
-                        switch arguments.input {
-                        case .file(let file): report(try await sync(file))
-                        case .server(let url, let server):
-                            try await sync(ServerSync(url, server, arguments: arguments))
-                        }
-                    code.withLock { $0 = end }
+                switch arguments.input {
+                case .file(let file): return report(try await underLease { try await sync(file) })
+                case .server(let url, let server):
+                    let server = ServerSync(url, server, arguments: arguments)
+                    guard let interval = server.interval else {
+                        return report(try await underLease { try await sync(server) })
+                    }
+                    try await sync(server, every: interval)
+                    return ExitCode.done
                 }
-                return code.withLock { $0 }
             } catch {
                 return report(error)
             }
         }
     }
 
-    /// Runs a closure under the store's lease, so that no other process syncs into the store.
-    private func underLease(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        guard let lease = arguments.store.lease, !arguments.isPlan else { return try await body() }
-        try await lease.withLease(
-            waiting: .forever,
-            onWait: { holder in
-                let name = holder.map { PrintableText.line("\($0)", limit: 200) } ?? "another process"
-                console.printError("waiting for \(name), which syncs into the same store")
-            }, body)
+    /// The store's lease, under which no other process syncs into the store; nil if none is needed.
+    private var lease: (any SyncLease)? { arguments.isPlan ? nil : arguments.store.lease }
+
+    private func underLease(
+        _ body: @escaping @Sendable () async throws -> SyncSummary
+    ) async throws -> SyncSummary {
+        guard let lease else { return try await body() }
+        return try await lease.withLease(waiting: .forever, onWait: showWait, body)
+    }
+
+    /// Tells why a sync has to wait for the lease.
+    private func showWait(_ reason: any Error) {
+        console.clear()
+        console.printError("waiting: \(PrintableText.line(FailureText.text(reason), limit: 300))")
     }
 
     // MARK: A file
@@ -119,25 +123,27 @@ struct SyncCommand {
 
     // MARK: A server
 
-    /// - Returns: The exit code.
-    private func sync(_ server: ServerSync) async throws -> Int32 {
-        guard let interval = server.interval else { return report(try await syncOnce(server)) }
+    private func sync(_ server: ServerSync, every interval: Duration) async throws {
         let schedule = SyncSchedule(interval: interval, jitter: 0, maxFailureDelay: interval * 10)
-        let service = SyncService(schedule: schedule) {
-            do {
-                _ = report(try await syncOnce(server))
-            } catch {
-                if !(error is CancellationError) { _ = report(error) }
-                throw error
+        let service = SyncService(schedule: schedule, lease: lease) { _ = report(try await sync(server)) }
+        async let _ = show(service.events)
+        try await service.run()
+    }
+
+    private func show(_ events: SyncEvents<SyncService<Void>.Event>) async {
+        for await event in events {
+            switch event {
+            case .failed(let error): _ = report(error)
+            case .standingBy(let holder?):
+                showWait(SyncLeaseError.held(name: arguments.store.description, holder: holder))
+            default: break
             }
         }
-        try await service.run()
-        return ExitCode.done
     }
 
     /// Opens the store and syncs it. It is opened each time, so that a server that is down at the
     /// start, and with it the model, may come later.
-    private func syncOnce(_ server: ServerSync) async throws -> SyncSummary {
+    private func sync(_ server: ServerSync) async throws -> SyncSummary {
         let start = ContinuousClock.now
         let (choice, keyPath) = try await server.modelChoice(warn: warn)
         var notes: [String] = []

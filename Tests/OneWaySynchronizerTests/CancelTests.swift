@@ -1,6 +1,7 @@
 import OneWaySynchronizer
 import OneWayTestLimits
 import OneWayTestSupport
+import SyncBase
 import Testing
 
 /// Cancelling, in all its ways.
@@ -288,5 +289,49 @@ import Testing
             #expect(answers.events.count == 1, "each completion is called once")
             guard reached else { break }
         }
+    }
+
+    /// A clock that calls a function whenever it is asked for the time.
+    private struct AskedClock: Clock {
+        let onNow: @Sendable () -> Void
+
+        var now: ContinuousClock.Instant {
+            onNow()
+            return ContinuousClock().now
+        }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            try await Task.sleep(until: deadline, clock: .continuous)
+        }
+    }
+
+    /// A pass asks for the time right before its calls.
+    @Test func noCallBeginsAfterACancelWheneverTheClockIsRead() async throws {
+        for place in 1...100 {
+            let processor = ScriptedProcessor(source: [TestItem("a")], local: ["x": 1])
+            let readCount = Locked(0)
+            let cancel = Locked<(@Sendable () -> Void)?>(nil)
+            let clock = AskedClock {
+                let isHere = readCount.withLock { count in
+                    count += 1
+                    return count == place
+                }
+                if isHere { cancel.value?() }
+            }
+            let synchronizer = Synchronizer(processor: processor, clock: clock)
+            let before = Locked<Int?>(nil)
+            cancel.value = {
+                guard synchronizer.isSyncing else { return }
+                synchronizer.cancel()
+                before.value = processor.calls.count
+            }
+            _ = try? await synchronizer.sync()
+            cancel.value = nil
+            guard readCount.value >= place else { return }
+            let after = processor.calls.dropFirst(before.value ?? .max)
+            #expect(after.allSatisfy { $0 == .begin || $0 == .end }, "reading \(place)")
+        }
+        Issue.record("a pass of one item reads the clock a hundred times")
     }
 }

@@ -71,7 +71,10 @@ import Testing
         clock.advance(by: .seconds(2))
         await #expect(throws: TestError("full")) { try await brief.value }
 
-        let patient = Task { try await lease.withLease(waiting: .forever, clock: clock) { 42 } }
+        let met = EventLog<String>()
+        let patient = Task {
+            try await lease.withLease(waiting: .forever, clock: clock, onWait: { met.append("\($0)") }, { 42 })
+        }
         for _ in 0..<5 {
             try await clock.waitForPendingDelays([.seconds(3)])
             clock.advance(by: .seconds(3))
@@ -80,15 +83,16 @@ import Testing
         lease.beUnavailable(nil)
         clock.advance(by: .seconds(3))
         #expect(try await patient.value == 42)
+        #expect(met.events == ["\(TestError("full"))"])
     }
 
     @Test func aWaitingTaskGetsTheLeaseWithinAThirdOfItsTimeAfterItsRelease() async throws {
         let lease = ScriptedLease(duration: .seconds(9), clock: clock)
         lease.seize(by: other)
-        let met = EventLog<SyncLeaseHolder?>()
+        let met = EventLog<String>()
         let task = Task {
             try await lease.withLease(
-                waiting: .forever, clock: clock, onWait: { met.append($0) }, { [clock] in clock.now.offset })
+                waiting: .forever, clock: clock, onWait: { met.append("\($0)") }, { [clock] in clock.now.offset })
         }
         for _ in 0..<2 {
             try await clock.waitForPendingDelays([.seconds(3)])
@@ -98,7 +102,7 @@ import Testing
         lease.giveUp()
         clock.advance(by: .seconds(3))
         #expect(try await task.value == .seconds(9))
-        #expect(met.events == [other])
+        #expect(met.events == ["\(SyncLeaseError.held(name: lease.name, holder: other))"])
     }
 
     @Test func theLeaseOfADeadHolderIsGrantedWithinItsTime() async throws {

@@ -2,6 +2,7 @@ import Foundation
 import OneWaySynchronizer
 import OneWayTestLimits
 import OneWayTestSupport
+import SyncBase
 import Testing
 
 /// The service that keeps a collection fresh.
@@ -86,6 +87,22 @@ import Testing
         world.service.requestStop()
         try await world.service.run()
         #expect(world.processor.calls.isEmpty)
+    }
+
+    /// The date is the last thing that the service asks for before a sync.
+    @Test func aStopRightBeforeASyncIsInTime() async throws {
+        let stop = Locked<(@Sendable () -> Void)?>(nil)
+        let count = Locked(0)
+        let service = SyncService(
+            schedule: everyMinute,
+            date: {
+                stop.value?()
+                return Date(timeIntervalSince1970: 0)
+            }, sync: { count.withLock { $0 += 1 } })
+        stop.value = { service.requestStop() }
+        try await service.run()
+        #expect(count.value == 0)
+        #expect(service.health.activity == nil)
     }
 
     @Test func aCancelEndsThePassBeforeRunReturns() async throws {

@@ -147,8 +147,8 @@ struct PostgresOutageTests {
             try await child.output.wait { $0.contains("held") && $0.contains("other held") }
             child.signal(SIGSTOP)
             let lease = PostgresLease("name", at: server.url(), duration: .seconds(4))
-            let holders = EventLog<Int32?>()
-            try await lease.withLease(waiting: .forever, onWait: { holders.append($0?.processID) }) {
+            let holders = EventLog<String>()
+            try await lease.withLease(waiting: .forever, onWait: { holders.append("\($0)") }) {
                 try await store.put([2])
             }
             #expect(holders.events.count == 1)

@@ -24,6 +24,13 @@ final class PassMarker: Sendable {
     }
 }
 
+/// The pass that a call of a processor belongs to.
+package enum PassScope {
+    /// The innermost pass that the current task is part of, the same from `owsSyncBegin` to
+    /// `owsSyncEnd`; nil outside a pass.
+    package static var id: ObjectIdentifier? { PassMarker.surrounding.last.map(ObjectIdentifier.init) }
+}
+
 /// The passes of the process that wait for a synchronizer; detects waits that would never end.
 struct PassWait {
     private struct Edge {

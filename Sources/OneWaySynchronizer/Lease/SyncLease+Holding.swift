@@ -23,8 +23,8 @@ extension SyncLease {
     ///   - waiting: How long to wait for another holder; by default, no wait.
     ///   - clock: The clock for waits. It should keep running while the machine sleeps, as the
     ///     default one does.
-    ///   - onWait: Called once for each holder, before the wait for it; `nil` stands for an unknown
-    ///     holder.
+    ///   - onWait: Called once for each holder, before the wait for it, with
+    ///     ``SyncLeaseError/held(name:holder:)``, or with the error of a keeper that has no room.
     ///   - body: The function. Its task, and tasks created in it, can confirm the lease with
     ///     ``SyncLeaseScope``.
     /// - Returns: The body's result, even if the lease was lost meanwhile.
@@ -33,7 +33,7 @@ extension SyncLease {
     @discardableResult
     public func withLease<Result: Sendable>(
         waiting: SyncLeaseWait = .never, clock: some Clock<Duration> = ContinuousClock(),
-        onWait: @Sendable (SyncLeaseHolder?) -> Void = { _ in },
+        onWait: @Sendable (any Error) -> Void = { _ in },
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         try await withLease(waiting: waiting, clock: SyncClock(clock), onWait: onWait, body)
@@ -41,7 +41,7 @@ extension SyncLease {
 
     /// Runs a function while this process holds the lease, with a type-erased clock.
     func withLease<Result: Sendable>(
-        waiting: SyncLeaseWait = .never, clock: SyncClock, onWait: (SyncLeaseHolder?) -> Void = { _ in },
+        waiting: SyncLeaseWait = .never, clock: SyncClock, onWait: (any Error) -> Void = { _ in },
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let held = try await acquire(waiting: waiting, clock: clock, onWait: onWait)
@@ -52,7 +52,7 @@ extension SyncLease {
     }
 
     private func acquire(
-        waiting: SyncLeaseWait, clock: SyncClock, onWait: (SyncLeaseHolder?) -> Void
+        waiting: SyncLeaseWait, clock: SyncClock, onWait: (any Error) -> Void
     ) async throws -> HeldLease {
         let begin = clock.now()
         var holders: Set<SyncLeaseHolder?> = []
@@ -75,7 +75,7 @@ extension SyncLease {
                 case .forever: interval
                 }
             guard patience > .zero else { throw refusal }
-            if holders.insert(holder).inserted { onWait(holder) }
+            if holders.insert(holder).inserted { onWait(refusal) }
             try await clock.sleep(min(patience, interval))
         }
     }

@@ -75,7 +75,7 @@ public protocol SyncLeaseGrant: Sendable {
     ///   help. The holder then stops.
     func renew() async throws
 
-    /// Releases the lease. Called once, whether or not it is still held, and never followed by
-    /// ``renew()``.
+    /// Releases the lease. Called once, whether or not it is still held. A ``renew()`` that a task
+    /// called before may begin after it, and then throws.
     func release() async
 }

@@ -60,8 +60,9 @@ public struct SyncOptions: Sendable {
     /// limit.
     ///
     /// A stage that takes longer is cancelled and awaited, and the pass ends with
-    /// ``SyncError/Reason/timedOut(after:)``, whatever ``stopOnError`` says. ``SyncStage/compare``
-    /// cannot be cancelled.
+    /// ``SyncError/Reason/timedOut(after:)``, whatever ``stopOnError`` says. It goes on if the
+    /// stage is of one call and this succeeds nevertheless. ``SyncStage/compare`` cannot be
+    /// cancelled.
     public var stageTimeouts: [SyncStage: Duration] = [:]
 
     /// The longest duration of a pass without `owsSyncEnd`. Default `nil`: no limit.

@@ -45,7 +45,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             try await synchronize(&report)
         }
         let result = result(of: report, isCancelled: isCancelled)
-        // Outside the stoppable part: this call is never cancelled.
+        // Outside the stoppable part: a cancelled pass does not cancel this call.
         try? await perform(.end, in: &report, retries: false, evenIfStopped: true) {
             try await processor.owsSyncEnd(result)
         }
@@ -234,6 +234,11 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         guard evenIfStopped || !control.isStopped else { throw .stopped }
         let spent = report.durations[stage] ?? .zero
         let start = enter(stage, in: report)
+        // The pass may be cancelled meanwhile; no call begins after that.
+        let call: @Sendable () async throws -> Value = { [control] in
+            guard evenIfStopped || !control.isStopped else { throw CancellationError() }
+            return try await call()
+        }
         defer { report.durations[stage, default: .zero] += clock.now() - start }
         let limit = options.stageTimeouts[stage]
         func timeLeft() -> Duration? { limit.map { ($0 - spent).addingClamped(start - clock.now()) } }

@@ -3,7 +3,8 @@
 ///
 /// Four methods are required: list, local keys, remove and download. The others have defaults.
 ///
-/// A pass makes the calls in this order, each at most once except the per-item ones:
+/// A pass makes the calls in this order, each once except the per-item ones, unless
+/// ``SyncOptions/retry`` repeats a failed one:
 ///
 ///     owsSyncBegin → owsFetchSourceList → owsGetLocalKeys → owsRemoveLocalItems
 ///       → owsGetLocalRevisions → owsShouldUpdateItems (→ owsShouldUpdateItem …)
@@ -92,8 +93,8 @@ public protocol SyncProcessor<Item>: Sendable {
     /// and be retried. ``RetryPolicy/Attempt/current`` describes the call.
     func owsDownloadItem(for item: Item) async throws
 
-    /// Called last, exactly once in every pass, even after an error or a cancel. Its task is not
-    /// cancelled.
+    /// Called last, exactly once in every pass, even after an error or a cancel. Only a time limit
+    /// for this stage (``SyncOptions/stageTimeouts``) cancels its task.
     ///
     /// - Parameter result: The result of the pass so far. An error that this method throws is added
     ///   to the errors of the pass.

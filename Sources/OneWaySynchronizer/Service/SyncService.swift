@@ -278,7 +278,11 @@ public final class SyncService<Report: Sendable>: Sendable {
     ///
     /// - Returns: The delay until the next one.
     private func sync() async -> Duration {
-        record(.beginsSync) { control, _ in control.isTriggered = false }
+        let begins = record(.beginsSync) { control, _ in
+            control.isTriggered = false
+            return !control.isStopRequested
+        }
+        guard begins else { return .zero }
         broadcaster.send(.began)
         let result: Result<Report, any Error>
         do { result = .success(try await operation(broadcaster)) } catch { result = .failure(error) }
