@@ -43,8 +43,8 @@ public final class FolderMirror: SyncProcessor {
     private struct State {
         /// The folder during a pass.
         var open: OpenFolder?
-        /// The number of passes whose begin failed, and whose end was not called yet.
-        var refusedCount = 0
+        /// The pass that has the folder, of several that use the mirror at the same time.
+        var pass: ObjectIdentifier?
         /// The keys of the list; nil if it may be incomplete.
         var listed: Set<SyncKey>?
         /// The keys whose previews are from this pass.
@@ -172,15 +172,10 @@ public final class FolderMirror: SyncProcessor {
 
     /// Makes the folder if needed, locks it, and removes remains of killed processes.
     public func owsSyncBegin() async throws {
-        let open: OpenFolder
-        do throws(FolderError) {
-            open = try OpenFolder.writing(folder)
-        } catch {
-            state.withLock { $0.refusedCount += 1 }
-            throw error
-        }
+        let open = try OpenFolder.writing(folder)
         state.withLock { state in
             state.open = open
+            state.pass = PassScope.id
             state.listed = nil
             state.previewed = []
         }
@@ -191,7 +186,10 @@ public final class FolderMirror: SyncProcessor {
         let list = try await list()
         let keys = list.items.map(\.key)
         try NameCollisions.check(keys, ignoresCase: try current()?.ignoresCase ?? false)
-        state.withLock { $0.listed = list.isPartial ? nil : Set(keys) }
+        state.withLock { state in
+            // A plan can be made during a pass.
+            if state.pass == PassScope.id { state.listed = list.isPartial ? nil : Set(keys) }
+        }
         return list
     }
 
@@ -324,21 +322,12 @@ public final class FolderMirror: SyncProcessor {
         }
     }
 
-    /// Has the system write the files to the disk, and releases the folder. After a begin that
-    /// failed, leaves the folder to the pass that has it.
+    /// Has the system write the files to the disk, and releases the folder, unless another pass has
+    /// it.
     public func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
-        let hasBegun: Bool
-        if case .failure(let failure) = result {
-            hasBegun = failure.errors.first?.stage != .begin
-        } else {
-            hasBegun = true
-        }
         let open = state.withLock { state -> OpenFolder? in
-            if !hasBegun, state.refusedCount > 0 {
-                state.refusedCount -= 1
-                return nil
-            }
-            defer { state.open = nil }
+            guard state.pass == PassScope.id else { return nil }
+            defer { (state.open, state.pass) = (nil, nil) }
             return state.open
         }
         if let open { try await close(open, after: .success(())) }

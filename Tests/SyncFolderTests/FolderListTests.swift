@@ -294,18 +294,60 @@ import Testing
     @Test func linksElsewhereAreNotPartOfAnIndex() throws {
         let links = [
             "http://other/dir/a", "//other/dir/a", "/a", "/dir/sub/a", "..", "../", ".", "./", "", "#top", "?C=N",
-            "javascript:alert(1)", "mailto:me@host", "ftp://host/dir/a", "/dir", "/directory/a", "http://[",
+            "javascript:alert(1)", "mailto:me@host", "ftp://host/dir/a", "/dir", "/directory/a", "http://[", "own",
         ]
         let others = #"<link href="style.css"><area href="b"><b href="c">x</b> a href="d" <aa href="e">"#
         let anchors = links.map { "<a href=\"\($0)\">x</a>" }.joined() + others
         let list = try IndexList(
             page("<title>Index of /dir</title>\(anchors)</html>", from: "http://host/dir/"), prefix: "",
             trustsDates: true)
-        #expect(list.items.isEmpty && list.folders.isEmpty)
+        #expect(list.items.map(\.key) == ["own"] && list.folders.isEmpty)
+    }
+
+    /// Another form of the links would remove all files.
+    @Test(arguments: [
+        ("", true), ("<a href=\"../\">../</a>", true), ("<a href=\"?C=N;O=D\">Name</a><a href=\"/\">up</a>", true),
+        ("<a href=\"/dir\">here</a><a href=\"https://nginx.org/\">nginx</a>", true),
+        ("<!-- <a href=\"/files/dir/a.txt\">a</a> -->", true),
+        ("<a href=\"../\">../</a><a href=\"/files/dir/a.txt\">a</a>", false),
+        ("<a href=\"https://host/dir/a.txt\">a</a>", false), ("<a href=\"a.txt?v=1\">a</a>", false),
+        ("<a href=\"a&eacute;.txt\">a</a>", false), ("<a href=\"a.txt\">a</a><a href=\"a&#xD800;\">b</a>", false),
+    ])
+    func anIndexWithoutFilesHasNoLinksToOtherPlaces(links: String, isEmpty: Bool) throws {
+        let page = try page("<title>Index of /dir/</title>\(links)</html>", from: "http://host/dir/")
+        if isEmpty {
+            let list = try IndexList(page, prefix: "", trustsDates: true)
+            #expect(list.items.isEmpty && list.folders.isEmpty)
+        } else {
+            #expect(throws: FolderError.self) { try IndexList(page, prefix: "", trustsDates: true) }
+        }
+    }
+
+    @Test func characterReferencesOfLinksAreRead() throws {
+        let links = [
+            "lib&#43;a", "b&#46;txt", "sub&#x2F;", "it&#039;s", "x&amp;y", "p&q", "r&s;t;", "&lt;&apos;&quot;&gt;",
+        ]
+        .map { "<a href='\($0.replacing("&s;t;", with: "&amp;s;t;"))'>x</a>" }.joined()
+        let list = try IndexList(
+            page("<h1 class=x> Index of /</h1>\(links)</html>", from: "http://host/"), prefix: "", trustsDates: true)
+        #expect(list.items.map(\.key) == ["lib+a", "b.txt", "it's", "x&y", "p&q", "r&s;t;", "<'\">"])
+        #expect(list.folders.map(\.prefix) == ["sub/"])
+    }
+
+    /// Object stores can have both.
+    @Test func aFileAndAFolderOfOneNameAreBothFound() throws {
+        let list = try IndexList(
+            page("<title>Index of /</title><a href=\"sub\">x</a><a href=\"sub/\">x</a></html>", from: "http://host/"),
+            prefix: "", trustsDates: true)
+        #expect(list.items.map(\.key) == ["sub"] && list.folders.map(\.prefix) == ["sub/"])
     }
 
     @Test(arguments: [
         ("<html><title>Log in</title></html>", "it is an HTML page, but not an index of a folder"),
+        (
+            "<html><title>x</title><p>Sign in to see the index of your files</p></html>",
+            "it is an HTML page, but not an index of a folder"
+        ),
         ("<html><title>Index of /</title><a href=\"a\">a</a>", "the index of the folder has no end"),
         (
             "<title>Index of /</title><a href=\"a\">a</a><a href='b\">b</a></html>",

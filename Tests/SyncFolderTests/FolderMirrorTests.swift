@@ -394,6 +394,11 @@ import Testing
                 let failure = try await #require(throws: SyncFailure.self) { try await other.sync() }
                 guard case .inUse? = failure.errors.first?.underlying as? FolderError else { throw failure }
             }
+            // One that is cancelled before it begins has no error.
+            let isEnded = Gate()
+            other.sync { _ in isEnded.open() }
+            other.cancel()
+            try await isEnded.pass()
             gate.open()
             #expect(try await report.inserted == 2)
             #expect(try world.contents == ["a": "a 1", "b": "b 1"])

@@ -7,22 +7,55 @@ struct IndexLink: Hashable {
 
     /// Calls a function with each link that has a target, in order.
     ///
-    /// - Returns: Whether all links were found: false if a quote has no end.
-    static func forEach(in page: [UInt8], _ body: (IndexLink) -> Void) -> Bool {
+    /// - Returns: Why not all links were found; nil if they were.
+    static func forEach(in page: [UInt8], _ body: (IndexLink) -> Void) -> String? {
         var scanner = Scanner(bytes: page)
         while scanner.enterLink() {
-            guard let target = scanner.takeTarget() else { return false }
-            if let target { body(IndexLink(target: unescaped(target), words: scanner.takeWords())) }
+            guard let target = scanner.takeTarget() else { return "a quote without an end" }
+            guard let target else { continue }
+            guard let text = unescaped(target) else { return "a link with an unknown character reference" }
+            body(IndexLink(target: text, words: scanner.takeWords()))
         }
-        return true
+        return nil
     }
 
-    /// Replaces the character references that occur in addresses.
-    private static func unescaped(_ bytes: ArraySlice<UInt8>) -> String {
+    /// Replaces the character references of an address: those by number, and the five names that
+    /// servers use. Nil with another name.
+    private static func unescaped(_ bytes: ArraySlice<UInt8>) -> String? {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.contains("&") else { return text }
-        return text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
-            .replacing("&#39;", with: "'").replacing("&#x27;", with: "'").replacing("&amp;", with: "&")
+        var pieces = text.split(separator: "&", omittingEmptySubsequences: false)[...]
+        var result = String(pieces.removeFirst())
+        for piece in pieces {
+            let name = piece.prefix { $0 != ";" }
+            // Many servers do not escape the character itself.
+            guard name.count < piece.count, !name.isEmpty,
+                name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "#") })
+            else {
+                result += "&" + piece
+                continue
+            }
+            guard let character = character(named: name) else { return nil }
+            result.append(character)
+            result += piece.dropFirst(name.count + 1)
+        }
+        return result
+    }
+
+    private static func character(named name: Substring) -> Character? {
+        switch name {
+        case "amp": return "&"
+        case "lt": return "<"
+        case "gt": return ">"
+        case "quot": return "\""
+        case "apos": return "'"
+        default:
+            guard name.hasPrefix("#") else { return nil }
+            let digits = name.dropFirst()
+            let isHexadecimal = digits.hasPrefix("x") || digits.hasPrefix("X")
+            let number = isHexadecimal ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+            return number.flatMap(Unicode.Scalar.init).map(Character.init)
+        }
     }
 
     /// Finds links in the bytes of a page. A regular expression takes several times as long.
@@ -33,9 +66,14 @@ struct IndexLink: Hashable {
         let bytes: [UInt8]
         var index = 0
 
-        /// Moves behind the next `<a `; false if there is none.
+        /// Moves behind the next `<a ` that is not in a comment; false if there is none.
         mutating func enterLink() -> Bool {
             while index < bytes.count {
+                if bytes[index] == UInt8(ascii: "<"), bytes[index...].starts(with: "<!--".utf8) {
+                    index += 4
+                    while index < bytes.count, !bytes[index...].starts(with: "-->".utf8) { index += 1 }
+                    continue
+                }
                 if isLink(at: index) {
                     index += 2
                     return true

@@ -22,31 +22,35 @@ struct IndexList {
     /// - Parameters:
     ///   - prefix: What the keys of the files begin with.
     ///   - trustsDates: Whether the items have what the index says about their files.
-    /// - Throws: An error for other pages, such as a form to log in, and for an index without its
-    ///   end.
+    /// - Throws: An error for other pages, such as a form to log in, for an index without its end,
+    ///   and for one that only has links to other places of the server.
     init(_ page: ListPage, prefix: String, trustsDates: Bool) throws(FolderError) {
-        let beginning = String(decoding: page.bytes.prefix(4_096), as: UTF8.self).lowercased()
-        guard beginning.contains("index of") || beginning.contains("directory listing for") else {
+        guard Self.isIndex(page) else {
             throw page.error("it is an HTML page, but not an index of a folder", found: page.beginning)
         }
         guard String(decoding: page.bytes.suffix(4_096), as: UTF8.self).lowercased().contains("</html>") else {
             throw page.error("the index of the folder has no end")
         }
         var known: Set<SyncKey> = []
+        var unfit: String?
         let (origin, folderPath) = (page.url.origin, page.folderPath)
-        let isWhole = IndexLink.forEach(in: page.bytes) { link in
-            guard let url = try? HTTPAddress.parse(link.target, relativeTo: page.url), url.origin == origin,
-                url.query(percentEncoded: true) == nil
-            else { return }
+        let problem = IndexLink.forEach(in: page.bytes) { link in
+            guard let url = try? HTTPAddress.parse(link.target, relativeTo: page.url) else { return }
             let path = url.path(percentEncoded: true)
-            guard path.hasPrefix(folderPath) else { return }
-            let rest = path.dropFirst(folderPath.count)
+            let rest = path.hasPrefix(folderPath) ? path.dropFirst(folderPath.count) : ""
             let name = rest.hasSuffix("/") ? rest.dropLast() : rest
-            guard !name.isEmpty, !name.contains("/") else { return }
+            guard url.origin == origin, url.query(percentEncoded: true) == nil, !name.isEmpty, !name.contains("/")
+            else {
+                // Beside files, an index has links to itself in another order, and to the folders
+                // around it.
+                let isElsewhere = url.origin == origin ? !folderPath.hasPrefix(path) : !name.isEmpty
+                if unfit == nil, isElsewhere { unfit = link.target }
+                return
+            }
             let isEncoded = name.utf8.contains(UInt8(ascii: "%"))
             let key = prefix + (isEncoded ? name.removingPercentEncoding ?? String(name) : String(name))
             // Some indexes link an icon and a name.
-            guard known.insert(SyncKey(key)).inserted else { return }
+            guard known.insert(SyncKey(rest.hasSuffix("/") ? key + "/" : key)).inserted else { return }
             if rest.hasSuffix("/") {
                 folders.append(Folder(url: url, prefix: key + "/"))
             } else {
@@ -55,6 +59,23 @@ struct IndexList {
                 items.append(item)
             }
         }
-        guard isWhole else { throw page.error("the index of the folder has a quote without an end") }
+        if let problem { throw page.error("the index of the folder has \(problem)") }
+        if let unfit, known.isEmpty {
+            throw page.error(
+                "the index of the folder has links, but none to what is in it",
+                found: HTTPAddress.displayName(page.secrets.redacted(unfit)))
+        }
+    }
+
+    /// Whether the title or a heading of a page is that of an index.
+    private static func isIndex(_ page: ListPage) -> Bool {
+        let beginning = String(decoding: page.bytes.prefix(4_096), as: UTF8.self).lowercased()
+        return ["<title", "<h1"].contains { tag in
+            beginning.split(separator: tag, omittingEmptySubsequences: false).dropFirst().contains { rest in
+                guard let end = rest.firstIndex(of: ">") else { return false }
+                let words = rest[end...].dropFirst().drop(while: \.isWhitespace)
+                return words.hasPrefix("index of") || words.hasPrefix("directory listing for")
+            }
+        }
     }
 }
