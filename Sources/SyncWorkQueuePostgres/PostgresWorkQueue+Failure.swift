@@ -17,8 +17,7 @@ extension PostgresWorkQueue {
         /// A worker could not decode several items in succession; the text says why. The items are
         /// in the queue again.
         case unreadableItems(String)
-        /// The processor was asked to download an item outside a pass, or another pass of the same
-        /// processor ended meanwhile.
+        /// The processor was asked to download an item outside a pass.
         case noPass
 
         /// An error of a worker's processor, in a form that can be sent to another process.

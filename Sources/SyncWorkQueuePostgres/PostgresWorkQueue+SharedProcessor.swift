@@ -16,7 +16,9 @@ extension PostgresWorkQueue {
         /// The processor that lists, compares and removes items.
         public let base: Base
         private let queue: PostgresWorkQueue
-        private let offers = Locked<WorkOffers?>(nil)
+        /// The passes whose `owsSyncBegin` has begun, and their offers once it has succeeded. One
+        /// that begins takes the queue over from the others.
+        private let passes = Locked<[ObjectIdentifier?: WorkOffers?]>([:])
 
         init(_ base: Base, queue: PostgresWorkQueue) {
             self.base = base
@@ -29,13 +31,15 @@ extension PostgresWorkQueue {
         ///   base processor.
         public func owsSyncBegin() async throws {
             let offers = try await WorkOffers(queue)
+            let pass = PassScope.id
+            passes.withLock { $0[pass] = .some(nil) }
             do {
                 try await PostgresWorkQueue.$generation.withValue(offers.generation) { try await base.owsSyncBegin() }
             } catch {
                 await offers.close()
                 throw error
             }
-            self.offers.withLock { $0 = offers }
+            passes.withLock { $0[pass] = offers }
         }
 
         /// Lists the source with the base processor.
@@ -89,24 +93,23 @@ extension PostgresWorkQueue {
             try await download(item, .content)
         }
 
-        /// Leaves the queue, and ends the pass of the base processor.
+        /// Leaves the queue, and ends the pass of the base processor if it has begun.
         public func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
-            let offers = offers.withLock { offers in
-                defer { offers = nil }
-                return offers
-            }
+            guard let offers = passes.withLock({ $0.removeValue(forKey: PassScope.id) }) else { return }
             await offers?.close()
             try await PostgresWorkQueue.$generation.withValue(offers?.generation) { try await base.owsSyncEnd(result) }
         }
 
+        private var offers: WorkOffers? { passes.withLock { $0[PassScope.id] ?? nil } }
+
         /// Runs a call of the base processor with the generation of the pass.
         private func inPass<Value>(_ body: () async throws -> Value) async throws -> Value {
-            let generation = offers.withLock { $0?.generation }
+            let generation = offers?.generation
             return try await PostgresWorkQueue.$generation.withValue(generation) { try await body() }
         }
 
         private func download(_ item: Item, _ stage: WorkStage) async throws {
-            guard let offers = offers.withLock(\.self) else { throw PostgresWorkQueue.Failure.noPass }
+            guard let offers else { throw PostgresWorkQueue.Failure.noPass }
             let encoder = JSONEncoder()
             // The same item must always have the same text, because items set aside are compared
             // with it.

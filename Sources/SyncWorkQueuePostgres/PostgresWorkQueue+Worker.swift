@@ -31,6 +31,8 @@ extension PostgresWorkQueue {
             /// Why the worker ends; nil while it can read enough items.
             var unreadableReason: String?
             var isStopping = false
+            /// Whether the server has answered a statement of the session.
+            var hasAnswer = false
 
             /// The number of claimed items that have not ended.
             var claimedCount: Int { tasks.count + waiting.count }
@@ -65,7 +67,8 @@ extension PostgresWorkQueue {
         init(_ processor: Processor, queue: PostgresWorkQueue, concurrency: Int) {
             self.processor = processor
             self.queue = queue
-            self.concurrency = concurrency
+            // The number of items to claim is a multiple of it.
+            self.concurrency = min(concurrency, 1 << 20)
             let process = SyncLeaseHolder()
             name = "\(process.program) (process \(process.processID) on \(process.host))"
         }
@@ -91,9 +94,13 @@ extension PostgresWorkQueue {
                 do {
                     let link = try await WorkQueueLink(queue, role: .worker)
                     hasConnected = true
-                    outage.finish()
                     return try await work(link)
                 } catch let error as PostgresError where error.endsSessionOnly && hasConnected {
+                    let hasAnswered = state.withLock { state in
+                        defer { state.hasAnswer = false }
+                        return state.hasAnswer
+                    }
+                    if hasAnswered { outage.finish() }
                     guard !state.withLock({ $0.isStopping }), try await outage.wait() else { return }
                 }
             }
@@ -165,10 +172,13 @@ extension PostgresWorkQueue {
                 if seen.isStopping, state.withLock({ $0.claimedCount == 0 && $0.finished.isEmpty }) { return }
                 if isAsked || now >= nextSign {
                     let kept = try await link.prolong()
-                    state.withLock { state in
-                        for (claim, task) in state.tasks where !kept.contains(claim) { task.cancel() }
+                    let lost = state.withLock { state in
+                        state.hasAnswer = true
                         state.endWaiting(.cancelled) { !kept.contains($0) }
+                        return state.tasks.filter { !kept.contains($0.key) }.values
                     }
+                    // Not under the lock: what a download does on a cancel may use the worker.
+                    for task in lost { task.cancel() }
                     nextSign = now + interval
                 }
                 if isFree, !seen.isStopping { try await claim(link) }

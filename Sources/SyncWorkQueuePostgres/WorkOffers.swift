@@ -185,7 +185,7 @@ final class WorkOffers: Sendable {
         while true {
             do {
                 try await exchange(on: link, &outage)
-                // If another pass of the processor has ended this one, calls still wait.
+                // No call of a pass outlives its end.
                 return fail(PostgresWorkQueue.Failure.noPass)
             } catch {
                 do {

@@ -279,8 +279,8 @@ struct PostgresWorkQueueTests {
         }
     }
 
-    /// A processor has one pass at a time: the end of the first pass is that of the second one,
-    /// too.
+    /// The second pass takes the queue over, and the end of the first one is not that of the
+    /// second.
     @Test func twoPassesOfOneProcessorEnd() async throws {
         try await SharedPostgres.withDatabase { database in
             let gate = Gate()
@@ -295,17 +295,31 @@ struct PostgresWorkQueueTests {
                 try await gate.pass()
                 throw TestError("no list")
             }
-            let shared = WorkQueueWorld.queue(database).sharing(holder)
+            let queue = WorkQueueWorld.queue(database)
+            let shared = queue.sharing(holder)
             let first = Task { try await Synchronizer(processor: shared).sync() }
             try await holder.log.wait(for: .list)
             let second = Task { try await Synchronizer(processor: shared).sync() }
             try await database.waitForRow("SELECT 1 FROM \(WorkQueueWorld.table)")
             gate.open()
             await #expect(throws: SyncFailure.self) { try await first.value }
-            // No worker is there to download its items.
-            let failure = await #expect(throws: SyncFailure.self) { try await second.value }
-            #expect(failure?.errors.first?.underlying as? PostgresWorkQueue.Failure == .noPass)
+            let report = try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) { try await second.value }
+            #expect(report.inserted == 3)
+            #expect(holder.log.events.count { $0 == .begin } == 2 && holder.log.events.count { $0 == .end } == 2)
         }
+    }
+
+    /// Without the queue, the pass of the processor behind it neither begins nor ends.
+    @Test func aProcessorBehindAQueueThatCannotBeTakenHasNoPass() async throws {
+        let processor = ScriptedProcessor(source: WorkQueueWorld.items(1))
+        let shared = PostgresWorkQueue("queue", at: "host=127.0.0.1 port=1").sharing(processor)
+        await #expect(throws: SyncFailure.self) { try await Synchronizer(processor: shared).sync() }
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await Synchronizer(processor: shared).sync()
+        }
+        await #expect(throws: SyncFailure.self) { try await cancelled.value }
+        #expect(processor.log.events.isEmpty)
     }
 
     @Test func aWorkerThatIsCancelledGivesItsItemsBack() async throws {
