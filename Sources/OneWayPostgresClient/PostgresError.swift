@@ -204,16 +204,16 @@ extension PostgresError: RetryableError {
 }
 
 extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// A readable sentence without values.
+    /// A readable sentence without values, with the beginning of the statement.
     ///
     /// The server's message about a value that does not fit (class 22, except divisions by zero and
     /// used-up sequences), and that of a function or trigger, are only in ``debugDescription``.
     public var description: String {
-        let place = statement.map { " in: \($0)" } ?? ""
-        return "PostgreSQL: \(messageWithoutValues) (SQLSTATE \(code))\(place)"
+        "PostgreSQL: \(messageWithoutValues) (SQLSTATE \(code))" + ErrorText.place(in: statement)
     }
 
-    /// The sentence with the server's message, detail and hint, which may contain values.
+    /// The sentence with the server's message, detail and hint, which may contain values, and the
+    /// whole statement.
     public var debugDescription: String {
         let place = statement.map { " in: \($0)" } ?? ""
         let more = [detail, hint].compactMap { $0.map { "; \($0)" } }.joined()

@@ -8,6 +8,18 @@ package enum ErrorText {
         codingProblem(error) ?? "\(error)"
     }
 
+    /// Returns the beginning of a statement in one line, for the end of a sentence; empty if there
+    /// is none.
+    ///
+    /// A statement that writes a batch has thousands of characters.
+    package static func place(in statement: String?) -> String {
+        guard let statement else { return "" }
+        let limit = 120
+        let line = statement.prefix(4 * limit).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let isCut = line.count > limit || !statement.dropFirst(4 * limit).isEmpty
+        return " in: " + line.prefix(limit) + (isCut ? "…" : "")
+    }
+
     /// Returns the kind and the coding path of an error of `Codable`; nil for any other error.
     package static func codingProblem(_ error: any Error) -> String? {
         let (reason, context): (String, [any CodingKey]) =

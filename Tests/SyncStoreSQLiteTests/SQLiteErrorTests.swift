@@ -25,6 +25,17 @@ import Testing
         #expect(other?.debugDescription == other?.description)
     }
 
+    @Test func anErrorOfTheFileNamesIt() async throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.url.appending(path: "store.sqlite")
+        try Data(repeating: 7, count: 4096).write(to: file)
+        let error = await #expect(throws: SQLiteError.self) {
+            _ = try await SQLiteStore(exactly: .people(), at: .file(file.path))
+        }
+        #expect(error?.primaryCode == SQLiteError.Code.notADatabase)
+        #expect(error?.message == "\(file.path): file is not a database")
+    }
+
     /// A trigger can quote the values of a row.
     @Test func theMessageOfATriggerIsForDebuggingOnly() throws {
         let folder = try TemporaryDirectory()

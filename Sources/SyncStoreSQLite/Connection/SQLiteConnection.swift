@@ -243,6 +243,12 @@ extension SQLiteError {
             let systemCode = sqlite3_system_errno(connection)
             if systemCode != 0 { message += ": \(String(cString: strerror(systemCode)))" }
         }
+        // What is wrong is the file, not what was to be done with it.
+        if [Code.busy, Code.inputOutput, Code.corrupt, Code.full, Code.notADatabase].contains(code & 0xFF),
+            let path = sqlite3_db_filename(connection, nil), path.pointee != 0
+        {
+            message = "\(String(cString: path)): \(message)"
+        }
         self.init(
             code: extended & 0xFF == code & 0xFF ? extended : code, message: message, statement: statement,
             boundStatement: boundStatement)

@@ -23,6 +23,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
         public static let interrupted: Int32 = 9
         /// The system failed to read or write a file (`SQLITE_IOERR`).
         public static let inputOutput: Int32 = 10
+        /// The file is damaged (`SQLITE_CORRUPT`).
+        public static let corrupt: Int32 = 11
         /// An insertion failed because the disk or the database is full (`SQLITE_FULL`).
         public static let full: Int32 = 13
         /// The file cannot be opened (`SQLITE_CANTOPEN`).
@@ -95,13 +97,15 @@ public struct SQLiteError: Error, Hashable, Sendable {
 }
 
 extension SQLiteError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// A readable sentence without values.
+    /// A readable sentence without values, with the beginning of the statement.
     ///
     /// The message that a trigger raises is only in ``debugDescription``.
-    public var description: String { text(messageWithoutValues, statement) }
+    public var description: String { text(messageWithoutValues) + ErrorText.place(in: statement) }
 
-    /// The error with the values bound to the statement, which may be personal data.
-    public var debugDescription: String { text(message, boundStatement ?? statement) }
+    /// The error with the whole statement and the values bound to it, which may be personal data.
+    public var debugDescription: String {
+        text(message) + ((boundStatement ?? statement).map { " in: \($0)" } ?? "")
+    }
 
     /// Whether the message is that of a trigger, which can quote values.
     private var isRaised: Bool { code == Code.trigger && !isForeignKey }
@@ -109,9 +113,7 @@ extension SQLiteError: CustomStringConvertible, CustomDebugStringConvertible, Lo
     /// The message, or a substitute for that of a trigger.
     var messageWithoutValues: String { isRaised ? "a trigger raised an error" : message }
 
-    private func text(_ message: String, _ statement: String?) -> String {
-        "SQLite: \(message) (code \(code))" + (statement.map { " in: \($0)" } ?? "")
-    }
+    private func text(_ message: String) -> String { "SQLite: \(message) (code \(code))" }
 
     /// The same as ``description``.
     public var errorDescription: String? { description }
