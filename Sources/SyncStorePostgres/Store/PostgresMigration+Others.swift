@@ -128,13 +128,7 @@ extension PostgresMigration {
             guard let owned = found.text(0, 0) else { return }
             sequence = SQLText.literal(owned)
         }
-        // Rows that were inserted with explicit numbers have not advanced the sequence.
-        try connection.execute(
-            """
-            SELECT pg_catalog.setval(\(sequence)::regclass, r.number) FROM (SELECT max(\(column))::bigint AS number FROM \(name)) r, \
-            pg_catalog.pg_sequence s WHERE s.seqrelid = \(sequence)::regclass AND s.seqincrement > 0 AND r.number >= s.seqmin \
-            AND r.number > coalesce(pg_catalog.pg_sequence_last_value(\(sequence)::regclass), 0::bigint)
-            """)
+        try connection.execute(schema.numbersAboveRows(of: name, from: sequence))
     }
 
     /// Creates missing foreign keys on the columns of an existing table.
@@ -223,6 +217,24 @@ extension PostgresMigration {
         try foreignKeys.checkLinks(of: existing)
         others.cascades = try foreignKeys.cascades()
         return others
+    }
+}
+
+extension SQLSchema {
+    /// The statement that makes a sequence go on after the rows of a table.
+    ///
+    /// A sequence is behind after rows with explicit numbers, as those of a logical replica.
+    ///
+    /// - Parameters:
+    ///   - table: The name of the table, quoted.
+    ///   - sequence: An expression for the name of the sequence.
+    func numbersAboveRows(of table: String, from sequence: String) -> String {
+        """
+        SELECT pg_catalog.setval(\(sequence)::regclass, r.number) \
+        FROM (SELECT max(\(rowColumn))::bigint AS number FROM \(table)) r, pg_catalog.pg_sequence s \
+        WHERE s.seqrelid = \(sequence)::regclass AND s.seqincrement > 0 AND r.number >= s.seqmin \
+        AND r.number > coalesce(pg_catalog.pg_sequence_last_value(\(sequence)::regclass), 0::bigint)
+        """
     }
 }
 #endif

@@ -40,9 +40,28 @@ struct PostgresRefusedRows {
 
     /// Merges the rows of the round, in a transaction at the savepoint before the merge.
     mutating func merge(after error: PostgresError) throws {
-        try merge(round.rows.sorted()[...], after: error)
+        let rows = round.rows.sorted()[...]
+        if try numberedAgain(after: error) {
+            do { try attempt(rows) } catch let next as PostgresError where next.isRefusal {
+                try merge(rows, after: next)
+            }
+        } else {
+            try merge(rows, after: error)
+        }
         try connection.execute(
             (["RELEASE SAVEPOINT sync_merge"] + PostgresMergeStatements.plansAnything).joined(separator: "; "))
+    }
+
+    /// Whether new rows got the numbers of existing ones, and now get higher ones.
+    private func numberedAgain(after error: PostgresError) throws -> Bool {
+        guard error.code == .uniqueViolation else { return false }
+        let table = merge.schema.relation(merge.schema.table(of: merge.layout.index))
+        let columns = try connection.run(
+            SQLStatementText(PostgresMerge.indexColumns, [.text(table), .text(error.constraint ?? "")])
+        ).texts(0)
+        guard columns == [merge.schema.naming.rowColumn] else { return false }
+        let sequence = "pg_catalog.pg_get_serial_sequence(\(SQLText.literal(table)), \(SQLText.literal(columns[0])))"
+        return try connection.execute(merge.schema.numbersAboveRows(of: table, from: sequence)).rowCount > 0
     }
 
     private mutating func merge(_ rows: ArraySlice<Int>, after error: PostgresError) throws {
@@ -161,7 +180,7 @@ extension PostgresMerge {
     }
 
     /// Selects the columns of an index of a table.
-    private static let indexColumns = """
+    fileprivate static let indexColumns = """
         SELECT a.attname::text FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
         JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::smallint[]) \
         WHERE i.indrelid = to_regclass($1::text) AND c.relname::text = $2::text
