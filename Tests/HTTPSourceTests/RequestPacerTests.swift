@@ -26,4 +26,14 @@ import Testing
         for _ in 0..<5 { try await pacer.enter() }
         #expect(clock.now.offset == .zero)
     }
+
+    @Test func aTurnCanBeFarAway() async throws {
+        let pacer = RequestPacer(
+            connectionCount: 9, requestsPerSecond: .leastNonzeroMagnitude, clock: SyncClock(ManualClock()))
+        try await pacer.enter()
+        pacer.pause(.seconds(Int64.max))
+        let waiting = Task { try await pacer.enter() }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
 }

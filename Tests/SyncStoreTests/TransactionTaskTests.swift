@@ -82,4 +82,15 @@ import Testing
         #expect(
             ChangeSet(["Thing": .init(inserted: [.object(5)], deleted: [.object(5)])])["Thing"].updated.isEmpty)
     }
+
+    @Test(arguments: [
+        (ChangeSet.Keys(), ChangeSet.Keys(inserted: [.object(5)], deleted: [.object(5)])),
+        (.init(inserted: [.object(5)]), .init(inserted: [.object(5)])),
+        (.init(updated: [.object(5)]), .init(inserted: [.object(5)], deleted: [.object(5)])),
+    ])
+    func aNumberThatOneTransactionUsesAgainIsAnotherObject(before: ChangeSet.Keys, expected: ChangeSet.Keys) {
+        var changes = ChangeSet(["Thing": before])
+        changes.add(ChangeSet(["Thing": .init(inserted: [.object(5)], deleted: [.object(5)])]))
+        #expect(changes["Thing"] == expected)
+    }
 }

@@ -19,7 +19,8 @@ final class RequestPacer: Sendable {
     ///   - requestsPerSecond: The maximum number of requests that begin per second; nil for no
     ///     limit.
     init(connectionCount: Int, requestsPerSecond: Double?, clock: SyncClock) {
-        interval = requestsPerSecond.map { $0 > 0 ? .seconds(1 / $0) : .zero } ?? .zero
+        // At most a century, which a duration holds.
+        interval = requestsPerSecond.map { $0 > 0 ? .seconds(min(1 / $0, 3_155_760_000)) : .zero } ?? .zero
         self.clock = clock
         state = Locked(State(freeConnectionCount: max(connectionCount, 1)))
     }
@@ -42,7 +43,7 @@ final class RequestPacer: Sendable {
         let wait = state.withLock { state in
             let now = clock.now()
             let turn = max(now, state.nextTurn)
-            state.nextTurn = turn + interval
+            state.nextTurn = turn.addingClamped(interval)
             return turn - now
         }
         if wait > .zero { try await clock.sleep(wait) }
@@ -61,7 +62,7 @@ final class RequestPacer: Sendable {
 
     /// Delays all requests that have not begun, as a busy server requests.
     func pause(_ duration: Duration) {
-        state.withLock { $0.nextTurn = max($0.nextTurn, clock.now() + duration) }
+        state.withLock { $0.nextTurn = max($0.nextTurn, clock.now().addingClamped(duration)) }
     }
 
     private func takeConnection() async throws {

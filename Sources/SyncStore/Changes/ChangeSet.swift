@@ -70,6 +70,11 @@ public struct ChangeSet: Hashable, Sendable {
     public mutating func add(_ next: ChangeSet) {
         for (name, next) in next.entities {
             var keys = self[name]
+            // A transaction may give the number of an object that it deletes to another one.
+            for key in next.deleted where keys.inserted.remove(key) == nil {
+                keys.updated.remove(key)
+                keys.deleted.insert(key)
+            }
             for key in next.inserted {
                 if key.isIdentity, keys.deleted.remove(key) != nil {
                     keys.updated.insert(key)
@@ -78,10 +83,6 @@ public struct ChangeSet: Hashable, Sendable {
                 }
             }
             for key in next.updated where !keys.inserted.contains(key) { keys.updated.insert(key) }
-            for key in next.deleted where keys.inserted.remove(key) == nil {
-                keys.updated.remove(key)
-                keys.deleted.insert(key)
-            }
             entities[name] = keys.isEmpty ? nil : keys
         }
     }
