@@ -391,3 +391,7 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// A check that has tested a target does not build it again with other flags.
+let tested = Context.environment["TESTED_TARGETS"]?.split(separator: " ").map(String.init) ?? []
+package.targets.removeAll { tested.contains($0.name) }

@@ -86,19 +86,23 @@ ${bare[@]+"${bare[@]}"} swift run --scratch-path .build-strict "${strict[@]}" De
 
 step "tests with the trait Postgres, against a server of their own"
 # The other stores, and the targets that know neither a store of one's choice nor PostgreSQL, ran above.
-THOROUGH=1 CASE_STRIDE=6 STORE_KIND=PostgresStore CI=true tested ${bare[@]+"${bare[@]}"} ${limit[@]+"${limit[@]}"} \
+others="FuzzDateParser FuzzJSONReader FuzzModelFile FuzzRoundTrip EngineBenchmark MapperBenchmark ReadBenchmark SourceBenchmark \
+StoreBenchmark CoreDataModelTests JSONMapperTests ModelInferenceTests SyncModelTests"
+THOROUGH=1 CASE_STRIDE=6 STORE_KIND=PostgresStore CI=true \
+    TESTED_TARGETS="$others HTTPSourceTests OneWayLoopbackServerTests OneWaySynchronizerTests SimulationTests SyncBaseTests \
+SyncFolderTests SyncStoreSQLiteTests" \
+    tested ${bare[@]+"${bare[@]}"} ${limit[@]+"${limit[@]}"} \
     swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}" \
-    --skip '^(CoreDataModel|HTTPSource|JSONMapper|ModelInference|OneWayLoopbackServer|OneWaySynchronizer|Simulation)Tests\.' \
-    --skip '^Sync(Base|Folder|Model|StoreSQLite)Tests\.'
+    --skip 'PayloadPrivacyTests|theTourVerifiesAllItsClaims'
 
 step "all tests under the Thread Sanitizer"
 # A twentieth of the seeds and of the scenarios, none of the targets that know neither tasks nor threads, and none of the long
 # tests of one thread or of killed processes, because each runs about ten times slower than without.
 CASE_STRIDE=20 CONFORMANCE_DIR="$scratch/none" CI=true \
     TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
+    TESTED_TARGETS="$others PostgresBenchmark WorkQueueBenchmark DocumentationTests SyncStoreSQLTests" \
     TEST_LIMIT=3600 tested ${limit[@]+"${limit[@]}"} \
     swift test --traits Postgres --sanitize=thread --scratch-path .build-tsan "${fast[@]}" \
-    --skip '^(JSONMapper|SyncModel|CoreDataModel|ModelInference|SyncStoreSQL)Tests\.' \
     --skip 'FlippedBit|SequenceOfEvents|DayOfFourCenturies|doublesAreRead|FloodOfFailures|NoticesDefects|InLinearTime' \
     --skip 'threeHundredEntities|theTourVerifiesAllItsClaims|tooManyKeysOfEqualHashes|keysWithAHashValue' \
     --skip 'aFileComesBackAsItWas|theNumberOfStatementsDependsOnBatchesAlone|tablesOfOtherToolsHoldWhatIsExpected' \

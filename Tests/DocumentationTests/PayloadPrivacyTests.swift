@@ -256,7 +256,7 @@ import Testing
         let addresses = ["ftp://host/Zqx Patient", "Zqx Patient:x", "http:///Zqx Patient", "http://host:Zqx Patient/"]
             .map { "{\"data\": [], \"next\": \"\($0)\"}" }
         for body in Self.bodies.suffix(20) + next + addresses {
-            for status in isThorough ? [200, 206, 400, 401, 503] : [200, 206, 503] {
+            for status in isThorough && caseStride == 1 ? [200, 206, 400, 401, 503] : [200, 206, 503] {
                 let transport = Answering { request in
                     // An address that a body names is requested, and is part of messages.
                     request.url.path == "/people"

@@ -5,14 +5,15 @@ import Testing
 
 /// Where the objects of a document are, without a model.
 @Suite(.endsInTime) struct DocumentListsTests {
-    @Test(arguments: [
-        (#"{"3166-1":[{"a":1},{"a":2}]}"#, ["3166-1"], "3166-1"),
-        (#"{"data":{"page":{"n":1},"items":[{"id":1}]}}"#, ["data.items"], "data.items"),
-        (#"{"a":[{"x":1}],"b":[{"x":1}]}"#, ["a", "b"], nil), (#"{"id":1,"notes":[{"x":1}]}"#, ["notes"], nil),
-        (#"{"code":200,"data":[{"x":1}]}"#, ["data"], "data"), (#"{"data":[1]}"#, [], nil), ("{}", [], nil),
-        (#"[{"a":[{"x":1}]},{"a":[{"x":1}]}]"#, [], nil), (#"{"a.b":[{"x":1}]}"#, [], nil), ("[1]", [], nil),
-        (#"{"a{b}":[{"x":1}]}"#, [#"a\{b}"#], #"a\{b}"#),
-    ])
+    @Test(
+        arguments: [
+            (#"{"3166-1":[{"a":1},{"a":2}]}"#, ["3166-1"], "3166-1"),
+            (#"{"data":{"page":{"n":1},"items":[{"id":1}]}}"#, ["data.items"], "data.items"),
+            (#"{"a":[{"x":1}],"b":[{"x":1}]}"#, ["a", "b"], nil), (#"{"id":1,"notes":[{"x":1}]}"#, ["notes"], nil),
+            (#"{"code":200,"data":[{"x":1}]}"#, ["data"], "data"), (#"{"data":[1]}"#, [], nil), ("{}", [], nil),
+            (#"[{"a":[{"x":1}]},{"a":[{"x":1}]}]"#, [], nil), (#"{"a.b":[{"x":1}]}"#, [], nil), ("[1]", [], nil),
+            (#"{"a{b}":[{"x":1}]}"#, [#"a\{b}"#], #"a\{b}"#),
+        ] as [(String, [String], String?)])
     func theOnlyListOfADocumentIsFound(json: String, keyPaths: [String], only: String?) throws {
         let reader = JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))
         let lists = try DocumentLists(in: reader, entity: "Country")
@@ -35,14 +36,15 @@ import Testing
     }
 
     /// A list within one of the members is not what the document stands for.
-    @Test(arguments: [
-        (#"{"1":{"a":1},"2":{"a":2,"list":[{"x":1}]}}"#, "{id}"), (#"{"DE":{"id":1},"FR":{"id":2}}"#, "{key}"),
-        (#"{"a":{"x":1},"b":{"x":2},"c":{"x":3},"d":{"x":4}}"#, "{id}"), (#"{"1":{"a":[{"x":1}]}}"#, nil),
-        (#"{"user":{"name":"a"},"page":{"number":1},"list":{"items":[{"x":1}]}}"#, nil),
-        (#"{"1":1,"2":2}"#, "{key:value}"),
-        (#"{"DE":"Germany","FR":"France","IT":null}"#, "{key:value}"), (#"{"1":[1],"2":[2]}"#, nil),
-        (#"{"1":[{"x":1}],"2":[{"x":1}]}"#, nil), (#"[{"1":{"a":1},"2":{"a":2}}]"#, "{id}"),
-    ])
+    @Test(
+        arguments: [
+            (#"{"1":{"a":1},"2":{"a":2,"list":[{"x":1}]}}"#, "{id}"), (#"{"DE":{"id":1},"FR":{"id":2}}"#, "{key}"),
+            (#"{"a":{"x":1},"b":{"x":2},"c":{"x":3},"d":{"x":4}}"#, "{id}"), (#"{"1":{"a":[{"x":1}]}}"#, nil),
+            (#"{"user":{"name":"a"},"page":{"number":1},"list":{"items":[{"x":1}]}}"#, nil),
+            (#"{"1":1,"2":2}"#, "{key:value}"),
+            (#"{"DE":"Germany","FR":"France","IT":null}"#, "{key:value}"), (#"{"1":[1],"2":[2]}"#, nil),
+            (#"{"1":[{"x":1}],"2":[{"x":1}]}"#, nil), (#"[{"1":{"a":1},"2":{"a":2}}]"#, "{id}"),
+        ] as [(String, String?)])
     func theMembersOfADocumentAreFound(json: String, members: String?) throws {
         let reader = JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))
         let lists = try DocumentLists(in: reader, entity: "Country")

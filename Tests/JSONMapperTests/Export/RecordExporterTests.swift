@@ -20,23 +20,26 @@ import Testing
         return try RecordMapper.Exporter(model, options: options).text(of: GraphNode(layout, ["x": value]))
     }
 
-    @Test(arguments: [
-        (AttributeType.int64, AttributeValue.int(-9_223_372_036_854_775_808), "-9223372036854775808"),
-        (.double, .double(12.5), "12.5"), (.double, .double(3), "3.0"), (.float, .double(Double(Float(12.2))), "12.2"),
-        (.float, .double(Double(Float(1e-30))), "1e-30"), (.bool, .bool(true), "true"), (.string, .null, "null"),
-        (.string, .string("a\"\u{1}ü"), #""a\"\u0001ü""#), (.uri, .uri("https://x.y/?a=1"), #""https://x.y/?a=1""#),
-        (.decimal, .decimal(Decimal(string: "12345678901234567890.125") ?? 0), "12345678901234567890.125"),
-        (
-            .uuid, .uuid(UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))),
-            #""00010203-0405-0607-0809-0A0B0C0D0E0F""#
-        ),
-        (.date, .date(Timestamp(microseconds: 1_435_063_208_123_456)), #""2015-06-23T12:40:08.123456Z""#),
-        (.date, .date(Timestamp(microseconds: -1)), #""1969-12-31T23:59:59.999999Z""#),
-        (.binary, .binary(Data(#"{"a": [1]}"#.utf8)), #"{"a": [1]}"#), (.binary, .binary(Data("\"x\"".utf8)), #""x""#),
-        (.json, CanonicalJSON(#"{"b":"\u0000","a":[1.0]}"#)?.value ?? .null, #"{"a":[1],"b":"\u0000"}"#),
-        (.binary, .binary(Data([1, 2, 255])), #""AQL/""#), (.binary, .binary(Data()), #""""#),
-        (.binary, .binary(Data("[1] ".utf8)), #""WzFdIA==""#),
-    ])
+    @Test(
+        arguments: [
+            (.int64, .int(-9_223_372_036_854_775_808), "-9223372036854775808"),
+            (.double, .double(12.5), "12.5"), (.double, .double(3), "3.0"),
+            (.float, .double(Double(Float(12.2))), "12.2"),
+            (.float, .double(Double(Float(1e-30))), "1e-30"), (.bool, .bool(true), "true"), (.string, .null, "null"),
+            (.string, .string("a\"\u{1}ü"), #""a\"\u0001ü""#), (.uri, .uri("https://x.y/?a=1"), #""https://x.y/?a=1""#),
+            (.decimal, .decimal(Decimal(string: "12345678901234567890.125") ?? 0), "12345678901234567890.125"),
+            (
+                .uuid, .uuid(UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))),
+                #""00010203-0405-0607-0809-0A0B0C0D0E0F""#
+            ),
+            (.date, .date(Timestamp(microseconds: 1_435_063_208_123_456)), #""2015-06-23T12:40:08.123456Z""#),
+            (.date, .date(Timestamp(microseconds: -1)), #""1969-12-31T23:59:59.999999Z""#),
+            (.binary, .binary(Data(#"{"a": [1]}"#.utf8)), #"{"a": [1]}"#),
+            (.binary, .binary(Data("\"x\"".utf8)), #""x""#),
+            (.json, CanonicalJSON(#"{"b":"\u0000","a":[1.0]}"#)?.value ?? .null, #"{"a":[1],"b":"\u0000"}"#),
+            (.binary, .binary(Data([1, 2, 255])), #""AQL/""#), (.binary, .binary(Data()), #""""#),
+            (.binary, .binary(Data("[1] ".utf8)), #""WzFdIA==""#),
+        ] as [(AttributeType, AttributeValue, String)])
     func everyTypeIsWritten(type: AttributeType, value: AttributeValue, json: String) throws {
         #expect(try export(type, value) == #"{"x":\#(json)}"#)
     }

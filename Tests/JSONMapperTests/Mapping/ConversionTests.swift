@@ -26,46 +26,49 @@ import Testing
         return record[type.rawValue]
     }
 
-    @Test(arguments: [
-        (AttributeType.int16, "32767", AttributeValue.int(32767)), (.int16, "-32768", .int(-32768)),
-        (.int16, "1.0", .int(1)),
-        (.int16, "1e3", .int(1000)), (.int32, "\"16\"", .int(16)), (.int32, "\" +0016 \"", .int(16)),
-        (.int64, "9223372036854775807", .int(.max)), (.int64, "\"-9223372036854775808\"", .int(.min)),
-        (.int64, "true", .int(1)), (.int64, "false", .int(0)),
-        (.double, "12.2", .double(12.2)), (.double, "\"12.2\"", .double(12.2)), (.double, "\".5\"", .double(0.5)),
-        (.double, "3", .double(3)), (.double, "true", .double(1)),
-        (.float, "12.2", .double(Double(Float(12.2)))), (.float, "\"0.1\"", .double(Double(Float(0.1)))),
-        (.string, "\"a\\u00e9\\n\"", .string("aé\n")), (.string, "0", .string("0")), (.string, "1.0", .string("1")),
-        (.string, "12.50", .string("12.5")), (.string, "18446744073709551616", .string("18446744073709551616")),
-        (.string, "true", .string("true")),
-        (.bool, "true", .bool(true)), (.bool, "0", .bool(false)), (.bool, "2", .bool(true)),
-        (.bool, "\"1\"", .bool(true)),
-        (.bool, "\"False\"", .bool(false)), (.bool, "0.0", .bool(false)),
-        (.date, "\"2014-01-02T00:00:00+00:00\"", .date(Timestamp(microseconds: 1_388_620_800_000_000))),
-        (.date, "1441843200", .date(Timestamp(microseconds: 1_441_843_200_000_000))),
-        (.date, "\"1441843200\"", .date(Timestamp(microseconds: 1_441_843_200_000_000))),
-        (.uri, "\"https:\\/\\/a.b\\/\"", .uri("https://a.b/")),
-        (.binary, "[1, {\"a\": null}]", .binary(Data("[1, {\"a\": null}]".utf8))),
-        (.binary, "\"text\"", .binary(Data("\"text\"".utf8))), (.binary, "false", .binary(Data("false".utf8))),
-        (.json, "[1, {\"b\": null, \"a\": 1.0}]", CanonicalJSON("[1,{\"a\":1,\"b\":null}]")?.value ?? .null),
-        (.json, "\"\\u0061\"", CanonicalJSON("\"a\"")?.value ?? .null), (.json, "null", .null),
-        (.string, "null", .null), (.int16, "null", .null), (.binary, "null", .null), (.date, "null", .null),
-    ])
+    @Test(
+        arguments: [
+            (.int16, "32767", .int(32767)), (.int16, "-32768", .int(-32768)),
+            (.int16, "1.0", .int(1)),
+            (.int16, "1e3", .int(1000)), (.int32, "\"16\"", .int(16)), (.int32, "\" +0016 \"", .int(16)),
+            (.int64, "9223372036854775807", .int(.max)), (.int64, "\"-9223372036854775808\"", .int(.min)),
+            (.int64, "true", .int(1)), (.int64, "false", .int(0)),
+            (.double, "12.2", .double(12.2)), (.double, "\"12.2\"", .double(12.2)), (.double, "\".5\"", .double(0.5)),
+            (.double, "3", .double(3)), (.double, "true", .double(1)),
+            (.float, "12.2", .double(Double(Float(12.2)))), (.float, "\"0.1\"", .double(Double(Float(0.1)))),
+            (.string, "\"a\\u00e9\\n\"", .string("aé\n")), (.string, "0", .string("0")), (.string, "1.0", .string("1")),
+            (.string, "12.50", .string("12.5")), (.string, "18446744073709551616", .string("18446744073709551616")),
+            (.string, "true", .string("true")),
+            (.bool, "true", .bool(true)), (.bool, "0", .bool(false)), (.bool, "2", .bool(true)),
+            (.bool, "\"1\"", .bool(true)),
+            (.bool, "\"False\"", .bool(false)), (.bool, "0.0", .bool(false)),
+            (.date, "\"2014-01-02T00:00:00+00:00\"", .date(Timestamp(microseconds: 1_388_620_800_000_000))),
+            (.date, "1441843200", .date(Timestamp(microseconds: 1_441_843_200_000_000))),
+            (.date, "\"1441843200\"", .date(Timestamp(microseconds: 1_441_843_200_000_000))),
+            (.uri, "\"https:\\/\\/a.b\\/\"", .uri("https://a.b/")),
+            (.binary, "[1, {\"a\": null}]", .binary(Data("[1, {\"a\": null}]".utf8))),
+            (.binary, "\"text\"", .binary(Data("\"text\"".utf8))), (.binary, "false", .binary(Data("false".utf8))),
+            (.json, "[1, {\"b\": null, \"a\": 1.0}]", CanonicalJSON("[1,{\"a\":1,\"b\":null}]")?.value ?? .null),
+            (.json, "\"\\u0061\"", CanonicalJSON("\"a\"")?.value ?? .null), (.json, "null", .null),
+            (.string, "null", .null), (.int16, "null", .null), (.binary, "null", .null), (.date, "null", .null),
+        ] as [(AttributeType, String, AttributeValue)])
     func valuesBecomeTheAttributesType(type: AttributeType, json: String, value: AttributeValue) throws {
         #expect(try converted(json, type) == value)
     }
 
-    @Test(arguments: [
-        (AttributeType.int16, "32768"), (.int32, "2147483648"), (.int64, "9223372036854775808"), (.int16, "1.5"),
-        (.int64, "\"\""), (.int64, "\"a\""), (.int64, "\"+-5\""), (.int64, "\"0x10\""), (.int64, "[]"), (.int64, "{}"),
-        (.double, "1e999"), (.json, "[1e999]"), (.double, "\"nan\""), (.double, "\"1 2\""), (.float, "1e300"),
-        (.decimal, "1e200"),
-        (.decimal, "\"one\""), (.bool, "\"yes\""), (.bool, "[]"), (.string, "[]"), (.string, "{\"a\":1}"),
-        (.date, "\"yesterday\""), (.date, "true"), (.date, "[]"), (.date, "\"\""),
-        (.uuid, "\"E621E1F8-C36C-495A-93FC-0C247A3E6E5\""), (.uuid, "\"E621E1F8C36C-495A-93FC-0C247A3E6E5F-\""),
-        (.uuid, "1"),
-        (.uri, "1"), (.uri, "true"),
-    ])
+    @Test(
+        arguments: [
+            (.int16, "32768"), (.int32, "2147483648"), (.int64, "9223372036854775808"), (.int16, "1.5"),
+            (.int64, "\"\""), (.int64, "\"a\""), (.int64, "\"+-5\""), (.int64, "\"0x10\""), (.int64, "[]"),
+            (.int64, "{}"),
+            (.double, "1e999"), (.json, "[1e999]"), (.double, "\"nan\""), (.double, "\"1 2\""), (.float, "1e300"),
+            (.decimal, "1e200"),
+            (.decimal, "\"one\""), (.bool, "\"yes\""), (.bool, "[]"), (.string, "[]"), (.string, "{\"a\":1}"),
+            (.date, "\"yesterday\""), (.date, "true"), (.date, "[]"), (.date, "\"\""),
+            (.uuid, "\"E621E1F8-C36C-495A-93FC-0C247A3E6E5\""), (.uuid, "\"E621E1F8C36C-495A-93FC-0C247A3E6E5F-\""),
+            (.uuid, "1"),
+            (.uri, "1"), (.uri, "true"),
+        ] as [(AttributeType, String)])
     func whatCannotBecomeTheTypeIsRefused(type: AttributeType, json: String) throws {
         #expect(try converted(json, type) == nil)
     }
