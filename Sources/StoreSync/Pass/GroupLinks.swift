@@ -104,9 +104,10 @@ struct MergedElements {
 
     var sources: [NestedElements.Source] { elements.sources }
 
-    /// The result for only some rows.
+    /// The result for only some rows, without the targets of the others.
     func restricted(_ isKept: [Bool]) -> MergedElements {
         var merged = self
+        for ordinal in sources.lazy.filter({ !isKept[$0.row] }).flatMap(\.ordinals) { merged.targets[ordinal] = nil }
         merged.elements.keepSources { isKept[$0.row] }
         return merged
     }

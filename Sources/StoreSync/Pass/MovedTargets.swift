@@ -36,6 +36,11 @@ struct MovedTargets {
         moves[inverse.id] == nil
     }
 
+    /// Whether an object moves to another target of a relationship.
+    func moves(_ object: ObjectID, by inverse: EntityLayout.Relationship) -> Bool {
+        moves[inverse.id]?[object] != nil
+    }
+
     /// Notes that the list states the source of a target.
     ///
     /// - Parameters:

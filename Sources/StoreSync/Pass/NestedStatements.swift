@@ -14,6 +14,8 @@ struct NestedStatements {
         var records: RecordBatch
         /// The object of each record.
         var objects: [ObjectID] = []
+        /// The objects that the records inserted, so that all of their values have been applied.
+        var inserted = ObjectSet()
         /// The index of the element of the payload's list that contains each record.
         var elementIndices: [Int] = []
     }
@@ -26,21 +28,37 @@ struct NestedStatements {
     private(set) var count = 0
     /// Whether the list has been read, so that nothing waits any more.
     var isListRead = false
+    /// Whether a part can no longer be compared with the list.
+    var isIncomplete = false
+    /// The number of records that wait because they inserted their object.
+    private var insertedCount = 0
+    private static let insertedLimit = 1 << 16
+    /// The nested objects that the list has changed.
+    var changedByList = ObjectSet()
 
     var isEmpty: Bool { values.isEmpty && links.isEmpty }
 
-    /// Adds the records that a merge without updates matched with stored objects.
+    /// Adds the records of a merge without updates: those that it matched with stored objects, and
+    /// those that it inserted, which the list may change.
     mutating func add(_ merge: GroupMerge) {
         var waiting = Values(layout: merge.layout, records: RecordBatch(of: merge.layout))
         for (record, merged) in merge.result.rows.enumerated() {
-            guard let merged, merged.change == .unchanged else { continue }
+            guard let merged, merged.change != .updated else { continue }
+            if merged.change == .inserted {
+                guard insertedCount < Self.insertedLimit else {
+                    isIncomplete = true
+                    continue
+                }
+                insertedCount += 1
+                waiting.inserted.insert(merged.object)
+            }
             waiting.records.append(row: record, of: merge.rows.records)
             waiting.objects.append(merged.object)
             waiting.elementIndices.append(merge.elementIndex(record))
         }
         guard !waiting.objects.isEmpty else { return }
         values.append(waiting)
-        count += waiting.objects.count
+        count += waiting.objects.count - waiting.inserted.count
     }
 
     /// Adds what is stated about a relationship.
@@ -56,10 +74,27 @@ struct NestedStatements {
     }
 }
 
+extension NestedStatements.Values {
+    /// The values without those that have been applied and that the list has not changed since; nil
+    /// if there are no others.
+    fileprivate func remaining(changedByList: ObjectSet) -> Self? {
+        guard !inserted.isEmpty else { return self }
+        var rest = Self(layout: layout, records: RecordBatch(of: layout))
+        for (row, object) in objects.enumerated() where !inserted.contains(object) || changedByList.contains(object) {
+            rest.records.append(row: row, of: records)
+            rest.objects.append(object)
+            rest.elementIndices.append(elementIndices[row])
+        }
+        return rest.objects.isEmpty ? nil : rest
+    }
+}
+
 extension StorePass {
-    /// Ends a reading of the list. Moves what the list has moved, and applies what waits.
+    /// Ends a reading of the list. Moves what the list has moved, links what its identifiers name,
+    /// and applies what waits.
     func endReading() async throws {
         try await linkMoved()
+        if !state.nested.isEmpty, !state.deferred.isEmpty { _ = try await resolve(state.deferred) }
         try await applyNested()
     }
 
@@ -69,7 +104,7 @@ extension StorePass {
         defer { state.nested.isListRead = false }
         while !state.nested.isEmpty {
             let waiting = state.nested.take()
-            for values in waiting.values {
+            for values in waiting.values.compactMap({ $0.remaining(changedByList: waiting.changedByList) }) {
                 let request = MergeRequest(
                     values.records, matches: values.objects.map { .object($0) }, policy: .init(inserts: false))
                 let result = try await mergeRest(

@@ -25,6 +25,9 @@ struct OrphanedObjects {
     /// Whether no object lost a source.
     var isEmpty: Bool { detached.isEmpty }
 
+    /// Whether each change of the payload is on its own.
+    var isOfChanges: Bool { elsewhere != nil }
+
     /// Begins a change, or another one: only the places that it states keep an object.
     mutating func beginChange() {
         (elsewhere, former) = ([:], [:])

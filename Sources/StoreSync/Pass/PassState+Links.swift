@@ -139,7 +139,10 @@ extension PassState {
         else { return [:] }
         var restated: [ObjectID: (DriftReport.Kind, row: Int)] = [:]
         for source in sources {
-            guard let object = links.object(of: source), stated.contains(object) else { continue }
+            // A move is compared with what the list states, and not with the link that it still has.
+            guard let object = links.object(of: source), stated.contains(object),
+                !moved.moves(object, by: links.relationship)
+            else { continue }
             restated[object] = (kind(object, links.relationship), source.row)
         }
         return restated

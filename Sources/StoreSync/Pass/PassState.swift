@@ -74,8 +74,15 @@ struct PassState {
             counts.drift.add(kind, entity: layout.name, keyPath: "", index: merge.elementIndex(record))
         }
         let changedAgain = counts.count(present, of: layout)
-        // A nested statement only adds what was not stated; `mergeRest` reports other differences.
-        if merge.known == nil { for (record, kind) in changedAgain { report(kind, record) } }
+        // `mergeRest` reports how nested statements differ from each other and from the list.
+        for (record, kind) in merge.known == nil ? changedAgain : [] {
+            guard let object = present.rows[record]?.object else { continue }
+            if isOfList, !nested.isIncomplete, !listed.contains(object) {
+                nested.changedByList.insert(object)
+            } else {
+                report(kind, record)
+            }
+        }
         if merge.waitsForList {
             nested.add(merge)
             let inserted = result.rows.map { $0?.change == .inserted ? $0?.object : nil }
@@ -93,6 +100,39 @@ struct PassState {
             statements.insertEntity(
                 of: stated.compactMap { result.rows[merge.rows.record(of: $0)]?.object }, layout, in: model)
         }
+    }
+
+    /// Whether a cascade along a relationship may reach objects that the payload states in other
+    /// places.
+    func mayTakeStated(along relationship: EntityLayout.Relationship) -> Bool {
+        var visited: Set<EntityLayout.Relationship.ID> = []
+        func mayTake(_ relationship: EntityLayout.Relationship) -> Bool {
+            guard relationship.deleteRule == .cascade, visited.insert(relationship.id).inserted else { return false }
+            return mayState(targetsOf: relationship)
+                || model.layouts[relationship.destination].family.contains {
+                    model.layouts[$0].relationships.contains(where: mayTake)
+                }
+        }
+        return mayTake(relationship)
+    }
+
+    /// Whether the payload may state the targets of a relationship without their sources, so that
+    /// they stay when these are deleted.
+    ///
+    /// A change states what goes with an object that it names as gone.
+    func mayState(targetsOf relationship: EntityLayout.Relationship) -> Bool {
+        let destination = model.layouts[relationship.destination]
+        guard destination.hasIdentity else { return false }
+        guard let inverse = model.inverse(of: relationship) else { return true }
+        guard !orphaned.isOfChanges, inverse.isToMany || inverse.declaration.isOptional,
+            !model.isScope(of: relationship)
+        else { return false }
+        return inverse.isToMany || destination.root == listed.root
+            || model.layouts.contains { layout in
+                layout.relationships.contains {
+                    $0.id != relationship.id && model.layouts[$0.destination].root == destination.root
+                }
+            }
     }
 
     /// Takes the objects that lost their source and have no other place in the payload.

@@ -48,7 +48,9 @@ extension StorePass {
             let orphaned = candidates.objects.filter { !held.contains($0) }
             guard !orphaned.isEmpty else { continue }
             let destination = model.layouts[candidates.relationship.destination]
-            try await remove(StoreQuery(destination.name, objects: .only(orphaned)))
+            let query = StoreQuery(destination.name, objects: .only(orphaned))
+            try await keepStated(query)
+            try await remove(query)
         }
     }
 
@@ -64,7 +66,7 @@ extension StorePass {
     }
 
     /// Makes deferred links, as far as their objects are stored now.
-    private func resolve(_ deferred: DeferredLinks) async throws -> DeferredLinks.Resolution {
+    func resolve(_ deferred: DeferredLinks) async throws -> DeferredLinks.Resolution {
         var found: [EntityLayout.Relationship.ID: [ObjectID?]] = [:]
         for (id, unknown) in deferred.unknown { found[id] = try await transaction.find(unknown) }
         let resolution = deferred.resolved(found, rules, in: model)
@@ -167,7 +169,7 @@ extension StorePass {
             if isKept { return state.counts.countKept(count, of: layout) }
             deletedCount = removals
         }
-        try await keepShared(absent)
+        try await keepStated(absent)
         try await remove(absent)
     }
 
@@ -188,28 +190,37 @@ extension StorePass {
         return counts[0] != seen.count
     }
 
-    /// Unlinks objects of the payload from objects that are about to be deleted.
+    /// Unlinks objects of the payload from objects that are about to be deleted, and from those that
+    /// go with these.
     ///
-    /// Without an inverse, several objects can own the same one, and deleting one of them would
-    /// delete it.
-    private func keepShared(_ absent: StoreQuery) async throws {
-        for index in try model.layout(of: absent.entity).family {
-            let layout = model.layouts[index]
-            for relationship in layout.relationships
-            where relationship.deleteRule == .cascade && relationship.inverse == nil
-                && model.layouts[relationship.destination].hasIdentity
-            {
-                let destination = model.layouts[relationship.destination]
-                var query = absent
-                query.entity = layout.name
+    /// Deleting an object deletes what a cascade reaches, even if the payload states that in another
+    /// place.
+    private func keepStated(_ leaving: StoreQuery) async throws {
+        var queries = [leaving]
+        var reached: [Int: ObjectSet] = [:]
+        while let query = queries.popLast() {
+            for index in try model.layout(of: query.entity).family {
+                let layout = model.layouts[index]
+                let cascades = layout.relationships.filter { state.mayTakeStated(along: $0) }
+                guard !cascades.isEmpty else { continue }
+                var part = query
+                part.entity = layout.name
                 var owners: [ObjectID] = []
-                try await transaction.fetch(query, batchRowCount: 1000) { owners += $0.map(\.object) }
-                var batch = LinkBatch(relationship, mode: .replace)
-                for (owner, targets) in try await targets(of: owners, by: relationship).sortedByKey {
-                    let kept = targets.filter { !state.counts.isSeen($0, of: destination) }
-                    if kept.count < targets.count { batch.append(owner, to: kept) }
+                try await transaction.fetch(part, batchRowCount: 1000) { owners += $0.map(\.object) }
+                for relationship in cascades {
+                    let destination = model.layouts[relationship.destination]
+                    let keeps = state.mayState(targetsOf: relationship)
+                    var batch = LinkBatch(relationship, mode: .replace)
+                    var unstated: [ObjectID] = []
+                    for (owner, targets) in try await targets(of: owners, by: relationship).sortedByKey {
+                        let leaving = targets.filter { !keeps || !state.counts.isSeen($0, of: destination) }
+                        if leaving.count < targets.count { batch.append(owner, to: leaving) }
+                        unstated += leaving.filter { reached[destination.root, default: ObjectSet()].insert($0) }
+                    }
+                    if !batch.isEmpty { _ = try await transaction.link(batch) }
+                    guard !unstated.isEmpty else { continue }
+                    queries.append(StoreQuery(destination.name, objects: .only(unstated.sorted())))
                 }
-                if !batch.isEmpty { _ = try await transaction.link(batch) }
             }
         }
     }

@@ -79,7 +79,10 @@ final class StorePass {
         countedNext = batch.recordCount <= Self.countedBatchLimit ? takeCounted() : []
         let cuts = rules.relates ? BatchCuts.cuts(of: batch, in: model) : []
         for part in batch.parts(beginningAt: cuts) { try await merge(part, origin, collect) }
-        if state.nested.count > rules.waitingLimit { try await applyNested() }
+        if state.nested.count > rules.waitingLimit {
+            state.nested.isIncomplete = true
+            try await applyNested()
+        }
         if state.deferred.count > rules.waitingLimit << 2 { try await storeDeferred() }
     }
 
