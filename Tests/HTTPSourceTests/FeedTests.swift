@@ -68,9 +68,8 @@ import Testing
         try await follow(
             try stream(server), waiting: [.seconds(3), .seconds(10), .milliseconds(500)], until: 10)
         #expect(server.requests.map { $0.headers["Last-Event-ID"] } == [nil, nil, "7", nil])
-        #expect(
-            log.events == Array(repeating: ["connected false", "changes 1", "interrupted"], count: 3).flatMap { $0 }
-                + ["connected false"])
+        let connection = ["connected false", "changes 1", "interrupted"]
+        #expect(log.events == connection + connection + connection + ["connected false"])
     }
 
     @Test func failuresMakeThePausesLonger() async throws {
@@ -82,8 +81,8 @@ import Testing
             }
         }
         // At least the pause, half of the bound, or what the server asks for.
-        try await follow(
-            try stream(server), waiting: [3, 3, 3, 3, 4, 120].map { .seconds($0) }, until: 7)
+        let pauses = [3, 3, 3, 3, 4, 120].map { Duration.seconds($0) }
+        try await follow(try stream(server), waiting: pauses, until: 7)
         #expect(log.events.count == 7)
         #expect(log.events[0] == "interrupted: https://api.test/events: status 500")
     }

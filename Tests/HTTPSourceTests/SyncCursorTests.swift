@@ -36,10 +36,8 @@ import Testing
 
     @Test func numbersKeepEveryDigit() throws {
         let value = try JSONValue(parsing: "[1767225630.123456,9007199254740993,1.50]", exactDecimals: true)
-        #expect(
-            (0..<3).compactMap { value[$0].flatMap { SyncCursor($0)?.text } } == [
-                "1767225630.123456", "9007199254740993", "1.50",
-            ])
+        let texts = (0..<3).map { value[$0].flatMap { SyncCursor($0)?.text } }
+        #expect(texts == ["1767225630.123456", "9007199254740993", "1.50"])
         #expect(SyncCursor(.null) == nil)
         #expect(SyncCursor(.string("")) == nil)
         #expect(SyncCursor(.bool(true)) == nil)
@@ -70,10 +68,11 @@ import Testing
 
     /// Whether pages continue where the previous one ended: only the earliest cursor of a page
     /// tells, not its latest one.
-    @Test(arguments: [
-        ([(5, 6), (6, 9)], true), ([(5, 6), (7, 9)], true), ([(5, 6), (3, 9)], false), ([(5, 6), (5, 9)], false),
-        ([(5, 6)], true), ([(1, 2), (3, 4), (2, 9)], false), ([(5, 6), (1, 2)], false),
-    ])
+    @Test(
+        arguments: [
+            ([(5, 6), (6, 9)], true), ([(5, 6), (7, 9)], true), ([(5, 6), (3, 9)], false), ([(5, 6), (5, 9)], false),
+            ([(5, 6)], true), ([(1, 2), (3, 4), (2, 9)], false), ([(5, 6), (1, 2)], false),
+        ] as [([(Int, Int)], Bool)])
     func pagesAreInOrderIfEachBeginsWhereTheLastOneEnded(pages: [(Int, Int)], isAscending: Bool) {
         var reach = CursorReach()
         for (index, page) in pages.enumerated() {

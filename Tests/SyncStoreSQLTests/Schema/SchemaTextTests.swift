@@ -154,10 +154,11 @@ import Testing
     @Test func namesThatAreCutGetANumber() throws {
         let long = String(repeating: "n", count: 70)
         let cut = try DataModel(
-            [long + "1", long + "2", long + "3"].map { name in
-                SyncEntity(name, identity: "id") { SyncAttribute("id", .int64) }
+            (1...3).map { number in
+                SyncEntity("\(long)\(number)", identity: "id") { SyncAttribute("id", .int64) }
             })
         let names = SQLSchema(cut, dialect: .postgres(schema: "public")).tables.map(\.name)
-        #expect(names == [String(long.prefix(63)), long.prefix(61) + "_2", long.prefix(61) + "_3"])
+        let beginning = String(long.prefix(61))
+        #expect(names == ["\(beginning)nn", "\(beginning)_2", "\(beginning)_3"])
     }
 }
