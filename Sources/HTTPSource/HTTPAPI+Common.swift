@@ -201,10 +201,11 @@ extension HTTPAPI {
         keyPath: "issues"
     ).named("jira")
 
-    /// JSON:API: data with included resources, and `links.next`.
+    /// JSON:API: data with included resources, and `links.next`. A document with `errors` is an
+    /// error.
     public static let jsonapi = HTTPAPI(
         pages: .linkField(keyPath: "links.next").omittingLastPointer(), keyPath: "data", format: .jsonAPI,
-        headers: ["Accept": "application/vnd.api+json"]
+        check: .failing(ifFilled: "errors"), headers: ["Accept": "application/vnd.api+json"]
     ).named("jsonapi")
 
     /// Kinto: data, with the address of the next page in `Next-Page`, and changes since a

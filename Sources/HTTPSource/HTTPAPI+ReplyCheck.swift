@@ -8,7 +8,7 @@ extension HTTPAPI {
     /// checked.
     public struct ReplyCheck: Hashable, Sendable {
         /// The state of a value that indicates an error.
-        private enum Sign: Hashable { case set, unset, absent, text }
+        private enum Sign: Hashable { case set, filled, unset, absent, text }
 
         private struct Rule: Hashable {
             let keyPath: String
@@ -30,6 +30,12 @@ extension HTTPAPI {
         ///   - message: The key path of a readable text; by default the value itself.
         public static func failing(ifSet keyPath: String, message: String? = nil) -> HTTPAPI.ReplyCheck {
             HTTPAPI.ReplyCheck(.set, at: keyPath, message: message)
+        }
+
+        /// A check that fails if the body has a value that is not an empty array or object, such as
+        /// JSON:API's `errors`.
+        static func failing(ifFilled keyPath: String) -> HTTPAPI.ReplyCheck {
+            HTTPAPI.ReplyCheck(.filled, at: keyPath)
         }
 
         /// A check that fails if a value is false or absent, such as Slack's `ok`.
@@ -81,6 +87,7 @@ extension HTTPAPI {
                 let fails =
                     switch rule.sign {
                     case .set: value.isSet
+                    case .filled: value.isFilled
                     case .unset: !value.isSet
                     case .absent: value == .null
                     case .text: if case .string = value { true } else { false }

@@ -131,6 +131,31 @@ import Testing
         #expect(try await world.json.sync(from: source, into: "Article").isUnchanged)
     }
 
+    /// A document must not have both data and errors, but some servers send both.
+    @Test(arguments: [
+        #"{"errors":[{"status":"503","title":"boom"}],"data":[]}"#,
+        #"{"data":[],"errors":[{"status":"503","detail":"boom"}]}"#, #"{"errors":[{"title":"boom"}]}"#,
+    ])
+    func aDocumentWithErrorsIsAnErrorAndDeletesNothing(text: String) async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        var source = try HTTPJSONSource.users(ScriptedServer { _, _ in .json(text) })
+        source.api = .jsonapi
+        let error = await #expect(throws: HTTPError.self) { try await world.sync(source) }
+        #expect(error?.problem == .refused("errors is an array", text: "boom"))
+        #expect(try await world.users().count == 4)
+    }
+
+    @Test(arguments: [#""errors":[]"#, #""errors":null"#, #""meta":{"errors":7}"#])
+    func aDocumentWithoutErrorsIsRead(member: String) async throws {
+        let world = try await SourceWorld(Self.model.get())
+        let data = #"[{"type":"articles","id":"1","attributes":{"title":"A"}}]"#
+        var source = try HTTPJSONSource.users(ScriptedServer { _, _ in .json(#"{"data":\#(data),\#(member)}"#) })
+        source.api = .jsonapi
+        let result = try await world.json.sync(from: source, into: "Article")
+        #expect(result.counts.inserted == 1 && result.warnings.isEmpty)
+    }
+
     /// The limits of an element are not those of the document, which has more around it.
     @Test func anElementOfTheGreatestDepthIsFlattened() throws {
         let depth = 505

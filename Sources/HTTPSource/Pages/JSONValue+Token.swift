@@ -1,4 +1,5 @@
 import JSONMapper
+import StoreSync
 
 extension JSONValue {
     /// The value as a query parameter; nil if it cannot be one.
@@ -10,6 +11,15 @@ extension JSONValue {
         case .double(let number): "\(number)"
         case .decimal(let text): text
         case .null, .bool, .array, .object: nil
+        }
+    }
+
+    /// Whether the value is set, and is not an empty array or object.
+    var isFilled: Bool {
+        switch self {
+        case .array(let elements): !elements.isEmpty
+        case .object(let object): object.count > 0
+        default: isSet
         }
     }
 
