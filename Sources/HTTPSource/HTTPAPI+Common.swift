@@ -44,10 +44,12 @@ extension HTTPAPI {
 
     /// Contentful's delivery API: items, with a number of objects to skip. Fields without a value
     /// are absent.
+    ///
+    /// The `errors` of a list name links to entries that are not published. They are no error.
     public static let contentful = HTTPAPI(
         pages: .offset(parameter: "skip", size: HTTPAPI.Pages.Size(parameter: "limit", count: 1000))
             .ending(.total(keyPath: "total")),
-        keyPath: "items"
+        keyPath: "items", check: .failing(ifText: "message")
     ).omittingEmptyValues().named("contentful")
 
     /// Contentful's sync API, with links to the next page and to the next changes.

@@ -29,7 +29,10 @@ public struct HTTPAPI: Sendable {
     /// complete. It is read again before objects are deleted.
     public var endSign: EndSign?
     /// How a response with a successful status reports an error in its body; nil, the default, if
-    /// it cannot.
+    /// it is not known.
+    ///
+    /// Without a check, a page with a usual sign of an error beside the list, such as `error` or a
+    /// `success` that is false, keeps absent objects, and a warning names the sign.
     public var check: ReplyCheck?
     /// The key path of the number of all objects in each page; nil, the default, for the header
     /// field `X-Total-Count`, `X-Total` or `Content-Range`.

@@ -4,8 +4,11 @@ import HTTPTransfer
 struct PageCompleteness: Sendable {
     private let source: HTTPJSONSource
     private let unreadPages: UnreadPages
+    private let errorSigns: ErrorSigns?
     /// The key paths of pointers that were on no page so far.
     private var unseen: [String]
+    /// The first page that may report an error, and why; nil if there is none.
+    private var reportedError: String?
     /// The contradiction in a page; nil if there is none.
     private var contradiction: String?
     /// Why a page may follow the latest one by its `Link` field; nil if none does.
@@ -27,12 +30,14 @@ struct PageCompleteness: Sendable {
     init(_ source: HTTPJSONSource, keyPath: String) {
         self.source = source
         unreadPages = UnreadPages(beside: keyPath)
+        errorSigns = ErrorSigns(source, beside: keyPath)
         unseen = source.api.pages.steeringKeyPaths
     }
 
     /// Records a page that has been read.
     mutating func note(_ page: OpenPage, _ facts: PageFacts) throws {
         unseen.removeAll { facts.captured[$0] != nil }
+        reportedError = reportedError ?? errorSigns?.sign(in: facts.captured).map { "page \(page.index + 1) \($0)" }
         let signs = try page.signs(source.api.pages, facts: facts)
         let isEmpty = facts.elementCount == 0 && facts.tombstones.isEmpty
         contradiction = contradiction ?? signs.doubt(page: page.index, isEmpty: isEmpty)
@@ -100,17 +105,19 @@ struct PageCompleteness: Sendable {
     ///
     /// - Parameter isDelta: Whether the pages contain only changes.
     func doubt(isDelta: Bool) -> String? {
+        if let reportedError { return reportedError }
         if let contradiction { return contradiction }
         if let unread { return unread }
         if let linkDoubt { return linkDoubt }
         return isDelta ? nil : unseen.first.map { "\($0), which leads to the next page, was on no page" }
     }
 
-    /// Readable sentences about pointers that were not followed.
+    /// Readable sentences about errors that pages may report, and about pointers that were not
+    /// followed.
     ///
     /// - Parameter isDelta: Whether the pages contain only changes.
     func warnings(isDelta: Bool) -> [String] {
-        var warnings = [unread ?? linkDoubt].compactMap { $0 }
+        var warnings = [reportedError, unread ?? linkDoubt].compactMap { $0 }
         if let scheme {
             warnings.append("the pages were found by \(scheme); state it, so that no other way is taken")
         }

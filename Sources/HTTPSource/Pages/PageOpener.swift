@@ -112,6 +112,7 @@ struct PageOpener: Sendable {
         if case .list(let keyPath) = source.api.delta?.tombstones { plan.tombstones = keyPath }
         plan.captures += [source.api.totalKeyPath, source.api.totalRelationKeyPath].compactMap(\.self)
         if looksForPages { plan.captures += UnreadPages(beside: keyPath).captures }
+        plan.captures += errorSigns?.captures ?? []
         if source.api.format.isOpenEnded {
             plan.check = source.api.check
         } else {
@@ -127,10 +128,13 @@ struct PageOpener: Sendable {
         source.api.pages.isSingle && !keyPath.isEmpty && source.api.format == .array
     }
 
+    /// Values beside the objects that may report an error; nil if there are none.
+    private var errorSigns: ErrorSigns? { ErrorSigns(source, beside: keyPath) }
+
     /// Whether there is something to find in a page.
     var needsFacts: Bool {
         if case .events = source.api.format { return true }
         return looksForPages || source.api.endSign != nil || source.api.pages.needsFacts || source.api.delta != nil
-            || source.api.totalKeyPath != nil || source.api.check != nil
+            || source.api.totalKeyPath != nil || source.api.check != nil || errorSigns != nil
     }
 }
