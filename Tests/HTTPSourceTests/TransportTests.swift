@@ -88,6 +88,44 @@ import Testing
         }
     }
 
+    /// What arrived of a body, and the error at its end.
+    private struct Received: Sendable {
+        var body = ""
+        var problem: HTTPError.Problem?
+    }
+
+    /// Reads a chunked body, `ok`, with fields after it.
+    private func received(trailers: String) async throws -> Received {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let reply = Array("\(head)2\r\nok\r\n0\r\n\(trailers)".utf8)
+        return try await LoopbackHTTPServer.serving({ _ in .garbage(reply) }) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            let response = try await HTTPClient.systemTransport().send(HTTPRequest(url))
+            #expect(response.headers["X-A"] == nil && response.headers["Content-Length"] == nil)
+            var received = Received()
+            do {
+                for try await piece in response.body { received.body += String(decoding: piece, as: UTF8.self) }
+            } catch let problem as HTTPError.Problem {
+                received.problem = problem
+            }
+            return received
+        }
+    }
+
+    @Test func fieldsAfterTheBodyHaveALimit() async throws {
+        let field = "X-A: " + String(repeating: "a", count: 1000) + "\r\n"
+        let few = try await received(trailers: String(repeating: field, count: 200) + "\r\n")
+        #expect(few.body == "ok" && few.problem == nil)
+        // The client gives up long before their end.
+        let many = try await received(trailers: String(repeating: field, count: 8000))
+        #expect(many.problem == .malformed("the fields after the body are longer than 307200 bytes"))
+    }
+
+    @Test func fieldsAfterTheBodyDoNotStateItsLength() async throws {
+        let cut = try await received(trailers: "Content-Length: 99\r\nX-A: b\r\n")
+        #expect(cut.problem == .cutShort(received: 2, expected: nil))
+    }
+
     /// libcurl connects every name in `localhost` to the same machine.
     @Test(arguments: ["bücher", "BÜCHER", "bu\u{308}cher", "xn--bcher-kva"], [true, false])
     func anInternationalHostIsAskedFor(name: String, isOfFoundation: Bool) async throws {

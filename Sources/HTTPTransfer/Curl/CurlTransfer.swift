@@ -24,6 +24,8 @@ final class CurlTransfer: Sendable {
         /// Bytes that have arrived but are not read yet.
         var unread: [UInt8] = []
         var receivedByteCount = 0
+        /// The size of the fields after the body.
+        var trailerByteCount = 0
         var isPaused = false
         var head: Head?
         var headTaker: HeadTaker?
@@ -82,6 +84,8 @@ final class CurlTransfer: Sendable {
 
     /// The number of unread bytes at which libcurl pauses.
     private static let unreadByteCount = 1 << 20
+    /// The maximum size of the fields after the body, like that of a head in libcurl.
+    private static let maximumTrailerByteCount = 300 << 10
 
     private let request: HTTPRequest
     private let engine: CurlEngine
@@ -215,16 +219,19 @@ final class CurlTransfer: Sendable {
         return false
     }
 
-    /// Processes a line of the head.
+    /// Processes a line of the head, or one after the body.
     ///
-    /// - Returns: Whether the head can continue. After a change of protocol, which is never
+    /// - Returns: Whether the transfer can continue. After a change of protocol, which is never
     ///   requested, no other response follows.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        let line = Self.trimmed(line[...])
-        return state.withLock { state in
-            let head = state.head(after: line)
-            // Fields after a chunked body are not part of the head.
-            state.head = state.head ?? head
+        state.withLock { state in
+            guard state.head == nil else {
+                // Fields after a chunked body, the trailers, are not part of the head, and are not
+                // kept (RFC 9112, section 7.1.2).
+                state.trailerByteCount += line.count
+                return state.trailerByteCount <= Self.maximumTrailerByteCount
+            }
+            state.head = state.head(after: Self.trimmed(line[...]))
             return state.status != 101
         }
     }
@@ -253,15 +260,20 @@ final class CurlTransfer: Sendable {
 
     /// Ends the transfer with libcurl's result.
     func complete(_ code: Int32) {
-        let (hasHead, received) = state.withLock { state in
-            (state.head != nil, state.receivedByteCount)
+        let (hasHead, received, trailerByteCount) = state.withLock { state in
+            (state.head != nil, state.receivedByteCount, state.trailerByteCount)
         }
         guard code != OWC_OK.code else { return finish(.success(())) }
+        // libcurl reports this as a failure to write.
+        if trailerByteCount > Self.maximumTrailerByteCount {
+            let text = "the fields after the body are longer than \(Self.maximumTrailerByteCount) bytes"
+            return finish(.failure(HTTPError.Problem.malformed(text)))
+        }
         if !hasHead, let refused = state.withLock(\.refusedAddress) {
             return finish(.failure(HTTPError.Problem.forbiddenDestination("\(refused), which is not a public address")))
         }
         let expected = state.withLock { state in
-            HTTPHeaders(state.fields)["Content-Length"].flatMap { Int($0) }
+            state.head?.headers["Content-Length"].flatMap { Int($0) }
         }
         finish(.failure(problem(code, hasHead ? (received, expected) : nil)))
     }
