@@ -17,7 +17,7 @@ import Testing
 
     private func isInTheWay(_ failure: SyncFailure, _ world: FolderWorld, _ path: String) -> Bool {
         failure.errors.first?.underlying as? FolderError
-            == .inTheWay(path: world.folder.path(percentEncoded: false) + "/" + path)
+            == .inTheWay(path: world.folder.appending(path: path).path(percentEncoded: false))
             || "\(failure)".contains("\(path): a file that this mirror did not write")
     }
 
@@ -31,6 +31,20 @@ import Testing
             try await world.synchronizer.sync()
             #expect(try world.contents == ["a": "mine"])
         }
+    }
+
+    /// The address of a folder ends with a slash, and the paths in errors have no second one.
+    @Test func pathsInErrorsHaveNoDoubledSlash() async throws {
+        try await FolderWorld.with { world in
+            try world.write("mine", to: "a")
+            world.serve([("a", 1)])
+            let path = world.folder.path(percentEncoded: false)
+            #expect(path.hasSuffix("/"))
+            let failure = try await world.failure()
+            #expect(failure.errors.first?.underlying as? FolderError == .inTheWay(path: path + "a"))
+        }
+        #expect(try Directory.open("/")?.path(of: "a") == "/a")
+        #expect(try Directory.open("/tmp/")?.path(of: "a") == "/tmp/a")
     }
 
     @Test func aFileWithTheContentOfTheItemBecomesTheMirrors() async throws {

@@ -11,7 +11,7 @@ import Glibc
 /// An open directory. Names in it are used without following symbolic links.
 final class Directory: Sendable {
     let descriptor: Int32
-    /// The path for messages.
+    /// The path for messages, without a final slash except for the root.
     let path: String
 
     private init(_ descriptor: Int32, path: String) {
@@ -25,13 +25,14 @@ final class Directory: Sendable {
 
     /// Opens a directory by its path, in which links are followed; nil if there is none.
     static func open(_ path: String) throws(FolderError) -> Directory? {
+        let shown = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         let descriptor = openPath(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if descriptor >= 0 { return Directory(descriptor, path: path) }
+        if descriptor >= 0 { return Directory(descriptor, path: shown) }
         if errno == ENOENT { return nil }
-        throw .system("cannot open \(path): \(Self.reason())")
+        throw .system("cannot open \(shown): \(Self.reason())")
     }
 
-    func path(of name: String) -> String { "\(path)/\(name)" }
+    func path(of name: String) -> String { path == "/" ? "/\(name)" : "\(path)/\(name)" }
 
     /// Opens a directory in this one; nil if there is none and none is to be made.
     ///
