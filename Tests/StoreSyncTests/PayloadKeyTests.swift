@@ -51,6 +51,22 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.all)
+    func aSecondSpellingDoesNotReplaceTheIdentity(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try RealJSONModel.things()) { world in
+            try await world.sync(#"[{"id":1,"n":1},{"id":2,"n":2}]"#, into: "Thing")
+            let json = #"[{"id":1,"n":1,"_id":5},{"_id":6,"id":2,"n":2}]"#
+            let result = try await world.sync(json, into: "Thing")
+            #expect(result.counts.unchanged == 2 && result.counts.inserted == 0 && result.counts.deleted == 0)
+            #expect(result.drift.entries.map { "\($0.kind) \($0.keyPath) \($0.count)" } == ["unknownKey _id 2"])
+            await #expect(throws: StoreSyncError.self) {
+                var strict = StoreSyncOptions()
+                strict.failsOnDrift = true
+                _ = try await world.store.sync(.bytes(Array(json.utf8)), into: "Thing", options: strict)
+            }
+        }
+    }
+
     @Test(arguments: ["project_id", "projectID", "projectId"])
     func anAcronymIsFoundInEitherCase(key: String) async throws {
         let model = try DataModel {

@@ -6,7 +6,7 @@
 public struct DriftReport: Hashable, Sendable {
     /// The kind of a difference.
     public enum Kind: String, Hashable, Sendable, CaseIterable, Codable {
-        /// No property of the entity claims a key.
+        /// No property of the entity claims a key, or another key of the object has precedence.
         case unknownKey
         /// The attribute cannot hold a value.
         case unfitValue
@@ -43,8 +43,8 @@ public struct DriftReport: Hashable, Sendable {
         /// Two objects in the list of the payload, or in the list of a relationship, have the same
         /// identity. It is stored once.
         case duplicate
-        /// An object of the payload, or in an attribute's JSON, has a key twice. The later value
-        /// wins.
+        /// An object of the payload, or in an attribute's JSON, has a key twice, or two keys of one
+        /// property. The later value wins.
         case repeatedKey
     }
 

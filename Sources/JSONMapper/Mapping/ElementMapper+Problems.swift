@@ -61,14 +61,20 @@ extension ElementMapper {
         noteConversion(field, entry: entry, found: .string)
     }
 
-    /// Reports a repeated key of a property that already has a value in this object.
+    /// Reports a repeated key, or another key, of a property that already has a value in this
+    /// object.
+    ///
+    /// An object and its identifier under another key are two sources of one relationship, and not
+    /// a repetition.
+    ///
+    /// - Parameter met: The marks of the keys before this one.
     @inline(never)
-    mutating func noteRepeated(_ found: KeyTrie.Entry, entry: Int) {
+    mutating func noteRepeated(_ found: KeyTrie.Entry, entry: Int, met: UInt64) {
         // The fields of the key, and those of the object under it.
         let fields = (0..<found.fieldCount).map { found.firstField + $0 }
         let below = found.level < 0 ? [] : mapping.trie.levels[found.level].fields
         let isSet = (fields + below).contains { group.records.openKind(at: mapping.fields[$0].slot) != .absent }
-        guard isSet || found.relationship >= 0 && mapping.trie.entryCount <= UInt64.bitWidth else { return }
+        guard isSet || met & mapping.trie.relationshipMarks[entry] != 0 else { return }
         note(.repeatedKey, path: mapping.trie.paths[entry], isTolerated: false)
     }
 

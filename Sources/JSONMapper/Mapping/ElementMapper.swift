@@ -41,6 +41,8 @@ struct ElementMapper {
     var otherKeys = OtherKeys()
     /// The slots of the open row whose values did not fit.
     var unfitSlots: [Int] = []
+    /// The values of the open element whose keys match a property only loosely.
+    var looseValues: [LooseValue] = []
     private var contentHash: Int64 = 0
     private var contentHashes = UniqueHashes()
     var elementIndex = 0
@@ -91,6 +93,7 @@ struct ElementMapper {
         isForeign = false
         otherKeys.removeAll()
         if !unfitSlots.isEmpty { unfitSlots.removeAll(keepingCapacity: true) }
+        if !looseValues.isEmpty { looseValues.removeAll(keepingCapacity: true) }
         if isRoot { walk.element &+= 1 }
         group.records.beginRecord()
     }
@@ -202,6 +205,7 @@ struct ElementMapper {
             isForeign = try !hasKnownKey(&copy)
         }
         guard try mapObject(&cursor, level: 0) else { return false }
+        if !looseValues.isEmpty { guard try takeLoose() else { return false } }
         if let slot = mapping.otherKeysSlot { setOtherKeys(at: slot) }
         complete()
         return true
@@ -295,7 +299,7 @@ struct ElementMapper {
     private mutating func mapObject(_ cursor: inout JSONCursor, level: Int) throws(JSONFault) -> Bool {
         try cursor.beginObject()
         var previous = mapping.trie.entryCount + level
-        // One bit for each entry, shared if there are more than 64.
+        // The marks of the properties whose keys were met.
         var met: UInt64 = 0
         while true {
             let expected = Int(successors[previous])
@@ -318,9 +322,9 @@ struct ElementMapper {
             }
             previous = entry
             let found = entries + entry
-            let bit = 1 &<< UInt64(truncatingIfNeeded: entry)
-            if met & bit != 0 { noteRepeated(found.pointee, entry: entry) }
-            met |= bit
+            let marks = found.pointee.marks
+            if met & marks != 0 { noteRepeated(found.pointee, entry: entry, met: met) }
+            met |= marks
             if keepsOtherKeys {
                 guard try takeKeeping(&cursor, found.pointee, entry: entry) else { return false }
             } else if found.pointee.isPlain {
@@ -342,7 +346,7 @@ struct ElementMapper {
         let levelHash = hash ^ (UInt64(truncatingIfNeeded: level) &* 0x9E37_79B9_7F4A_7C15)
         if !drift.countUnknown(levelHash, index: elementIndex) {
             if level == 0, let field = mapping.looseField(key) {
-                return try take(&cursor, mapping.fields[field], entry: -1)
+                return try deferLoose(key, hash: hash, field: field, &cursor)
             }
             drift.addUnknown(
                 levelHash, path: mapping.trie.levels[level].path + [key.string], found: try cursor.kind(),

@@ -20,6 +20,10 @@ package import SyncModel
 /// attribute is written under the first of these that it has: its custom key, `id` for `remoteID`,
 /// the reserved word, or its name in the requested style.
 ///
+/// If an object has several keys of one attribute, the last one counts. Of keys under 2, only the
+/// name and its snake_case form take part: any other one, such as `_id` or `FirstName`, counts only
+/// if the object does not set the attribute otherwise.
+///
 /// A relationship with a custom key is read only from that key, which may hold objects or
 /// identifiers. Any other relationship has its objects under its name, in snake_case or unchanged.
 /// Its identifiers are under the name followed by `_id`, `ID` or `Id` (to-one), or by `_ids`, `IDs`

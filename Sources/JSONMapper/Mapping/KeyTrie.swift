@@ -24,10 +24,13 @@ final class KeyTrie: @unchecked Sendable {
         var relationship: Int
         /// Whether the relationship's key holds only identifiers of related objects.
         var holdsIdentifiers: Bool
-        /// The level of the nested object; -1 for none.
-        var level: Int
         /// Whether the key fills exactly one attribute and has no other target.
         var isPlain: Bool
+        /// The level of the nested object; -1 for none.
+        var level: Int
+        /// One bit for each target, the same for every key of the target. Bits are shared if there
+        /// are more than 64 targets.
+        var marks: UInt64
     }
 
     /// A level's position in the flat tables.
@@ -53,6 +56,8 @@ final class KeyTrie: @unchecked Sendable {
     let entryCount: Int
     /// The key path of each entry, for messages.
     let paths: [[String]]
+    /// The mark of each entry's relationship; 0 for none, and if marks are shared.
+    let relationshipMarks: [UInt64]
     /// The slots of the attributes, in the order in which the entries refer to their fields.
     let fieldOrder: [Int]
     private let buckets: [Int32]
@@ -73,6 +78,8 @@ final class KeyTrie: @unchecked Sendable {
         entryMemory = .allocate(capacity: max(builder.entries.count, 1))
         var next = byteMemory
         var firstField = 0
+        var marks = Marks()
+        var relationshipMarks: [UInt64] = []
         for (index, entry) in builder.entries.enumerated() {
             let bytes = Self.copy(plain[index], to: &next)
             // A key that needs escapes has several spellings, so it is compared after unescaping.
@@ -80,14 +87,24 @@ final class KeyTrie: @unchecked Sendable {
             let whole =
                 isEscaped
                 ? UnsafeBufferPointer(start: nil, count: 0) : Self.copy(quoted[index] + [ASCII.colon], to: &next)
+            let relationshipMark = entry.relationship.map { relationship in
+                marks.mark(of: .relationship(relationship.index, holdsIdentifiers: relationship.holdsIdentifiers))
+            }
+            relationshipMarks.append(relationshipMark ?? 0)
+            var entryMarks = relationshipMark ?? 0
+            for field in entry.fields { entryMarks |= marks.mark(of: .attribute(field)) }
+            if entry.level >= 0 { entryMarks |= marks.mark(of: .level(entry.level)) }
             let compiled = Entry(
                 quoted: whole, bytes: bytes, firstField: firstField, fieldCount: entry.fields.count,
                 relationship: entry.relationship?.index ?? -1,
-                holdsIdentifiers: entry.relationship?.holdsIdentifiers ?? false, level: entry.level,
-                isPlain: entry.fields.count == 1 && entry.relationship == nil && entry.level < 0)
+                holdsIdentifiers: entry.relationship?.holdsIdentifiers ?? false,
+                isPlain: entry.fields.count == 1 && entry.relationship == nil && entry.level < 0,
+                level: entry.level, marks: entryMarks)
             (entryMemory + index).initialize(to: compiled)
             firstField += entry.fields.count
         }
+        self.relationshipMarks =
+            marks.areShared ? Array(repeating: 0, count: relationshipMarks.count) : relationshipMarks
         entries = UnsafePointer(entryMemory)
         var buckets: [Int32] = []
         let paths = self.paths
@@ -152,6 +169,27 @@ final class KeyTrie: @unchecked Sendable {
             next += 1
         }
         return UnsafeBufferPointer(start: start, count: bytes.count)
+    }
+
+    /// Gives each target a bit.
+    private struct Marks {
+        /// What a key leads to.
+        enum Target: Hashable {
+            case attribute(Int)
+            case relationship(Int, holdsIdentifiers: Bool)
+            case level(Int)
+        }
+
+        private var numbers: [Target: Int] = [:]
+
+        /// Whether there are more targets than bits.
+        var areShared: Bool { numbers.count > UInt64.bitWidth }
+
+        mutating func mark(of target: Target) -> UInt64 {
+            let number = numbers[target] ?? numbers.count
+            numbers[target] = number
+            return 1 &<< UInt64(truncatingIfNeeded: number)
+        }
     }
 
     /// Collects entries while key paths are inserted.

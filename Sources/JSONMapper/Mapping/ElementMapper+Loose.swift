@@ -1,0 +1,56 @@
+import SyncModel
+
+/// A value whose key matches an attribute only loosely.
+struct LooseValue {
+    let key: JSONSlice
+    let hash: UInt64
+    /// The index of the attribute's field.
+    let field: Int
+    /// A cursor at the value.
+    var cursor: JSONCursor
+}
+
+// Keys that are no key of the entity, but resemble the name of an attribute, such as `_id` and
+// `Id`. They count only if no other key of the object sets the attribute, wherever that one is, so
+// they wait for the end of the object.
+extension ElementMapper {
+    /// Keeps the place of a value, and skips the value. A later value of the same key replaces it.
+    ///
+    /// - Parameter hash: The hash of the key.
+    /// - Returns: Whether mapping of the element continues.
+    mutating func deferLoose(
+        _ key: JSONSlice, hash: UInt64, field: Int, _ cursor: inout JSONCursor
+    ) throws(JSONFault) -> Bool {
+        if let earlier = looseValues.firstIndex(where: { $0.hash == hash }) {
+            note(.repeatedKey, path: [key.string], isTolerated: false)
+            looseValues[earlier].cursor = cursor
+        } else {
+            looseValues.append(LooseValue(key: key, hash: hash, field: field, cursor: cursor))
+        }
+        try cursor.skipValue()
+        return true
+    }
+
+    /// Reads the values that were kept, where the object does not set the attribute otherwise. The
+    /// other keys are unknown ones.
+    ///
+    /// - Returns: Whether the object fits. If false, `stop` has the reason.
+    @inline(never)
+    mutating func takeLoose() throws(JSONFault) -> Bool {
+        for index in looseValues.indices {
+            var loose = looseValues[index]
+            let field = mapping.fields[loose.field]
+            guard group.records.openKind(at: field.slot) != .absent || unfitSlots.contains(field.slot) else {
+                guard try take(&loose.cursor, field, entry: -1) else { return false }
+                continue
+            }
+            let path = [loose.key.string]
+            switch contract.unknownKey {
+            case .ignore, .null:
+                note(.unknownKey, path: path, found: try loose.cursor.kind(), isTolerated: false)
+            case .reject, .fail: return refuse(.unknownKey, action: contract.unknownKey, path: path)
+            }
+        }
+        return true
+    }
+}
