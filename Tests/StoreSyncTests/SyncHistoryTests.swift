@@ -126,6 +126,26 @@ import Testing
         #expect(try await store.store.passes().map(\.number) == [1])
     }
 
+    /// Another tool can write any number into the table.
+    @Test(arguments: [Int64.max, Int64.max - 1, 1 << 62, -1, Int64.min])
+    func aPassOfAnyNumberIsFollowedByAnother(number: Int64) async throws {
+        let store = try store()
+        for id in 1...3 { try await store.sync(json(#"[{"id": \#(id)}]"#), into: "User") }
+        let changed: Int64 = number > 0 ? 3 : 1
+        try await store.store.transaction { transaction in
+            let query = StoreQuery(SyncEntity.pass.name, where: PropertyPath("number") == changed)
+            for stored in try await transaction.records(query) {
+                var record = stored.record
+                record["number"] = .int(number)
+                _ = try await transaction.update(stored.object, to: record)
+            }
+        }
+        try await store.sync(json(#"[{"id": 4}]"#), into: "Note")
+        let passes = try await store.store.passes()
+        #expect(passes.map(\.entity) == ["Note", "User", "User", "User"])
+        #expect(passes.map(\.number) == (number > 0 ? [4, 3, 2, 1] : [4, 3, 2, Int(number)]))
+    }
+
     @Test func syncsWithNothingToWriteCanBeLeftOut() async throws {
         let store = try store(SyncHistory(recordsUnchanged: false))
         try await store.sync(json(#"[{"id": 1}]"#), into: "User")

@@ -45,6 +45,19 @@ import Testing
         #expect(rows == ["User 1 succeeded 2 1 0", "User 2 failed 0 0 0"])
     }
 
+    /// A number that leaves no room for more, or that is none, is replaced.
+    @Test(arguments: ["9223372036854775807", "-5", "'x'", "1.5"])
+    func aChangedNumberDoesNotStopTheSyncsAfterIt(number: String) async throws {
+        let store = try await store(SyncHistory())
+        try await store.sync(users, into: "User")
+        let connection = try SQLiteConnection(path: file, isReadOnly: false, busyTimeout: 1000)
+        try connection.execute("UPDATE _sync_passes SET number = \(number)")
+        for id in 3...4 { try await store.sync(.bytes(Array(#"[{"id": \#(id)}]"#.utf8)), into: "User") }
+        let passes = try await store.store.passes()
+        #expect(passes.map(\.counts.deleted) == [1, 2, 0])
+        #expect(passes.map(\.number) == (number == "-5" ? [2, 1, -5] : [3, 2, 1]))
+    }
+
     /// The lock of another process is held for any time.
     @Test func aCancelledSyncDoesNotWaitForTheLockOfAnotherConnection() async throws {
         let store = try await store(SyncHistory(cancellationLimit: .milliseconds(1)))

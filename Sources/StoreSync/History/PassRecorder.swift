@@ -124,7 +124,13 @@ final class PassRecorder: Sendable {
         let latest = try await transaction.records(
             StoreQuery(layout.name, orderedBy: [Ordering("number", ascending: false)], limit: 1))
         var number: Int64 = 0
-        if case .int(let last)? = latest.first?.record["number"] { number = last }
+        if let latest = latest.first {
+            if let last = Self.number(of: latest) {
+                number = last
+            } else {
+                number = try await renumber(layout, transaction)
+            }
+        }
         for var record in records {
             number += 1
             record["number"] = .int(number)
@@ -132,6 +138,33 @@ final class PassRecorder: Sendable {
         }
         let names = Set(records.compactMap { if case .string(let name) = $0["name"] { name } else { nil } })
         try await removeOldest(layout, names: names, transaction)
+    }
+
+    /// The number of a stored pass; nil if another tool wrote one that leaves no room for more.
+    private static func number(of pass: StoredRecord) -> Int64? {
+        guard case .int(let number) = pass.record["number"], number < 1 << 62 else { return nil }
+        return max(number, 0)
+    }
+
+    /// Gives passes whose numbers another tool changed those after the largest other number.
+    ///
+    /// - Returns: The last number.
+    private func renumber(_ layout: EntityLayout, _ transaction: any StoreTransaction) async throws -> Int64 {
+        let passes = try await transaction.records(StoreQuery(layout.name, orderedBy: [Ordering("number")]))
+        let changed = passes.filter { Self.number(of: $0) == nil }
+        var last = passes.compactMap(Self.number(of:)).max() ?? 0
+        guard let slot = layout.slot(of: "number") else { return last }
+        // Without the other values, which another tool can have made unreadable.
+        var batch = RecordBatch(of: layout)
+        for _ in changed {
+            last += 1
+            batch.beginRecord()
+            batch.setInt(last, at: slot)
+            batch.endRecord()
+        }
+        _ = try await transaction.merge(
+            MergeRequest(batch, matches: changed.map { .object($0.object) }, policy: .init(inserts: false)))
+        return last
     }
 
     /// Removes the oldest passes of each name and of all, beyond the limits.
