@@ -80,4 +80,42 @@ import Testing
             #expect(try await store.count(StoreQuery("Group")) == 3)
         }
     }
+
+    /// The rows that a trigger inserts after a deletion.
+    enum Insertion: String, CaseIterable, Sendable {
+        case same = "(n, id, name) VALUES (OLD.n, OLD.id, OLD.name)"
+        case renumbered = "(id, name) VALUES (OLD.id, OLD.name)"
+        case other = "(id, name) VALUES (OLD.id + 100, OLD.name)"
+    }
+
+    /// Otherwise, each sync would report the same deletion.
+    @Test(arguments: UniqueDatabase.sql, Insertion.allCases)
+    func anObjectThatIsInsertedAgainIsTold(kind: UniqueDatabase.Kind, insertion: Insertion) async throws {
+        try await kind.use { database in
+            let store = try await database.open(try Self.model())
+            try await Self.sync(#"[{"id":1},{"id":2,"name":"b"},{"id":9}]"#, store)
+            let statement = "INSERT INTO \"User\" \(insertion.rawValue);"
+            if database.isSQLite {
+                try await database.run("CREATE TRIGGER back AFTER DELETE ON \"User\" BEGIN \(statement) END")
+            } else {
+                try await database.run(
+                    """
+                    CREATE FUNCTION back() RETURNS trigger LANGUAGE plpgsql SET search_path TO public AS \
+                    'BEGIN \(statement) RETURN NULL; END'; \
+                    CREATE TRIGGER back AFTER DELETE ON "User" FOR EACH ROW EXECUTE FUNCTION back()
+                    """)
+            }
+            let json = #"[{"id":1},{"id":9}]"#
+            let ids = "SELECT id FROM \"User\" ORDER BY id"
+            guard insertion != .other else {
+                try await Self.sync(json, store)
+                #expect(try await database.rows(ids) == [["1"], ["9"], ["102"]])
+                return
+            }
+            let error = await #expect(throws: SQLSchemaError.self) { try await Self.sync(json, store) }
+            let text = error?.description ?? ""
+            #expect(text.contains("the trigger back kept rows from being deleted"), "\(text)")
+            #expect(try await database.rows(ids) == [["1"], ["2"], ["9"]])
+        }
+    }
 }

@@ -46,6 +46,8 @@ extension PostgresConnection {
     struct DeletedRowCounts {
         var before: Int?
         var after = 0
+        /// The number of rows that triggers inserted during the last attempt.
+        var inserted = 0
     }
 
     /// The database has other foreign keys than a removal takes for granted.
@@ -89,9 +91,13 @@ extension PostgresConnection {
         let removal = PostgresRemoval(on: self)
         let start = rules.start(try queries.rows(query, objectSet: nil), entity: layout.index)
         var (first, last) = (0, 0)
+        var (firstInserted, lastInserted) = (0, 0)
         _ = removal.change(SQLStatementText(lock(deleting: layout.index, schema)))
-        removal.forEachRow(of: "SELECT \(schema.deletedRowCount), (\(PostgresMigration.fingerprint))") { row in
+        removal.forEachRow(
+            of: "SELECT \(schema.deletedRowCount), (\(PostgresMigration.fingerprint)), \(schema.insertedRowCount)"
+        ) { row in
             first = row.integer(at: 0).map { Int($0) } ?? 0
+            firstInserted = row.integer(at: 2).map { Int($0) } ?? 0
             // Those of other tables can change at any time.
             guard isLocked || row.text(at: 1) ?? "" == others.fingerprint else { throw ChangedForeignKeys() }
             return false
@@ -100,13 +106,15 @@ extension PostgresConnection {
             // A failed attempt counts too.
             counts.before = counts.before ?? first
             counts.after = last
+            counts.inserted = lastInserted - firstInserted
         }
         do {
             let result = try rules.run(layout, reportsKeys: reportsKeys, on: removal) {
                 removal.change(start)
             } end: {
-                removal.forEachRow(of: "SELECT \(schema.deletedRowCount)") { row in
+                removal.forEachRow(of: "SELECT \(schema.deletedRowCount), \(schema.insertedRowCount)") { row in
                     last = row.integer(at: 0).map { Int($0) } ?? 0
+                    lastInserted = row.integer(at: 1).map { Int($0) } ?? 0
                     return false
                 }
             }
@@ -238,8 +246,13 @@ extension SQLSchema {
     ///
     /// The server counts the rows of partitions separately, and counts none if `track_counts` is
     /// off.
-    var deletedRowCount: String {
-        "(SELECT sum(pg_catalog.pg_stat_get_xact_tuples_deleted(to_regclass(t.name)::oid))::bigint "
+    var deletedRowCount: String { rowCount("pg_stat_get_xact_tuples_deleted") }
+
+    /// The number of rows that the session has inserted; see ``deletedRowCount``.
+    fileprivate var insertedRowCount: String { rowCount("pg_stat_get_xact_tuples_inserted") }
+
+    private func rowCount(_ function: String) -> String {
+        "(SELECT sum(pg_catalog.\(function)(to_regclass(t.name)::oid))::bigint "
             + "FROM pg_catalog.unnest(\(relations(families.map(\.table)))) AS t (name))"
     }
 

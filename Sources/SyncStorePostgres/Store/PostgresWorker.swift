@@ -430,15 +430,37 @@ actor PostgresWorker: SQLWorker {
         try await perform { connection in
             ahead = PostgresReadAhead()
             var counts = PostgresConnection.DeletedRowCounts()
-            let result = try connection.retrying {
+            func attempt(reportsKeys: Bool) throws -> RemovalResult {
                 try connection.remove(
                     query, reportsKeys: reportsKeys, others: &others, counting: &counts, queries
                 ) { try PostgresMigration(connection, schema: schema, settings: settings).checkForeignKeys(since: $0) }
+            }
+            var result = try connection.retrying {
+                let result = try attempt(reportsKeys: reportsKeys)
+                guard counts.inserted > 0, !reportsKeys else { return result }
+                // Only the keys show whether a trigger has inserted the same objects again.
+                try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt")
+                return try attempt(reportsKeys: true)
+            }
+            if counts.inserted > 0 {
+                try checkReturns(of: result, connection)
+                if !reportsKeys { result.keys = [:] }
             }
             if let reported = reportedDeletions, let before = counts.before {
                 reportedDeletions = reported + counts.after - before
             }
             return result
+        }
+    }
+
+    /// Fails if a trigger has inserted deleted objects again, with new numbers.
+    private func checkReturns(of result: RemovalResult, _ connection: PostgresConnection) throws {
+        do {
+            try SQLRemoval(schema).checkReturns(of: result) {
+                try merge(into: $0).find($1, connection, buffer)
+            }
+        } catch let kept as SQLKeptRows {
+            throw kept.error(by: try connection.guards(of: kept.table, schema))
         }
     }
 }

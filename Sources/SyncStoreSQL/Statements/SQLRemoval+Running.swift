@@ -9,6 +9,8 @@ extension SQLRemoval {
     ///   - layout: The requested entity.
     ///   - reportsKeys: Whether the result has the keys of deleted objects.
     ///   - connection: The connection that runs the statements.
+    ///   - guarded: The families whose tables have triggers that can insert a deleted row again;
+    ///     empty by default.
     ///   - selecting: Runs the statement that collects the requested objects; see
     ///     `SQLRemovalConnection.change(_:)`.
     ///   - end: Runs statements at the end.
@@ -17,7 +19,7 @@ extension SQLRemoval {
     ///   of the connection. What was deleted by then must be rolled back.
     package func run(
         _ layout: EntityLayout, reportsKeys: Bool, on connection: some SQLRemovalConnection,
-        selecting: () throws -> Int?, end: () throws -> Void = {}
+        guarded: Set<Int> = [], selecting: () throws -> Int?, end: () throws -> Void = {}
     ) throws -> RemovalResult {
         let removed = Removed()
         guard try collect(layout, on: connection, selecting: selecting) else { return removed.result }
@@ -60,7 +62,7 @@ extension SQLRemoval {
         for family in doomed {
             let count = try connection.change(SQLStatementText(deletion(family: family)))
             // Foreign keys may have deleted some rows before.
-            if let count, count == removed.counts[family] { continue }
+            if let count, count == removed.counts[family], !guarded.contains(family) { continue }
             try connection.forEachRow(of: remaining(family: family)) { _ in
                 throw SQLKeptRows("rows from being deleted", in: schema.families[family].table)
             }
@@ -95,6 +97,30 @@ extension SQLRemoval {
         guard count > 0 else { return }
         throw SQLTrigger.error(
             furtherDeletedCount: count, changing: schema.table(of: layout.index), triggers: try triggers())
+    }
+
+    /// Fails if deleted objects are in the database again, with new numbers.
+    ///
+    /// Objects without an identity in the whole store are not looked for.
+    ///
+    /// - Parameters:
+    ///   - result: The deleted objects, with their keys.
+    ///   - find: Returns the numbers of the objects that have the identities of a batch.
+    /// - Throws: `SQLKeptRows`.
+    package func checkReturns(
+        of result: RemovalResult, find: (EntityLayout, RecordBatch) throws -> [ObjectID?]
+    ) throws {
+        for layout in schema.model.layouts where layout.hasIdentity {
+            var identities = RecordBatch(of: layout)
+            for case .identity(let values) in (result.keys[layout.name] ?? []).map(\.key) {
+                identities.beginRecord()
+                for (slot, value) in zip(layout.identitySlots, values) { identities.setValue(value, at: slot) }
+                identities.endRecord()
+            }
+            guard identities.count > 0, try find(layout, identities).contains(where: { $0 != nil }) else { continue }
+            throw SQLKeptRows(
+                "rows from being deleted, by inserting them again", in: schema.table(of: layout.index))
+        }
     }
 
     /// Adds the keys of a family's objects to delete, in the order of their rows.

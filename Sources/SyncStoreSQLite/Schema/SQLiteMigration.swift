@@ -37,6 +37,9 @@ struct SQLiteMigration {
         var cascades: [SQLSchema.ColumnLink] = []
         /// The triggers that may delete rows.
         var deletingTriggers: [SQLTrigger] = []
+        /// The tables with triggers that may run with a deletion, in the form in which SQLite
+        /// compares names.
+        var guardedTables: Set<[UInt8]> = []
     }
 
     /// Creates or migrates the tables.
@@ -77,12 +80,16 @@ struct SQLiteMigration {
     private func others(_ plan: Plan, _ cascades: [SQLSchema.ColumnLink]) throws -> Others {
         let found = try connection.prepare(
             """
-            SELECT name, tbl_name FROM sqlite_master \
-            WHERE type = 'trigger' AND (sql LIKE '%DELETE%FROM%' OR sql LIKE '%REPLACE%') ORDER BY 1
+            SELECT name, tbl_name, sql LIKE '%DELETE%FROM%' OR sql LIKE '%REPLACE%', sql LIKE '%DELETE%' \
+            FROM sqlite_master WHERE type = 'trigger' AND (sql LIKE '%DELETE%' OR sql LIKE '%REPLACE%') ORDER BY 1
             """)
-        var triggers: [SQLTrigger] = []
-        while try found.step() { triggers.append(SQLTrigger(found.text(at: 0), on: found.text(at: 1))) }
-        return Others(tables: plan.existing, cascades: cascades, deletingTriggers: triggers)
+        var others = Others(tables: plan.existing, cascades: cascades)
+        while try found.step() {
+            let table = found.text(at: 1)
+            if found.integer(at: 2) != 0 { others.deletingTriggers.append(SQLTrigger(found.text(at: 0), on: table)) }
+            if found.integer(at: 3) != 0 { others.guardedTables.insert(schema.dialect.folded(table)) }
+        }
+        return others
     }
 
     /// Verifies that the store can go on after another program changed tables.

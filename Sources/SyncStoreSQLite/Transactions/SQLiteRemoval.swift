@@ -5,21 +5,27 @@ import SyncStoreSQL
 extension SQLiteConnection: SQLRemovalConnection {
     /// Deletes the objects of a query, and others by the delete rules.
     ///
-    /// - Parameter others: The additions of other tools to the database.
+    /// - Parameters:
+    ///   - others: The additions of other tools to the database.
+    ///   - find: Returns the numbers of the objects that have the identities of a batch.
     func remove(
-        _ query: StoreQuery, reportsKeys: Bool, others: SQLiteMigration.Others, _ queries: SQLQueries
+        _ query: StoreQuery, reportsKeys: Bool, others: SQLiteMigration.Others, _ queries: SQLQueries,
+        find: (EntityLayout, RecordBatch) throws -> [ObjectID?]
     ) throws -> RemovalResult {
         let removal = SQLRemoval(
             queries.schema, existing: Set(others.tables.keys), foreignCascades: others.cascades)
         let layout = try queries.schema.model.layout(of: query.entity)
+        let guarded = guardedFamilies(deleting: layout, others, removal)
         return try watchingDeletions(
             others, of: layout, queries.schema, gain: { -$0.counts.values.reduce(0, +) },
             {
                 do {
-                    return try removal.run(layout, reportsKeys: reportsKeys, on: self) {
-                        try withObjectSet(of: query) { objectSet in
-                            try change(
-                                removal.start(try queries.rows(query, objectSet: objectSet), entity: layout.index))
+                    return try watchingReturns(to: guarded, removal, reportsKeys: reportsKeys, find: find) {
+                        try removal.run(layout, reportsKeys: $0, on: self, guarded: guarded) {
+                            try withObjectSet(of: query) { objectSet in
+                                try change(
+                                    removal.start(try queries.rows(query, objectSet: objectSet), entity: layout.index))
+                            }
                         }
                     }
                 } catch let error as SQLiteError where error.isRefusal {
@@ -28,6 +34,42 @@ extension SQLiteConnection: SQLRemovalConnection {
                     throw kept.error(by: try triggers(of: kept.table))
                 }
             })
+    }
+
+    /// The families that a removal can reach whose tables have triggers that may run with it.
+    private func guardedFamilies(
+        deleting layout: EntityLayout, _ others: SQLiteMigration.Others, _ removal: SQLRemoval
+    ) -> Set<Int> {
+        guard !others.guardedTables.isEmpty else { return [] }
+        let schema = removal.schema
+        return Set(
+            removal.families(deleting: layout.index).filter {
+                others.guardedTables.contains(schema.dialect.folded(schema.families[$0].table))
+            })
+    }
+
+    /// Runs a removal, and fails if a trigger inserts deleted objects again, with new numbers.
+    ///
+    /// - Parameters:
+    ///   - guarded: The families whose tables have triggers.
+    ///   - change: The removal. Its parameter is whether its result has keys.
+    private func watchingReturns(
+        to guarded: Set<Int>, _ removal: SQLRemoval, reportsKeys: Bool,
+        find: (EntityLayout, RecordBatch) throws -> [ObjectID?], _ change: (Bool) throws -> RemovalResult
+    ) throws -> RemovalResult {
+        // Counting reads whole tables.
+        guard !guarded.isEmpty else { return try change(reportsKeys) }
+        let schema = removal.schema
+        let tables = guarded.sorted().map { schema.families[$0].table }
+        let before = try rowCount(tables)
+        var result = try change(true)
+        let deletedCount = schema.model.layouts.reduce(0) { count, layout in
+            guarded.contains(schema.familyIndex[layout.index]) ? count + (result.counts[layout.name] ?? 0) : count
+        }
+        // A trigger can also insert other rows, or delete some.
+        if try rowCount(tables) > before - deletedCount { try removal.checkReturns(of: result, find: find) }
+        if !reportsKeys { result.keys = [:] }
+        return result
     }
 
     /// The triggers of a table, as errors name them.
@@ -124,9 +166,10 @@ extension SQLiteConnection: SQLRemovalConnection {
     ) throws -> Result {
         // Counting reads whole tables.
         guard !others.deletingTriggers.isEmpty else { return try change() }
-        let before = try rowCount(schema)
+        let tables = schema.families.map(\.table)
+        let before = try rowCount(tables)
         let result = try change()
-        let after = try rowCount(schema)
+        let after = try rowCount(tables)
         let count = before + gain(result) - after
         guard count <= 0 else {
             throw SQLTrigger.error(
@@ -136,10 +179,10 @@ extension SQLiteConnection: SQLRemovalConnection {
         return result
     }
 
-    /// The number of rows in the entities' tables.
-    private func rowCount(_ schema: SQLSchema) throws -> Int {
-        try schema.families.reduce(0) { count, family in
-            count + Int(try integer("SELECT count(*) FROM \(SQLText.name(family.table))") ?? 0)
+    /// The number of rows in tables.
+    private func rowCount(_ tables: [String]) throws -> Int {
+        try tables.reduce(0) { count, table in
+            count + Int(try integer("SELECT count(*) FROM \(SQLText.name(table))") ?? 0)
         }
     }
 

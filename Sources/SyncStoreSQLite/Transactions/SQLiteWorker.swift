@@ -427,7 +427,10 @@ actor SQLiteWorker: SQLWorker {
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
         try interruptible {
-            try indexed().remove(query, reportsKeys: reportsKeys, others: others, queries)
+            let connection = try indexed()
+            return try connection.remove(query, reportsKeys: reportsKeys, others: others, queries) {
+                try merge(into: $0).find($1, connection: connection)
+            }
         }
     }
 }
