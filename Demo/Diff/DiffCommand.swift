@@ -36,9 +36,7 @@ struct DiffCommand: Command {
     private func open() async throws -> (JSONStore, JSONSource, keyPath: String) {
         switch arguments.base {
         case .store(let location):
-            guard let kept = try await location.keptModel() else {
-                throw StoreLocationError.missing(location.description)
-            }
+            guard let kept = try await location.keptModel() else { throw location.absence }
             let model = try givenModel() ?? kept
             let store = try await location.openForPlan(
                 model, dialect: arguments.dialect, warn: console.printWarning)

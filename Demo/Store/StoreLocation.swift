@@ -53,8 +53,8 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the model that the store was last opened with; nil if there is none yet.
     ///
-    /// - Throws: ``StoreLocationError/noModel`` for a database without a model; `ModelFile.Failure`
-    ///   if its model cannot be read.
+    /// - Throws: ``StoreLocationError/noModel`` for a store without a model;
+    ///   ``StoreLocationError/damagedModel(_:)`` if its model cannot be read.
     func keptModel() async throws -> DataModel? {
         switch self {
         case .memory: return nil
@@ -69,8 +69,20 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Returns the model that the store was last opened with, beside a given one; nil if there is
+    /// none, or it cannot be read.
+    func readableModel() async throws -> DataModel? {
+        do { return try await keptModel() } catch StoreLocationError.noModel, StoreLocationError.damagedModel {
+            return nil
+        }
+    }
+
     private static func model(of note: SQLStoreNote) throws -> DataModel? {
-        if let text = note.text { return try ModelFile(xml: Data(text.utf8)).model }
+        if let text = note.text {
+            do { return try ModelFile(xml: Data(text.utf8)).model } catch {
+                throw StoreLocationError.damagedModel("\(error)")
+            }
+        }
         if note.isStore { throw StoreLocationError.noModel }
         return nil
     }
@@ -93,6 +105,13 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     var isExistingFile: Bool {
         guard case .sqlite(let path) = self else { return false }
         return FileManager.default.fileExists(atPath: path)
+    }
+
+    /// The error for a location without a kept model.
+    var absence: StoreLocationError {
+        // A server names a database that is not there itself.
+        if case .postgres = self { return .noModel }
+        return isExistingFile ? .noModel : .missing(description)
     }
 
     /// The files of a new SQLite database; empty for a database that exists, and for any other
@@ -178,6 +197,8 @@ enum StoreLocationError: Error, CustomStringConvertible {
     case otherModel
     /// The database has no stored model.
     case noModel
+    /// The stored model cannot be read, for a reason.
+    case damagedModel(String)
     /// The store cannot be filled anew.
     case otherKind
     /// The command was built without a PostgreSQL client.
@@ -192,6 +213,8 @@ enum StoreLocationError: Error, CustomStringConvertible {
         case .noPostgres:
             "this Demo was built without PostgreSQL; build it with: swift run --traits Postgres Demo … (needs libpq)"
         case .noModel: "no model is kept with the database; name one with --model"
+        case .damagedModel(let reason):
+            "the model kept with the database cannot be read (\(reason)); name one with --model, which a sync keeps"
         case .missing(let store): "there is no database at \(store)"
         }
     }

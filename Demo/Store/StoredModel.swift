@@ -12,17 +12,15 @@ extension StoreLocation {
     ///   - model: The model file; nil for the model that is kept with the database.
     ///   - warn: Called with each part of the model file that cannot be used.
     /// - Throws: ``StoreLocationError/missing`` if there is no store;
-    ///   ``StoreLocationError/noModel`` for a file without a model; errors of the model and the
-    ///   store.
+    ///   ``StoreLocationError/noModel`` for a database without a model;
+    ///   ``StoreLocationError/damagedModel(_:)``; errors of the model and the store.
     func openForReading(
         model: URL?, dialect: JSONDialect = .sync, warn: (String) -> Void = { _ in }
     ) async throws -> JSONStore {
         if let model {
             return try await openForReading(ModelChoice.given(model, warn: warn).model, dialect, warn)
         }
-        guard let kept = try await keptModel() else {
-            throw isExistingFile ? StoreLocationError.noModel : .missing(description)
-        }
+        guard let kept = try await keptModel() else { throw absence }
         // What cannot be used of a kept model was reported when it was given.
         return try await openForReading(kept, dialect) { _ in }
     }

@@ -32,7 +32,7 @@ extension SyncArguments {
             var keyed =
                 inference.key.isEmpty
                 ? given : try given.identified(by: inference.key, entity: entity, dialect: dialect)
-            if !isRebuilding, let kept = try await store.keptModel() {
+            if !isRebuilding, let kept = try await store.readableModel() {
                 let former = ModelChoice(model: kept, origin: .kept)
                 keyed = try keyed.remembering(listKeyPath: former.listKeyPath(of: entity), of: entity)
                 let mapped = try ModelChoice.mapper(keyed.model, dialect: dialect) { _ in }

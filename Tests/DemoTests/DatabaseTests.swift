@@ -157,6 +157,23 @@ import Testing
         }
     }
 
+    @Test func aKeptModelThatCannotBeReadIsNamed() async throws {
+        var options = SQLiteStore.Options()
+        options.note = "<model"
+        let path = folder.url.appending(path: "data.sqlite").path
+        _ = try await SQLiteStore(exactly: DataModel([]), at: .file(path), options: options)
+        for run in [try await sync("[]"), await export()] {
+            #expect(run.code == 1)
+            #expect(run.errors.hasPrefix("failed: the model kept with the database cannot be read ("), "\(run.errors)")
+            #expect(run.errors.hasSuffix("); name one with --model, which a sync keeps\n"), "\(run.errors)")
+        }
+        let model = try DataModel { SyncEntity("User", identity: "id") { SyncAttribute("id", .int64) } }
+        let file = try folder.write(String(decoding: model.coreDataXML(), as: UTF8.self), to: "model.xml")
+        let named = try await sync(#"[{"id": 1}]"#, "--model", file)
+        #expect(named.counts(of: "User") == [1, 0, 0, 0], "\(named.errors)")
+        #expect(await export().code == 0)
+    }
+
     @Test func exportWritesWhatTheOptionsSay() async throws {
         _ = try await sync(Self.users)
         let nested = await export("--relationships", "nested", "--where", "id = 1")

@@ -26,6 +26,8 @@ import Testing
     func aDatabaseBecomesEqualAndKeepsItsModel() async throws {
         try await SharedPostgres.withDatabase { database in
             let users = #"[{"id": 1, "name": "Ada", "notes": [{"id": 7}]}, {"id": 2, "name": "Bob"}]"#
+            let empty = await CommandRun(["export", "--entity", "User", "--store", database.url])
+            #expect(empty.errors == "failed: no model is kept with the database; name one with --model\n")
             let planned = try await sync(users, into: database.url, "--plan")
             #expect(planned.counts(of: "User") == [2, 0, 0, 0], "\(planned.errors)")
             let first = try await sync(users, into: database.url)
