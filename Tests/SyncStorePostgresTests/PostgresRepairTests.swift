@@ -289,6 +289,29 @@ struct PostgresRepairTests {
         }
     }
 
+    @Test func aColumnThatIsGeneratedNowIsNamed() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await Self.fill(try await Self.open(database))
+            try await database.run(
+                #"ALTER TABLE "User" DROP COLUMN name; "#
+                    + #"ALTER TABLE "User" ADD COLUMN name text GENERATED ALWAYS AS (id::text) STORED"#)
+            var advice: String?
+            for version in 0...1 {
+                let error = await #expect(throws: SQLSchemaError.self) {
+                    try await Self.open(database, version: version)
+                }
+                guard case .unsuitableTable(table: "User", let reason)? = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(reason.hasPrefix("name is a generated column, which cannot be written, because"))
+                advice = reason.components(separatedBy: "as in: ").last
+            }
+            try await database.run(try #require(advice))
+            #expect(try await Self.open(database).count(StoreQuery("User")) == 2)
+        }
+    }
+
     /// Without it, nothing says which tables are the store's, so that it uses them.
     @Test func withoutTheRecordTheExistingTablesAreUsed() async throws {
         try await SharedPostgres.withDatabase { database in

@@ -153,6 +153,29 @@ import Testing
         #expect(try await world.rows(again, where: "name = '007'") == [1])
     }
 
+    /// A statement that writes it is refused by SQLite.
+    @Test(arguments: ["VIRTUAL", "STORED"])
+    func aColumnThatIsGeneratedNowIsNamed(kind: String) async throws {
+        let store = try await world.open(Self.model())
+        try await world.sync(#"[{"id":1,"name":"a"}]"#, into: store)
+        try run(
+            """
+            CREATE TABLE new ("_id" INTEGER PRIMARY KEY, "id" INTEGER, "name" TEXT AS ('x' || id) \(kind));
+            INSERT INTO new (_id, id) SELECT _id, id FROM Person; DROP TABLE Person; ALTER TABLE new RENAME TO Person
+            """)
+        func expectNamed(_ body: () async throws -> Void) async {
+            let error = await #expect(throws: SQLSchemaError.self) { try await body() }
+            guard case .unsuitableTable(table: "Person", let reason)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.hasPrefix("name is a generated column") && reason.contains("rebuild"))
+        }
+        await expectNamed { try await world.sync(#"[{"id":1,"name":"b"}]"#, into: store) }
+        await expectNamed { _ = try await world.open(Self.model()) }
+        await expectNamed { _ = try await world.open(Self.model(), version: 1) }
+    }
+
     @Test(arguments: ["VARCHAR(20)", "text COLLATE NOCASE", ""])
     func aColumnThatReturnsEveryValueIsUsed(type: String) async throws {
         let store = try await world.open(Self.model())

@@ -15,6 +15,10 @@ extension PostgresMigration {
             FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid \
             WHERE a.attnum > 0 AND NOT a.attisdropped \
             UNION ALL \
+            SELECT 'generated'::text, t.name, a.attname::text, a.attgenerated::text \
+            FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid \
+            WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated::text <> ''::text \
+            UNION ALL \
             SELECT CASE WHEN i.indisprimary THEN 'key'::text WHEN i.indisvalid THEN 'index'::text ELSE 'invalid'::text END, \
             t.name, o.relname::text, CASE WHEN i.indisunique THEN 'u'::text ELSE '-'::text END \
             || CASE WHEN i.indpred IS NULL THEN '-'::text ELSE 'p'::text END || '('::text \
@@ -117,9 +121,9 @@ extension PostgresMigration {
                 continue
             }
             if part == "parent" { throw PostgresExistingTable.inherited(table) }
-            guard part == "column", let name = result.text(row, 2), own.contains(name),
-                let type = types[table]?[name], let text = result.text(row, 3)
-            else { continue }
+            guard let name = result.text(row, 2), own.contains(name) else { continue }
+            if part == "generated" { throw generated(name, in: table, isStored: result.text(row, 3) == "s") }
+            guard part == "column", let type = types[table]?[name], let text = result.text(row, 3) else { continue }
             // Settings can have the server quote all names, and types of others can have the same.
             let found = String(text.replacing("\"", with: "").trimmingPrefix("pg_catalog."))
             // The catalog does not know `timestamptz` by this name.
@@ -130,6 +134,17 @@ extension PostgresMigration {
                 advice: "change it back, as in: ALTER TABLE \(schema.relation(table)) ALTER COLUMN "
                     + "\(SQLText.name(name)) TYPE \(schema.dialect.columnType(type, dates: stored.dates))")
         }
+    }
+
+    /// The error for a column that somebody has made a generated one.
+    ///
+    /// - Parameter isStored: Whether the server stores its values, which can stay.
+    private func generated(_ column: String, in table: String, isStored: Bool) -> SQLSchemaError {
+        let statement =
+            "ALTER TABLE \(schema.relation(table)) ALTER COLUMN \(SQLText.name(column)) DROP EXPRESSION"
+        return .generated(
+            column, in: table,
+            advice: isStored ? "change it back, as in: \(statement)" : "make it an ordinary column again")
     }
 
     /// Creates the missing indices and keys of recorded tables again.

@@ -28,4 +28,13 @@ extension SQLSchemaError {
             table: table,
             reason: "\(column) has the type \(found) instead of \(declared), because somebody changed it; \(advice)")
     }
+
+    /// The error for a column of a store's own table that somebody has made a generated one.
+    ///
+    /// - Parameter advice: How to go on.
+    package static func generated(_ column: String, in table: String, advice: String) -> SQLSchemaError {
+        .unsuitableTable(
+            table: table,
+            reason: "\(column) is a generated column, which cannot be written, because somebody changed it; \(advice)")
+    }
 }

@@ -164,10 +164,9 @@ struct SQLiteMigration {
             var change: SQLSchemaError?
             for table in needed where own.contains(table.name.lowercased()) && existing[table.name] == nil {
                 guard !known.contains(table.name) || names.contains(table.name) else { continue }
-                let types = try columnTypes(of: table.name)
-                lost += missingParts(of: table, types)
-                guard change == nil, let expected = attributes[table.name] else { continue }
-                change = changedType(of: table, types, expected, stored.description.dates)
+                let columns = try columns(of: table.name)
+                lost += missingParts(of: table, columns)
+                change = change ?? changed(table, columns, attributes[table.name] ?? [:], stored.description.dates)
             }
             guard lost.isEmpty else { throw SQLSchemaError.damaged(lost) }
             if let change { throw change }
@@ -177,40 +176,57 @@ struct SQLiteMigration {
             existing: existing)
     }
 
-    /// The declared types of a table's columns, by name as SQLite compares it. Empty if there is no
-    /// such table.
-    private func columnTypes(of table: String) throws(SQLiteError) -> [[UInt8]: String] {
-        let info = try connection.prepare("SELECT name, type FROM pragma_table_xinfo(?)")
+    /// A column of a table as it is.
+    private struct FoundColumn {
+        /// The declared type.
+        let type: String
+        let isGenerated: Bool
+    }
+
+    /// The columns of a table, by name as SQLite compares it. Empty if there is no such table.
+    private func columns(of table: String) throws(SQLiteError) -> [[UInt8]: FoundColumn] {
+        let info = try connection.prepare("SELECT name, type, hidden FROM pragma_table_xinfo(?)")
         info.bind([.text(table)])
-        var types: [[UInt8]: String] = [:]
-        while try info.step() { types[schema.dialect.folded(info.text(at: 0))] = info.text(at: 1) }
-        return types
+        var columns: [[UInt8]: FoundColumn] = [:]
+        while try info.step() {
+            columns[schema.dialect.folded(info.text(at: 0))] = FoundColumn(
+                type: info.text(at: 1), isGenerated: info.integer(at: 2) > 1)
+        }
+        return columns
     }
 
     /// A table of the store if it is missing, or the columns that it no longer has.
-    private func missingParts(of table: SQLSchema.Table, _ types: [[UInt8]: String]) -> [SQLSchemaError.Defect] {
-        guard !types.isEmpty else { return [SQLSchemaError.Defect(table: table.name, part: .table)] }
-        return table.columns.filter { types[schema.dialect.folded($0)] == nil }.map {
+    private func missingParts(
+        of table: SQLSchema.Table, _ columns: [[UInt8]: FoundColumn]
+    ) -> [SQLSchemaError.Defect] {
+        guard !columns.isEmpty else { return [SQLSchemaError.Defect(table: table.name, part: .table)] }
+        return table.columns.filter { columns[schema.dialect.folded($0)] == nil }.map {
             SQLSchemaError.Defect(table: table.name, part: .column($0))
         }
     }
 
-    /// The error for a column of an attribute that no longer returns every value unchanged; nil if
-    /// the table has no such column.
+    /// The error for a column that cannot be written, or that is one of an attribute and no longer
+    /// returns every value unchanged; nil if the table has no such column.
     ///
     /// - Parameters:
-    ///   - types: The declared types of the table's columns.
+    ///   - columns: The table's columns.
     ///   - attributes: The types of the attributes, by column.
-    private func changedType(
-        of table: SQLSchema.Table, _ types: [[UInt8]: String], _ attributes: [String: AttributeType],
+    private func changed(
+        _ table: SQLSchema.Table, _ columns: [[UInt8]: FoundColumn], _ attributes: [String: AttributeType],
         _ dates: SQLNaming.DateStorage
     ) -> SQLSchemaError? {
         for column in table.columns {
-            guard let type = attributes[column], let found = types[schema.dialect.folded(column)],
-                !type.affinities(dates).contains(SQLiteAffinity(declaredType: found, isStrict: false))
+            guard let found = columns[schema.dialect.folded(column)] else { continue }
+            guard !found.isGenerated else {
+                return .generated(
+                    column, in: table.name,
+                    advice: "make it an ordinary column again, or create all tables again with SQLiteStore.rebuild")
+            }
+            guard let type = attributes[column],
+                !type.affinities(dates).contains(SQLiteAffinity(declaredType: found.type, isStrict: false))
             else { continue }
             return .changedType(
-                of: column, in: table.name, found: found, declared: schema.dialect.columnType(type, dates: dates),
+                of: column, in: table.name, found: found.type, declared: schema.dialect.columnType(type, dates: dates),
                 advice: "change it back, or create all tables again with SQLiteStore.rebuild")
         }
         return nil
