@@ -38,7 +38,7 @@ public struct PostgresError: Error, Hashable, Sendable {
     package var table: String?
     package var column: String?
     /// Whether a function of the database raised the error with a message of its own.
-    private let isRaised: Bool
+    package let isRaised: Bool
 
     /// Creates an error.
     ///

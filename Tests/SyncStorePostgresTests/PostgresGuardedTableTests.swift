@@ -227,6 +227,30 @@ struct PostgresGuardedTableTests {
         }
     }
 
+    /// The server names neither the table nor the trigger.
+    @Test(arguments: ["", "USING ERRCODE = ''ZZ001''"])
+    func aDeferredTriggerThatRaisesAnErrorIsNamed(options: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await database.run(
+                """
+                CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS \
+                'BEGIN RAISE EXCEPTION ''secret'' \(options); END'; \
+                CREATE CONSTRAINT TRIGGER late AFTER INSERT ON people DEFERRABLE INITIALLY DEFERRED \
+                FOR EACH ROW EXECUTE FUNCTION no()
+                """)
+            let error = await #expect(throws: StoreError.self) { try await ExistingPeople.put([1], into: store) }
+            guard case .refused(let refusal)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(refusal.entity == "Person" && refusal.reason == .check)
+            #expect(refusal.constraint == "the trigger late of people")
+            #expect(!refusal.description.contains("secret") && refusal.databaseError.contains("secret"))
+            #expect(try await store.count(StoreQuery("Person")) == 0)
+        }
+    }
+
     @Test func whatAPolicyKeepsFromBeingWrittenIsAnError() async throws {
         guard PostgresServer.isInstalled else { return }
         let server = try await PostgresServer()

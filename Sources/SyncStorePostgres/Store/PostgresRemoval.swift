@@ -192,10 +192,11 @@ extension PostgresConnection {
         }
     }
 
-    /// Describes what a deferred constraint refused when a transaction ended; nil if no table of
-    /// the model is concerned.
+    /// Describes what a deferred constraint or trigger refused when a transaction ended; nil if no
+    /// table of the model is concerned.
     func refusal(atCommit error: PostgresError, _ schema: SQLSchema) throws -> StoreError.Refusal? {
-        guard error.isRefusal, let table = error.table else { return nil }
+        guard let table = error.table else { return try refusal(byDeferredTrigger: error, schema) }
+        guard error.isRefusal else { return nil }
         var family = schema.families.firstIndex { $0.table == table }
         var reason = StoreError.Refusal.Reason.check
         switch error.code {
@@ -209,6 +210,20 @@ extension PostgresConnection {
             StoreError.Refusal(
                 entity: schema.model.layouts[schema.families[$0].root].name, reason: reason,
                 constraint: error.constraint, databaseError: error.debugDescription)
+        }
+    }
+
+    /// Describes what a deferred trigger refused, which the server does not name.
+    private func refusal(byDeferredTrigger error: PostgresError, _ schema: SQLSchema) throws -> StoreError.Refusal? {
+        guard error.isRefusal || error.isRaised, !error.isRetryable else { return nil }
+        let triggers = try triggers(of: schema, where: "g.tgdeferrable")
+        guard let table = triggers.first?.table else { return nil }
+        let owner = schema.joins.first { $0.table == table }?.sourceTable ?? table
+        return schema.families.first { $0.table == owner }.map { family in
+            StoreError.Refusal(
+                entity: schema.model.layouts[family.root].name, reason: .check,
+                constraint: triggers.map { "the trigger \($0.name) of \($0.table)" }.joined(separator: " or "),
+                databaseError: error.debugDescription)
         }
     }
 
@@ -230,12 +245,18 @@ extension PostgresConnection {
 
     /// The triggers of other tools on the model's tables.
     func triggers(of schema: SQLSchema) throws -> [SQLTrigger] {
+        try triggers(of: schema, where: "true").map { SQLTrigger($0.name, on: $0.table) }
+    }
+
+    /// - Parameter condition: A condition for a row `g` of `pg_trigger`.
+    private func triggers(of schema: SQLSchema, where condition: String) throws -> [(name: String, table: String)] {
         let found = try execute(
             "SELECT g.tgname::text, c.relname::text FROM pg_catalog.pg_trigger g "
-                + "JOIN pg_catalog.pg_class c ON c.oid = g.tgrelid WHERE \(schema.isTrigger("g")) ORDER BY 1, 2")
+                + "JOIN pg_catalog.pg_class c ON c.oid = g.tgrelid "
+                + "WHERE \(schema.isTrigger("g")) AND \(condition) ORDER BY 1, 2")
         return (0..<found.rowCount).compactMap { row in
             guard let name = found.text(row, 0), let table = found.text(row, 1) else { return nil }
-            return SQLTrigger(name, on: table)
+            return (name: name, table: table)
         }
     }
 }
