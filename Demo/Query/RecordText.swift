@@ -27,7 +27,9 @@ enum RecordText {
         case .double(let number): return "\(number)"
         case .decimal(let number): return "\(number)"
         case .uuid(let uuid): return uuid.uuidString
-        case .date(let moment): return DateText.text(moment.microseconds, fraction: .shortest)
+        case .date(let moment):
+            guard DateText.hasText(moment.microseconds) else { return "null" }
+            return DateText.text(moment.microseconds, fraction: .shortest)
         case .json(let json): return PrintableText.line(json.text, limit: limit)
         case .binary(let data):
             // An array or an object in a binary attribute is kept as its JSON text.

@@ -231,6 +231,7 @@ struct ExportWalk {
         switch value {
         case .date(let moment):
             guard let dateStyle = style.dateStyle else { return try writer.value(value, dates: options.dateFormat) }
+            guard dateStyle.layout.isNumber || DateText.hasText(moment.microseconds) else { return writer.null() }
             let text = dateStyle.text(moment.microseconds)
             if dateStyle.layout.isNumber {
                 writer.raw(text)

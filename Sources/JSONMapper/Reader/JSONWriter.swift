@@ -154,15 +154,17 @@ public struct JSONWriter: ~Copyable {
     /// Writes `null`.
     public mutating func null() { literal("null") }
 
-    /// Writes a date as a string, as ``RecordMapper/Exporter/Options/DateFormat/iso8601`` does.
+    /// Writes a date as a string, as ``RecordMapper/Exporter/Options/DateFormat/iso8601`` does;
+    /// null for a date outside the years 0 to 9999.
     @inline(__always)
     public mutating func date(_ moment: Timestamp) {
         date(moment, fraction: .shortest)
     }
 
-    /// Writes a date as a string.
+    /// Writes a date as a string; null for a date outside the years 0 to 9999.
     @inline(__always)
     mutating func date(_ moment: Timestamp, fraction: DateText.Fraction) {
+        guard DateText.hasText(moment.microseconds) else { return null() }
         separate()
         reserve(DateText.byteCount + 2)
         put(ASCII.quote)

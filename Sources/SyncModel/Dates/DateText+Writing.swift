@@ -14,6 +14,14 @@ extension DateText {
     /// The length of a date with six fraction digits in bytes, and the most that ``write`` needs.
     package static let byteCount = 27
 
+    /// Whether a date has a text: whether it is in ``range``.
+    @inlinable @inline(__always)
+    package static func hasText(_ microseconds: Int64) -> Bool {
+        let start: Int64 = -62_167_219_200_000_000
+        // An earlier date becomes a larger number.
+        return UInt64(bitPattern: microseconds &- start) <= 315_569_519_999_999_999
+    }
+
     /// Writes a date as ISO 8601 in UTC, such as `2015-06-23T12:40:08.123Z`.
     ///
     /// - Parameters:

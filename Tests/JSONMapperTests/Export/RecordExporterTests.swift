@@ -56,6 +56,27 @@ import Testing
                 == "1969-12-31T23:59:59Z")
     }
 
+    /// Another date in its place would be one that nobody has written.
+    @Test(
+        arguments: [
+            (-62_167_219_200_000_000, #""0000-01-01T00:00:00Z""#), (-62_167_219_200_000_001, "null"),
+            (253_402_300_799_999_999, #""9999-12-31T23:59:59.999999Z""#), (253_402_300_800_000_000, "null"),
+            (Int64.min, "null"), (Int64.max, "null"),
+        ] as [(Int64, String)])
+    func aDateWithoutATextIsNull(microseconds: Int64, json: String) throws {
+        let moment = Timestamp(microseconds: microseconds)
+        #expect(try export(.date, .date(moment)) == #"{"x":\#(json)}"#)
+        var writer = JSONWriter()
+        writer.date(moment)
+        let written = String(decoding: writer.bytes, as: UTF8.self)
+        #expect(written == json)
+        let day = SyncAttribute("x", .date, userInfo: [JSONDialect.dateFormatAnnotation: "yyyy-MM-dd"])
+        let (model, layout) = try Self.layout([day])
+        let styled = try RecordMapper.Exporter(model).text(of: GraphNode(layout, ["x": .date(moment)]))
+        #expect((styled == #"{"x":null}"#) == (json == "null"), "\(styled)")
+        #expect(DateText.hasText(microseconds) == DateText.range.contains(microseconds))
+    }
+
     @Test(arguments: [AttributeValue.double(.nan), .double(.infinity), .decimal(.nan)])
     func aNumberThatJSONLacksIsAnError(value: AttributeValue) throws {
         for type in [AttributeType.double, .float] {
