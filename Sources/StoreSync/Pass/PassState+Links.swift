@@ -139,7 +139,7 @@ extension PassState {
         else { return [:] }
         var restated: [ObjectID: (DriftReport.Kind, row: Int)] = [:]
         for source in sources {
-            // A move is compared with what the list states, and not with the link that it still has.
+            // A move is compared with what the list states, not with the link that there still is.
             guard let object = links.object(of: source), stated.contains(object),
                 !moved.moves(object, by: links.relationship)
             else { continue }

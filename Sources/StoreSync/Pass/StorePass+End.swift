@@ -190,11 +190,11 @@ extension StorePass {
         return counts[0] != seen.count
     }
 
-    /// Unlinks objects of the payload from objects that are about to be deleted, and from those that
-    /// go with these.
+    /// Unlinks objects of the payload from objects that are about to be deleted, and from those
+    /// that go with these.
     ///
-    /// Deleting an object deletes what a cascade reaches, even if the payload states that in another
-    /// place.
+    /// Deleting an object deletes what a cascade reaches, even if the payload states that in
+    /// another place.
     private func keepStated(_ leaving: StoreQuery) async throws {
         var queries = [leaving]
         var reached: [Int: ObjectSet] = [:]

@@ -50,6 +50,15 @@ extension PostgresConnection {
         var inserted = 0
     }
 
+    /// Fails if a trigger has inserted deleted objects again, with new numbers.
+    func checkReturns(
+        of result: RemovalResult, _ schema: SQLSchema, find: (EntityLayout, RecordBatch) throws -> [ObjectID?]
+    ) throws {
+        do { try SQLRemoval(schema).checkReturns(of: result, find: find) } catch let kept as SQLKeptRows {
+            throw kept.error(by: try guards(of: kept.table, schema))
+        }
+    }
+
     /// The database has other foreign keys than a removal takes for granted.
     private struct ChangedForeignKeys: Error {}
 

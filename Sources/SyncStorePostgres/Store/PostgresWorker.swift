@@ -443,24 +443,13 @@ actor PostgresWorker: SQLWorker {
                 return try attempt(reportsKeys: true)
             }
             if counts.inserted > 0 {
-                try checkReturns(of: result, connection)
+                try connection.checkReturns(of: result, schema) { try merge(into: $0).find($1, connection, buffer) }
                 if !reportsKeys { result.keys = [:] }
             }
             if let reported = reportedDeletions, let before = counts.before {
                 reportedDeletions = reported + counts.after - before
             }
             return result
-        }
-    }
-
-    /// Fails if a trigger has inserted deleted objects again, with new numbers.
-    private func checkReturns(of result: RemovalResult, _ connection: PostgresConnection) throws {
-        do {
-            try SQLRemoval(schema).checkReturns(of: result) {
-                try merge(into: $0).find($1, connection, buffer)
-            }
-        } catch let kept as SQLKeptRows {
-            throw kept.error(by: try connection.guards(of: kept.table, schema))
         }
     }
 }
