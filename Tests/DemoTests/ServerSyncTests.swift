@@ -232,7 +232,7 @@ import Testing
             let command = try await lease.withLease {
                 // Not under this lease itself, as a task of this one's would be.
                 let command = Task.detached { await DemoCommand.run(arguments, console: console) }
-                try await arrivals.wait(until: { $0.contains { $0.hasPrefix("waiting for ") } })
+                try await arrivals.wait(until: { $0.contains { $0.hasPrefix("waiting: ") } })
                 return command
             }
             #expect(await command.value == 0, "\(arrivals.events)")

@@ -12,7 +12,7 @@ import Testing
 @Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct WorkQueueLimitTests {
     @Test(arguments: [
-        (Int.max, Duration.seconds(Int64.max), Duration.seconds(3)), (Int.min, .seconds(Int64.min), .seconds(3)),
+        (Int.max, Duration.seconds(Int64.max), Duration.seconds(9)), (Int.min, .seconds(Int64.min), .seconds(9)),
         (0, .zero, .seconds(Int64.max)), (3, .seconds(3600), .seconds(30)),
     ])
     func anyLimitIsAllowed(maximumAttempts: Int, asideDuration: Duration, visibilityTimeout: Duration) async throws {
@@ -36,7 +36,7 @@ struct WorkQueueLimitTests {
             let holder = ScriptedProcessor(source: WorkQueueWorld.items(20))
             let options = SyncOptions(concurrency: 10, stopOnError: false)
             let sync = Task { try await Synchronizer(processor: queue.sharing(holder), options: options).sync() }
-            if visibilityTimeout == .seconds(3) {
+            if visibilityTimeout == .seconds(9) {
                 // A worker that dies, so that the limit of attempts counts.
                 try await database.waitForRow(
                     """
@@ -49,7 +49,7 @@ struct WorkQueueLimitTests {
                         : "SELECT 1 FROM \(WorkQueueWorld.table)_aside WHERE attempts = 1")
             }
             let result = try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) { await sync.result }
-            let isOtherAside = visibilityTimeout == .seconds(3) && maximumAttempts < 2
+            let isOtherAside = visibilityTimeout == .seconds(9) && maximumAttempts < 2
             switch result {
             case .success(let report): #expect(report.inserted == 20 && !isAside && !isOtherAside)
             case .failure(let error):
@@ -69,7 +69,7 @@ struct WorkQueueLimitTests {
         try await SharedPostgres.withDatabase { database in
             let queue = WorkQueueWorld.queue(database) { options in
                 options.maximumAttempts = 1
-                options.visibilityTimeout = .seconds(3)
+                options.visibilityTimeout = .seconds(9)
             }
             let options = SyncOptions(concurrency: 10, stopOnError: false)
             let holder = ScriptedProcessor(source: WorkQueueWorld.items(3))
