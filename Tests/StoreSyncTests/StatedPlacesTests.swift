@@ -17,6 +17,8 @@ import Testing
                     SyncAttribute("x", .string)
                     SyncRelationship("items", toMany: "Item", inverse: "lots", deleteRule: .cascade)
                     SyncRelationship("favs", toMany: "Item")
+                    SyncRelationship("crates", toMany: "Crate", inverse: "lots", owns: true)
+                    SyncRelationship("favChips", toMany: "Chip")
                     SyncRelationship("deltas", toMany: "Lot", inverse: "deltaOf", deleteRule: .cascade)
                     SyncRelationship("deltaOf", toOne: "Lot", inverse: "deltas")
                     SyncRelationship("parts", toMany: "Lot", inverse: "partOf")
@@ -35,6 +37,15 @@ import Testing
                     SyncAttribute("id", .int64, optional: false)
                     SyncRelationship("item", toOne: "Item", inverse: "pieces")
                     SyncRelationship("lot", toOne: "Lot")
+                }
+                SyncEntity("Crate", identity: "id") {
+                    SyncAttribute("id", .int64, optional: false)
+                    SyncRelationship("lots", toMany: "Lot", inverse: "crates")
+                    SyncRelationship("chips", toMany: "Chip", inverse: "crate", deleteRule: .cascade)
+                }
+                SyncEntity("Chip", identity: "id") {
+                    SyncAttribute("id", .int64, optional: false)
+                    SyncRelationship("crate", toOne: "Crate", inverse: "chips")
                 }
                 SyncEntity("Ant", identity: "id") {
                     SyncAttribute("id", .int64, optional: false)
@@ -100,6 +111,16 @@ import Testing
         kind: StoreKind, expected: (payloads: [String], entity: String, ids: [Int])
     ) async throws {
         try await check(kind, expected.payloads, expected.entity, expected.ids)
+    }
+
+    @Test(arguments: StoreKind.all) func whatAnotherOwnerKeepsKeepsItsOwn(kind: StoreKind) async throws {
+        let payloads = [
+            #"[{"id":1,"crates":[{"id":7,"chips":[{"id":9}]},{"id":6,"chips":[{"id":8}]}]},{"id":2,"crates":[{"id":7}]}]"#,
+            #"[{"id":2,"favChips":[{"id":9},{"id":8}]}]"#,
+        ]
+        try await check(kind, payloads, "Chip", [8, 9])
+        let isInCrate = RecordPredicate.related(PropertyPath("chips"), .any, PropertyPath("id") == 9)
+        try await check(kind, payloads, "Crate", [7], where: isInCrate)
     }
 
     // MARK: Statements

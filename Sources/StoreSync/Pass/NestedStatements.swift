@@ -45,10 +45,8 @@ struct NestedStatements {
         for (record, merged) in merge.result.rows.enumerated() {
             guard let merged, merged.change != .updated else { continue }
             if merged.change == .inserted {
-                guard insertedCount < Self.insertedLimit else {
-                    isIncomplete = true
-                    continue
-                }
+                isIncomplete = isIncomplete || insertedCount == Self.insertedLimit
+                guard !isIncomplete else { continue }
                 insertedCount += 1
                 waiting.inserted.insert(merged.object)
             }
@@ -65,6 +63,11 @@ struct NestedStatements {
     mutating func add(_ statement: GroupLinks) {
         links.append(statement)
         count += statement.group.records.count
+    }
+
+    /// Begins another reading of the list, or another change, before which nothing waits.
+    mutating func beginAnew() {
+        (insertedCount, isIncomplete, changedByList) = (0, false, ObjectSet())
     }
 
     /// Takes what waits.

@@ -62,6 +62,7 @@ struct PassState {
     }
 
     private mutating func forgetStatements() {
+        nested.beginAnew()
         listed.beginAnew()
         statements.beginAnew()
     }
@@ -77,7 +78,7 @@ struct PassState {
         // `mergeRest` reports how nested statements differ from each other and from the list.
         for (record, kind) in merge.known == nil ? changedAgain : [] {
             guard let object = present.rows[record]?.object else { continue }
-            if isOfList, !nested.isIncomplete, !listed.contains(object) {
+            if isOfList, rules.nestedPolicy.updates, !nested.isIncomplete, !listed.contains(object) {
                 nested.changedByList.insert(object)
             } else {
                 report(kind, record)

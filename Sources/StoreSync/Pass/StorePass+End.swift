@@ -197,27 +197,39 @@ extension StorePass {
     /// another place.
     private func keepStated(_ leaving: StoreQuery) async throws {
         var queries = [leaving]
-        var reached: [Int: ObjectSet] = [:]
+        var cascades: [Int: [EntityLayout.Relationship]] = [:]
+        // The objects that go, by the root of their entity.
+        var going: [Int: ObjectSet] = [:]
         while let query = queries.popLast() {
             for index in try model.layout(of: query.entity).family {
                 let layout = model.layouts[index]
-                let cascades = layout.relationships.filter { state.mayTakeStated(along: $0) }
-                guard !cascades.isEmpty else { continue }
+                let taking = cascades[index] ?? layout.relationships.filter { state.mayTakeStated(along: $0) }
+                cascades[index] = taking
+                guard !taking.isEmpty else { continue }
                 var part = query
                 part.entity = layout.name
                 var owners: [ObjectID] = []
                 try await transaction.fetch(part, batchRowCount: 1000) { owners += $0.map(\.object) }
-                for relationship in cascades {
+                for owner in owners { going[layout.root, default: ObjectSet()].insert(owner) }
+                for relationship in taking {
                     let destination = model.layouts[relationship.destination]
                     let keeps = state.mayState(targetsOf: relationship)
                     var batch = LinkBatch(relationship, mode: .replace)
-                    var unstated: [ObjectID] = []
+                    var unstated: Set<ObjectID> = []
                     for (owner, targets) in try await targets(of: owners, by: relationship).sortedByKey {
-                        let leaving = targets.filter { !keeps || !state.counts.isSeen($0, of: destination) }
-                        if leaving.count < targets.count { batch.append(owner, to: leaving) }
-                        unstated += leaving.filter { reached[destination.root, default: ObjectSet()].insert($0) }
+                        let rest = targets.filter { !keeps || !state.counts.isSeen($0, of: destination) }
+                        if rest.count < targets.count { batch.append(owner, to: rest) }
+                        unstated.formUnion(rest)
                     }
                     if !batch.isEmpty { _ = try await transaction.link(batch) }
+                    if relationship.sharesTargets, let inverse = model.inverse(of: relationship) {
+                        // Another owner keeps them.
+                        let holders = try await self.targets(of: unstated.sorted(), by: inverse)
+                        unstated = unstated.filter { target in
+                            (holders[target] ?? []).allSatisfy { going[layout.root]?.contains($0) == true }
+                        }
+                    }
+                    unstated = unstated.filter { going[destination.root, default: ObjectSet()].insert($0) }
                     guard !unstated.isEmpty else { continue }
                     queries.append(StoreQuery(destination.name, objects: .only(unstated.sorted())))
                 }
