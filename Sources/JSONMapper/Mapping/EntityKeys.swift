@@ -22,7 +22,7 @@ package import SyncModel
 ///
 /// If an object has several keys of one attribute, the last one counts. Of keys under 2, only the
 /// name and its snake_case form take part: any other one, such as `_id` or `FirstName`, counts only
-/// if the object does not set the attribute otherwise.
+/// if it is the first, and the object does not set the attribute otherwise.
 ///
 /// A relationship with a custom key is read only from that key, which may hold objects or
 /// identifiers. Any other relationship has its objects under its name, in snake_case or unchanged.
