@@ -34,6 +34,12 @@ import Testing
             SyncCursor(text: "2025-03-30T03:30:00+02:00").earlier(by: .seconds(3_600)).text == "2025-03-30T00:30:00Z")
     }
 
+    /// What is written for an earlier time could not have the format.
+    @Test(arguments: ["20250330T033000Z", "20250330T033000", "unknown"])
+    func otherTextsAreKept(text: String) {
+        #expect(SyncCursor(text: text).earlier(by: .seconds(3_600)).text == text)
+    }
+
     @Test func numbersKeepEveryDigit() throws {
         let value = try JSONValue(parsing: "[1767225630.123456,9007199254740993,1.50]", exactDecimals: true)
         let texts = (0..<3).map { value[$0].flatMap { SyncCursor($0)?.text } }

@@ -41,7 +41,8 @@ struct SyncCursor: Sendable, Hashable {
     init(text: String) {
         if let number = Double(text), number.isFinite {
             self.init(text, .number(number))
-        } else if let time = DateText.microseconds(text) {
+        } else if text.dropFirst(4).first == "-", let time = DateText.microseconds(text) {
+            // Another time of the basic format, `20140102T124008Z`, could not be written like it.
             self.init(text, .time(time))
         } else {
             self.init(text, .text)
