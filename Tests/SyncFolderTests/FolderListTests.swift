@@ -310,6 +310,7 @@ import Testing
         ("<a href=\"/dir\">here</a><a href=\"https://nginx.org/\">nginx</a>", true),
         ("<!-- <a href=\"/files/dir/a.txt\">a</a> -->", true),
         ("<a href=\"../\">../</a><a href=\"/files/dir/a.txt\">a</a>", false),
+        ("<!--><a href=\"/files/dir/a.txt\">a</a>", false), ("<a href=\"a.txt\">a</a><!-- x", false),
         ("<a href=\"https://host/dir/a.txt\">a</a>", false), ("<a href=\"a.txt?v=1\">a</a>", false),
         ("<a href=\"a&eacute;.txt\">a</a>", false), ("<a href=\"a.txt\">a</a><a href=\"a&#xD800;\">b</a>", false),
     ])

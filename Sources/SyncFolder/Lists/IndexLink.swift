@@ -16,7 +16,7 @@ struct IndexLink: Hashable {
             guard let text = unescaped(target) else { return "a link with an unknown character reference" }
             body(IndexLink(target: text, words: scanner.takeWords()))
         }
-        return nil
+        return scanner.isInComment ? "a comment without an end" : nil
     }
 
     /// Replaces the character references of an address: those by number, and the five names that
@@ -65,13 +65,17 @@ struct IndexLink: Hashable {
 
         let bytes: [UInt8]
         var index = 0
+        /// Whether a comment has no end.
+        private(set) var isInComment = false
 
         /// Moves behind the next `<a ` that is not in a comment; false if there is none.
         mutating func enterLink() -> Bool {
             while index < bytes.count {
                 if bytes[index] == UInt8(ascii: "<"), bytes[index...].starts(with: "<!--".utf8) {
-                    index += 4
+                    // `<!-->` is a whole comment.
+                    index += 2
                     while index < bytes.count, !bytes[index...].starts(with: "-->".utf8) { index += 1 }
+                    isInComment = index == bytes.count
                     continue
                 }
                 if isLink(at: index) {
@@ -128,7 +132,7 @@ struct IndexLink: Hashable {
                     index += 1
                     continue
                 }
-                if isLink(at: index) { break }
+                if isLink(at: index) || bytes[index...].starts(with: "<!--".utf8) { break }
                 let tag = take { $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "\n") }
                 if tag.prefix(while: { !Self.isBlank($0) }).map({ $0 | 0x20 }).elementsEqual("</a".utf8) {
                     isBehind = true
