@@ -10,7 +10,7 @@ extension SQLRemoval {
     ///   - reportsKeys: Whether the result has the keys of deleted objects.
     ///   - connection: The connection that runs the statements.
     ///   - guarded: The families whose tables have triggers that can insert a deleted row again;
-    ///     empty by default.
+    ///     empty by default. The caller calls `checkReturns(of:find:)`.
     ///   - selecting: Runs the statement that collects the requested objects; see
     ///     `SQLRemovalConnection.change(_:)`.
     ///   - end: Runs statements at the end.
@@ -61,8 +61,12 @@ extension SQLRemoval {
         }
         for family in doomed {
             let count = try connection.change(SQLStatementText(deletion(family: family)))
+            // With identities, `checkReturns` tells better: another new row can have the number.
+            let isGuarded =
+                guarded.contains(family)
+                && !schema.model.layouts.contains { schema.familyIndex[$0.index] == family && $0.hasIdentity }
             // Foreign keys may have deleted some rows before.
-            if let count, count == removed.counts[family], !guarded.contains(family) { continue }
+            if let count, count == removed.counts[family], !isGuarded { continue }
             try connection.forEachRow(of: remaining(family: family)) { _ in
                 throw SQLKeptRows("rows from being deleted", in: schema.families[family].table)
             }

@@ -20,14 +20,16 @@ extension SQLiteConnection: SQLRemovalConnection {
             others, of: layout, queries.schema, gain: { -$0.counts.values.reduce(0, +) },
             {
                 do {
-                    return try watchingReturns(to: guarded, removal, reportsKeys: reportsKeys, find: find) {
-                        try removal.run(layout, reportsKeys: $0, on: self, guarded: guarded) {
-                            try withObjectSet(of: query) { objectSet in
-                                try change(
-                                    removal.start(try queries.rows(query, objectSet: objectSet), entity: layout.index))
-                            }
+                    let reports = reportsKeys || !guarded.isEmpty
+                    var result = try removal.run(layout, reportsKeys: reports, on: self, guarded: guarded) {
+                        try withObjectSet(of: query) { objectSet in
+                            try change(
+                                removal.start(try queries.rows(query, objectSet: objectSet), entity: layout.index))
                         }
                     }
+                    if !guarded.isEmpty { try removal.checkReturns(of: result, find: find) }
+                    if !reportsKeys { result.keys = [:] }
+                    return result
                 } catch let error as SQLiteError where error.isRefusal {
                     throw StoreError.refused(try refusal(error, of: layout, removal))
                 } catch let kept as SQLKeptRows {
@@ -46,30 +48,6 @@ extension SQLiteConnection: SQLRemovalConnection {
             removal.families(deleting: layout.index).filter {
                 others.guardedTables.contains(schema.dialect.folded(schema.families[$0].table))
             })
-    }
-
-    /// Runs a removal, and fails if a trigger inserts deleted objects again, with new numbers.
-    ///
-    /// - Parameters:
-    ///   - guarded: The families whose tables have triggers.
-    ///   - change: The removal. Its parameter is whether its result has keys.
-    private func watchingReturns(
-        to guarded: Set<Int>, _ removal: SQLRemoval, reportsKeys: Bool,
-        find: (EntityLayout, RecordBatch) throws -> [ObjectID?], _ change: (Bool) throws -> RemovalResult
-    ) throws -> RemovalResult {
-        // Counting reads whole tables.
-        guard !guarded.isEmpty else { return try change(reportsKeys) }
-        let schema = removal.schema
-        let tables = guarded.sorted().map { schema.families[$0].table }
-        let before = try rowCount(tables)
-        var result = try change(true)
-        let deletedCount = schema.model.layouts.reduce(0) { count, layout in
-            guarded.contains(schema.familyIndex[layout.index]) ? count + (result.counts[layout.name] ?? 0) : count
-        }
-        // A trigger can also insert other rows, or delete some.
-        if try rowCount(tables) > before - deletedCount { try removal.checkReturns(of: result, find: find) }
-        if !reportsKeys { result.keys = [:] }
-        return result
     }
 
     /// The triggers of a table, as errors name them.
