@@ -126,7 +126,9 @@ struct SyncCommand {
     private func sync(_ server: ServerSync, every interval: Duration) async throws {
         let schedule = SyncSchedule(interval: interval, jitter: 0, maxFailureDelay: interval * 10)
         let service = SyncService(schedule: schedule, lease: lease) { _ = report(try await sync(server)) }
-        async let _ = show(service.events)
+        // Asked for before the run, so that none is missed.
+        let events = service.events
+        async let _ = show(events)
         try await service.run()
     }
 
