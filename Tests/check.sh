@@ -108,7 +108,8 @@ CASE_STRIDE=20 CONFORMANCE_DIR="$scratch/none" CI=true \
     --skip 'aFileComesBackAsItWas|theNumberOfStatementsDependsOnBatchesAlone|tablesOfOtherToolsHoldWhatIsExpected' \
     --skip 'whateverAKilledSyncLeavesEveryCommandGoesOn|aKilledMirrorGoesOn' \
     --skip 'functionsAndOperatorsOfOthersAreNeverCalled|messagesAreFew|aStoreDoesNotDependOnSettings' \
-    --skip 'valuesOfAServersBodiesAreForDebuggingOnly|BackReferenceTests'
+    --skip 'valuesOfAServersBodiesAreForDebuggingOnly|BackReferenceTests|ContradictionTests|StatedPlacesTests|HubTests' \
+    --skip 'SharedOwnersTests|everyStoreIsOneWhileItIsObserved|isAStoreWithDatesAsNumbers'
 
 step "the public API beside that of the last release"
 bash Tests/api.sh --scratch-path .build-strict "${strict[@]}"
