@@ -50,15 +50,6 @@ extension PostgresConnection {
         var inserted = 0
     }
 
-    /// Fails if a trigger has inserted deleted objects again, with new numbers.
-    func checkReturns(
-        of result: RemovalResult, _ schema: SQLSchema, find: (EntityLayout, RecordBatch) throws -> [ObjectID?]
-    ) throws {
-        do { try SQLRemoval(schema).checkReturns(of: result, find: find) } catch let kept as SQLKeptRows {
-            throw kept.error(by: try guards(of: kept.table, schema))
-        }
-    }
-
     /// The database has other foreign keys than a removal takes for granted.
     private struct ChangedForeignKeys: Error {}
 
@@ -69,10 +60,36 @@ extension PostgresConnection {
     /// - Parameters:
     ///   - others: The additions of other tools to the database; changed if there are further ones.
     ///   - counts: Receives the numbers of deleted rows.
+    ///   - find: Returns the numbers of the objects that have the identities of a batch.
     ///   - verify: Verifies the foreign keys of other tools.
     /// - Throws: `StoreError.refused` for an object that a foreign key or a trigger keeps;
     ///   `SQLSchemaError.unsuitableTable`.
     func remove(
+        _ query: StoreQuery, reportsKeys: Bool, others: inout PostgresMigration.Others,
+        counting counts: inout DeletedRowCounts, _ queries: SQLQueries,
+        find: (EntityLayout, RecordBatch) throws -> [ObjectID?],
+        verify: (PostgresMigration.Others) throws -> PostgresMigration.Others
+    ) throws -> RemovalResult {
+        var result = try removeVerified(
+            query, reportsKeys: reportsKeys, others: &others, counting: &counts, queries, verify: verify)
+        guard counts.inserted > 0 else { return result }
+        if !reportsKeys {
+            // Only the keys show whether a trigger has inserted the same objects again.
+            try execute("ROLLBACK TO SAVEPOINT sync_attempt")
+            result = try removeVerified(
+                query, reportsKeys: true, others: &others, counting: &counts, queries, verify: verify)
+        }
+        do {
+            try SQLRemoval(queries.schema).checkReturns(of: result, find: find)
+        } catch let kept as SQLKeptRows {
+            throw kept.error(by: try guards(of: kept.table, queries.schema))
+        }
+        if !reportsKeys { result.keys = [:] }
+        return result
+    }
+
+    /// Repeats a removal after others have added foreign keys.
+    private func removeVerified(
         _ query: StoreQuery, reportsKeys: Bool, others: inout PostgresMigration.Others,
         counting counts: inout DeletedRowCounts, _ queries: SQLQueries,
         verify: (PostgresMigration.Others) throws -> PostgresMigration.Others

@@ -430,21 +430,15 @@ actor PostgresWorker: SQLWorker {
         try await perform { connection in
             ahead = PostgresReadAhead()
             var counts = PostgresConnection.DeletedRowCounts()
-            func attempt(reportsKeys: Bool) throws -> RemovalResult {
-                try connection.remove(
-                    query, reportsKeys: reportsKeys, others: &others, counting: &counts, queries
-                ) { try PostgresMigration(connection, schema: schema, settings: settings).checkForeignKeys(since: $0) }
-            }
-            var result = try connection.retrying {
-                let result = try attempt(reportsKeys: reportsKeys)
-                guard counts.inserted > 0, !reportsKeys else { return result }
-                // Only the keys show whether a trigger has inserted the same objects again.
-                try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt")
-                return try attempt(reportsKeys: true)
-            }
-            if counts.inserted > 0 {
-                try connection.checkReturns(of: result, schema) { try merge(into: $0).find($1, connection, buffer) }
-                if !reportsKeys { result.keys = [:] }
+            // A copy, because a lookup reads the additions too.
+            var others = others
+            defer { self.others = others }
+            let result = try connection.retrying {
+                try connection.remove(query, reportsKeys: reportsKeys, others: &others, counting: &counts, queries) {
+                    try merge(into: $0).find($1, connection, buffer)
+                } verify: {
+                    try PostgresMigration(connection, schema: schema, settings: settings).checkForeignKeys(since: $0)
+                }
             }
             if let reported = reportedDeletions, let before = counts.before {
                 reportedDeletions = reported + counts.after - before
