@@ -50,16 +50,7 @@ import Testing
             try await database.run("CREATE TABLE log (id bigint)")
             try await database.run("INSERT INTO log VALUES (9)")
             let deletion = "DELETE FROM \"\(item.target)\" WHERE id = 9;"
-            if database.isSQLite {
-                try await database.run("CREATE TRIGGER gone AFTER \(item.event) BEGIN \(deletion) END")
-            } else {
-                try await database.run(
-                    """
-                    CREATE FUNCTION gone() RETURNS trigger LANGUAGE plpgsql SET search_path TO public AS \
-                    'BEGIN \(deletion) RETURN NULL; END'; \
-                    CREATE TRIGGER gone AFTER \(item.event) FOR EACH ROW EXECUTE FUNCTION gone()
-                    """)
-            }
+            try await Self.createTrigger("gone", after: item.event, deletion, in: database)
             let json =
                 switch item.event.prefix(6) {
                 case "INSERT":
@@ -81,6 +72,20 @@ import Testing
         }
     }
 
+    private static func createTrigger(
+        _ name: String, after event: String, _ statement: String, in database: UniqueDatabase
+    ) async throws {
+        guard !database.isSQLite else {
+            return try await database.run("CREATE TRIGGER \(name) AFTER \(event) BEGIN \(statement) END")
+        }
+        try await database.run(
+            """
+            CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql SET search_path TO public AS \
+            'BEGIN \(statement) RETURN NULL; END'; \
+            CREATE TRIGGER \(name) AFTER \(event) FOR EACH ROW EXECUTE FUNCTION \(name)()
+            """)
+    }
+
     /// The rows that a trigger inserts after a deletion.
     enum Insertion: String, CaseIterable, Sendable {
         case same = "(n, id, name) VALUES (OLD.n, OLD.id, OLD.name)"
@@ -95,16 +100,7 @@ import Testing
             let store = try await database.open(try Self.model())
             try await Self.sync(#"[{"id":1},{"id":2,"name":"b"},{"id":9}]"#, store)
             let statement = "INSERT INTO \"User\" \(insertion.rawValue);"
-            if database.isSQLite {
-                try await database.run("CREATE TRIGGER back AFTER DELETE ON \"User\" BEGIN \(statement) END")
-            } else {
-                try await database.run(
-                    """
-                    CREATE FUNCTION back() RETURNS trigger LANGUAGE plpgsql SET search_path TO public AS \
-                    'BEGIN \(statement) RETURN NULL; END'; \
-                    CREATE TRIGGER back AFTER DELETE ON "User" FOR EACH ROW EXECUTE FUNCTION back()
-                    """)
-            }
+            try await Self.createTrigger("back", after: "DELETE ON \"User\"", statement, in: database)
             let json = #"[{"id":1},{"id":9}]"#
             let ids = "SELECT id FROM \"User\" ORDER BY id"
             guard insertion != .other else {

@@ -272,21 +272,25 @@ struct PostgresRepairTests {
         try await SharedPostgres.withDatabase { database in
             try await Self.fill(try await Self.open(database))
             try await database.run(#"ALTER TABLE "User" ALTER \#(column) TYPE \#(type)"#)
-            var advice: String?
-            for version in 0...1 {
-                let error = await #expect(throws: SQLSchemaError.self) {
-                    try await Self.open(database, version: version)
-                }
-                guard case .unsuitableTable(table: "User", let reason)? = error else {
-                    Issue.record("\(String(describing: error))")
-                    return
-                }
-                #expect(reason.hasPrefix("\(column) has the type \(type) instead of \(declared), because"))
-                advice = reason.components(separatedBy: "as in: ").last
-            }
-            try await database.run(try #require(advice))
-            #expect(try await Self.open(database).count(StoreQuery("User")) == 2)
+            try await Self.expectAdvice(
+                after: "\(column) has the type \(type) instead of \(declared), because", database)
         }
+    }
+
+    /// Expects that a store with any version of the model is refused, and opens after the advice.
+    private static func expectAdvice(after beginning: String, _ database: TestDatabase) async throws {
+        var advice: String?
+        for version in 0...1 {
+            let error = await #expect(throws: SQLSchemaError.self) { try await open(database, version: version) }
+            guard case .unsuitableTable(table: "User", let reason)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.hasPrefix(beginning))
+            advice = reason.components(separatedBy: "as in: ").last
+        }
+        try await database.run(try #require(advice))
+        #expect(try await open(database).count(StoreQuery("User")) == 2)
     }
 
     @Test func aColumnThatIsGeneratedNowIsNamed() async throws {
@@ -295,20 +299,7 @@ struct PostgresRepairTests {
             try await database.run(
                 #"ALTER TABLE "User" DROP COLUMN name; "#
                     + #"ALTER TABLE "User" ADD COLUMN name text GENERATED ALWAYS AS (id::text) STORED"#)
-            var advice: String?
-            for version in 0...1 {
-                let error = await #expect(throws: SQLSchemaError.self) {
-                    try await Self.open(database, version: version)
-                }
-                guard case .unsuitableTable(table: "User", let reason)? = error else {
-                    Issue.record("\(String(describing: error))")
-                    return
-                }
-                #expect(reason.hasPrefix("name is a generated column, which cannot be written, because"))
-                advice = reason.components(separatedBy: "as in: ").last
-            }
-            try await database.run(try #require(advice))
-            #expect(try await Self.open(database).count(StoreQuery("User")) == 2)
+            try await Self.expectAdvice(after: "name is a generated column, which cannot be written, because", database)
         }
     }
 
