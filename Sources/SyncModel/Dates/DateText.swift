@@ -15,9 +15,9 @@ import SyncBase
 /// - `20140102`, `20140102T124008Z` and `20140102124008` are dates of the basic format. Other texts
 ///   of eight digits, and texts of four, which can be years, are not dates.
 /// - A number, or other text without a hyphen, is a Unix timestamp with an optional fraction:
-///   seconds below 10¹¹ (the year 5138), milliseconds below 10¹⁴, microseconds below 10¹⁷, and
-///   nanoseconds above. A number can be negative, text cannot. Milliseconds before March 1973 are
-///   read as seconds, because nothing distinguishes them.
+///   seconds below 10¹¹ (the year 5138), milliseconds below 10¹⁴, microseconds below 10¹⁷,
+///   and nanoseconds above. A number can be negative, text cannot. Milliseconds before March 1973
+///   are read as seconds, because nothing distinguishes them.
 /// - White space around the text is ignored.
 package enum DateText {
     /// The microseconds of the first and last dates that have a text: years 0000 to 9999.
