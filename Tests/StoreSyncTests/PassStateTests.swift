@@ -182,7 +182,7 @@ import Testing
         var world = try World()
         let links = try world.links(
             "Company.users", [#"{"id":1,"users_ids":\#(users)}"#], [1], nestedBy: "Tag.companies")
-        world.state.compare(try world.merged(links), links, with: [1: [5, 6]])
+        world.state.compare(try world.merged(links), links, with: BeatenStatements(current: [1: [5, 6]]))
         #expect(world.kinds[.conflict, default: 0] == conflicts)
     }
 

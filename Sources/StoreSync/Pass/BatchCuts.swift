@@ -49,8 +49,7 @@ struct BatchCuts {
     /// Returns the elements that begin a new part, in order; empty if the batch stays whole.
     ///
     /// Contradictions within one element need no cut, because its merging order is the same in
-    /// every batch. Contradicting lists at both ends of a many-to-many relationship are not
-    /// detected.
+    /// every batch.
     static func cuts(of batch: MappedBatch, in model: DataModel) -> [Int] {
         guard batch.recordCount > 1, batch.groups.count > 1 || batch.groups.contains(where: \.hasNested) else {
             return []
@@ -112,12 +111,14 @@ struct BatchCuts {
     /// Compares the statements of one object with each other.
     private mutating func compare(_ statements: [Statement]) {
         let isInOnePlace = statements.allSatisfy { $0.place == statements[0].place }
+        // Of the rows of one place, only the elements of one are merged.
+        let places = Dictionary(grouping: statements, by: \.place)
         // The latest value of each attribute and, after the attributes, of each relationship.
         var latest: [Int: (element: Int, value: [[AttributeValue?]])] = [:]
         var previous: Statement?
         for statement in statements.sorted(by: { $0.element < $1.element }) {
-            let group = places[statement.place].group
-            if let previous, places[previous.place].group.mapping.layout.index != group.mapping.layout.index {
+            let group = self.places[statement.place].group
+            if let previous, self.places[previous.place].group.mapping.layout.index != group.mapping.layout.index {
                 report(previous.element, statement.element)
                 latest = [:]
             }
@@ -131,22 +132,22 @@ struct BatchCuts {
                 if let value = group.records.value(row: statement.row, slot: slot) { compare(slot, [[value]]) }
             }
             for (index, nested) in group.nested.enumerated() {
-                if let targets = nested?.targets(of: statement.row, isWhole: isInOnePlace) {
+                if let targets = nested?.targets(of: statement.row, isWhole: (places[statement.place]?.count ?? 0) > 1)
+                {
                     compare(group.records.columnCount + index, targets)
                 }
             }
         }
     }
 
-    /// Compares what is stated about to-one relationships, if several places of the batch state the
-    /// relationship or its inverse.
+    /// Compares what is stated about relationships that several places of the batch state, from
+    /// either end.
     private mutating func compareTargets() {
         var stated: [EntityLayout.Relationship.ID: [(place: Int, index: Int)]] = [:]
         for (place, group) in places.map(\.group).enumerated() {
             for (index, nested) in group.nested.enumerated() where nested != nil {
                 let relationship = group.mapping.layout.relationships[index]
-                guard let inverse = model.inverse(of: relationship), !relationship.isToMany || !inverse.isToMany
-                else { continue }
+                guard let inverse = model.inverse(of: relationship) else { continue }
                 stated[min(relationship.id, inverse.id), default: []].append((place, index))
             }
         }
@@ -156,6 +157,7 @@ struct BatchCuts {
         for (id, statements) in stated
         where statements.count > 1 || model.isSymmetric(model.layouts[id.source].relationships[id.index]) {
             for (place, index) in statements { addTargets(of: places[place], index, to: &targets) }
+            compareEnds(id, statements)
         }
         for targets in targets.values {
             let targets = targets.sorted { $0.element < $1.element }
@@ -163,6 +165,78 @@ struct BatchCuts {
                 report(earlier.element, later.element)
             }
         }
+    }
+
+    /// Compares the objects that one end of a relationship names with what these state from the
+    /// other end.
+    private mutating func compareEnds(
+        _ id: EntityLayout.Relationship.ID, _ statements: [(place: Int, index: Int)]
+    ) {
+        let relationship = model.layouts[id.source].relationships[id.index]
+        let isSymmetric = model.isSymmetric(relationship)
+        func isForward(_ statement: (place: Int, index: Int)) -> Bool {
+            places[statement.place].group.mapping.layout.relationships[statement.index].id == id
+        }
+        let (forward, back) = (statements.filter(isForward), statements.filter { !isForward($0) })
+        // Two to-one ends that differ have different targets.
+        guard isSymmetric || !forward.isEmpty && !back.isEmpty,
+            relationship.isToMany || model.inverse(of: relationship)?.isToMany == true
+        else { return }
+        let ends = endStatements(forward)
+        let otherEnds = isSymmetric ? ends : endStatements(back)
+        for (ends, others) in isSymmetric ? [(ends, ends)] : [(ends, otherEnds), (otherEnds, ends)] {
+            for (object, statements) in ends {
+                for statement in statements {
+                    for target in statement.targets {
+                        for other in others[target] ?? [] where !other.isIncomplete && !other.targets.contains(object) {
+                            report(statement.elements, other.elements)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reports each of some elements with each of others that contradict them.
+    private mutating func report(_ elements: [Int], _ others: [Int]) {
+        for element in elements {
+            for other in others { report(min(element, other), max(element, other)) }
+        }
+    }
+
+    /// What one end of a relationship states of an object.
+    private struct EndStatement {
+        /// The ordinals of the list's elements that state it.
+        var elements: [Int]
+        let targets: Set<Identity>
+        let isIncomplete: Bool
+    }
+
+    private func endStatements(_ statements: [(place: Int, index: Int)]) -> [Identity: [EndStatement]] {
+        var found: [Identity: [EndStatement]] = [:]
+        for (place, index) in statements {
+            let (group, elements) = (places[place].group, places[place].elements)
+            let layout = group.mapping.layout
+            let destination = model.layouts[layout.relationships[index].destination]
+            guard let nested = group.nested[index], layout.hasIdentity, destination.hasIdentity else { continue }
+            for source in nested.sources {
+                guard let element = elements[source.row] else { continue }
+                let values = layout.identitySlots.compactMap { group.records.value(row: source.row, slot: $0) }
+                let named = nested.targets(of: source.row, isWhole: false) ?? []
+                let targets = Set(named.map { Identity(root: destination.root, values: $0.compactMap(\.self)) })
+                let object = Identity(root: layout.root, values: values)
+                let known = found[object]?.firstIndex {
+                    $0.targets == targets && $0.isIncomplete == source.isIncomplete
+                }
+                if let known {
+                    found[object]?[known].elements.append(element)
+                } else {
+                    found[object, default: []].append(
+                        EndStatement(elements: [element], targets: targets, isIncomplete: source.isIncomplete))
+                }
+            }
+        }
+        return found
     }
 
     private func addTargets(
@@ -198,7 +272,7 @@ extension NestedElements {
     ///
     /// - Parameter isWhole: Whether content is returned for objects with an identity too. Of the
     ///   rows of one object in one place, only the elements of the last row are merged.
-    fileprivate func targets(of row: Int, isWhole: Bool) -> [[AttributeValue?]]? {
+    func targets(of row: Int, isWhole: Bool) -> [[AttributeValue?]]? {
         let index = sources.partitionIndex { $0.row >= row }
         guard index < sources.count, sources[index].row == row else { return nil }
         let ordinals = sources[index].ordinals

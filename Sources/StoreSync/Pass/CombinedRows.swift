@@ -6,7 +6,7 @@ import SyncStore
 struct CombinedRows {
     /// The records, in the order of their first rows.
     private(set) var records: RecordBatch
-    /// The ordinal of the first row of each record, or of its first row that may be inserted.
+    /// The ordinal of the first row of each record.
     private(set) var ordinals: [Int]
     /// The rows with the identity of an earlier row.
     private(set) var repeatedRows: [Int] = []
@@ -85,10 +85,6 @@ struct CombinedRows {
         }
         self.recordOfRow = recordOfRow
         ordinals = firstRows.map { group.elementIndices[$0] }
-        guard let mayInsert = origin.mayInsert else { return }
-        for row in repeatedRows where !mayInsert(ordinals[recordOfRow[row]]) && mayInsert(group.elementIndices[row]) {
-            ordinals[recordOfRow[row]] = group.elementIndices[row]
-        }
     }
 
     /// The record of a row.

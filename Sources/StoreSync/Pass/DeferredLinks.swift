@@ -49,6 +49,8 @@ struct DeferredLinks {
     private var targets: [Target] = []
     /// The identifiers that name no object, by relationship; one row for each.
     private(set) var unknown: [EntityLayout.Relationship.ID: RecordBatch] = [:]
+    /// The relationships of all statements.
+    private var relationships: Set<EntityLayout.Relationship.ID> = []
     /// The index in `stated` of each relationship and source.
     private var indices: [RelationshipSource: Int] = [:]
 
@@ -127,9 +129,8 @@ struct DeferredLinks {
     /// The later of two statements counts. Because deferred statements are made at the end, later
     /// statements about the same links are deferred as well, and made after them.
     func concerns(_ relationship: EntityLayout.Relationship, inverse: EntityLayout.Relationship?) -> Bool {
-        guard !unknown.isEmpty, let inverse else { return false }
-        if unknown[inverse.id] != nil { return true }
-        return !inverse.isToMany && unknown[relationship.id] != nil
+        guard !relationships.isEmpty, let inverse else { return false }
+        return relationships.contains(inverse.id) || !inverse.isToMany && relationships.contains(relationship.id)
     }
 
     /// Whether a deferred statement about a relationship of a source names unknown objects.
@@ -141,11 +142,38 @@ struct DeferredLinks {
         return targets[stated[index].targets].contains { if case .unknown = $0 { true } else { false } }
     }
 
+    /// What the deferred statement about a relationship of a source names.
+    struct Names {
+        var objects: Set<ObjectID> = []
+        /// The identities that no stored object had.
+        var identities: Set<[AttributeValue?]> = []
+    }
+
+    /// What the deferred statement about a relationship of a source names; nil if it names no
+    /// unknown objects, or if its identifiers are stored.
+    func names(of source: ObjectID, _ relationship: EntityLayout.Relationship) -> Names? {
+        guard let unknown = unknown[relationship.id], let slots = unknown.layout?.identitySlots,
+            let index = indices[RelationshipSource(relationship.id, of: source)]
+        else { return nil }
+        var names = Names()
+        for target in targets[stated[index].targets] {
+            switch target {
+            case .object(let object): names.objects.insert(object)
+            case .unknown(let row): names.identities.insert(slots.map { unknown.value(row: row, slot: $0) })
+            }
+        }
+        return names.identities.isEmpty ? nil : names
+    }
+
     /// Removes the deferred statement about a relationship of a source.
-    mutating func forget(_ source: ObjectID, _ relationship: EntityLayout.Relationship) {
+    ///
+    /// - Parameter laterCounts: Whether the statement that replaces it is one of the list. Another
+    ///   one does not replace a statement of the list. True by default.
+    mutating func forget(_ source: ObjectID, _ relationship: EntityLayout.Relationship, laterCounts: Bool = true) {
         // Called for each statement, and nearly always for nothing.
         guard !indices.isEmpty || !namedObjects.isEmpty || !stored.sources.isEmpty else { return }
         let place = RelationshipSource(relationship.id, of: source)
+        if !laterCounts, let index = indices[place], !stated[index].isMadeFirst { return }
         namedObjects[place] = nil
         if stored.sources[relationship.id]?.remove(source) == true {
             stored.replaced[relationship.id, default: ObjectSet()].insert(source)
@@ -182,6 +210,7 @@ struct DeferredLinks {
         } else {
             self.targets += targets
         }
+        relationships.insert(place.relationship)
         indices[place.id] = stated.count
         stated.append(
             Statement(

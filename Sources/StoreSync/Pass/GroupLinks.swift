@@ -33,6 +33,10 @@ struct GroupLinks {
         result.rows[source.row]?.object
     }
 
+    func identity(of source: NestedElements.Source) -> [AttributeValue?] {
+        layout.identitySlots.map { group.records.value(row: source.row, slot: $0) }
+    }
+
     /// The objects of sources, in order.
     func objects(of sources: [NestedElements.Source]) -> [ObjectID] {
         Set(sources.compactMap(object)).sorted()

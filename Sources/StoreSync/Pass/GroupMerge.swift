@@ -53,10 +53,6 @@ struct GroupMerge {
         origin.elementIndex(rows.ordinals[record])
     }
 
-    func mayInsert(_ record: Int) -> Bool {
-        origin.mayInsert?(rows.ordinals[record]) ?? true
-    }
-
     mutating func match(_ record: Int, _ match: MergeRequest.Match) {
         matches = matches ?? Array(repeating: .identity, count: records.count)
         matches?[record] = match

@@ -65,11 +65,26 @@ struct MovedTargets {
 
     /// Notes that the list states the source of a target from the target's end.
     ///
-    /// - Returns: Whether the statement contradicts an earlier one.
-    mutating func state(_ source: ObjectID?, of target: ObjectID, by inverse: EntityLayout.Relationship) -> Bool {
-        guard let move = moves[inverse.id]?[target] else { return false }
+    /// - Returns: Whether the statement contradicts an earlier one; nil for a target that does not
+    ///   move.
+    mutating func state(_ source: ObjectID?, of target: ObjectID, by inverse: EntityLayout.Relationship) -> Bool? {
+        guard let move = moves[inverse.id]?[target] else { return nil }
         moves[inverse.id]?[target]?.latest = source
         return move.latest != source
+    }
+
+    /// Drops the waiting statement about an object if a later one of the other end, which is
+    /// to-one too, leads to the object from elsewhere.
+    mutating func replace(
+        _ object: ObjectID, by inverse: EntityLayout.Relationship, from source: ObjectID,
+        _ relationship: EntityLayout.Relationship
+    ) {
+        guard let former = statements[inverse]?[object], !former.targets.contains(source) else { return }
+        statements[inverse]?[object] = nil
+        for target in former.targets {
+            guard let move = moves[relationship.id]?[target], move.latest == object else { continue }
+            moves[relationship.id]?[target]?.latest = move.former
+        }
     }
 
     /// Notes the latest statement about a source.
@@ -101,8 +116,13 @@ struct MovedTargets {
             let settled = statements.sortedByKey.compactMap { source, statement -> LinkStatement? in
                 var statement = statement
                 statement.targets.removeAll { moves[$0].map { $0.latest != source } == true }
-                let receives = statement.targets.contains { moves[$0].map { $0.former != source } == true }
-                return receives ? statement : nil
+                let received = statement.targets.filter { moves[$0].map { $0.former != source } == true }
+                // The rest was linked when it was stated, and may have changed since then.
+                if !relationship.isOrdered, relationship.isToMany {
+                    statement.targets = received
+                    statement.isIncomplete = true
+                }
+                return received.isEmpty ? nil : statement
             }
             return (relationship, settled)
         }
@@ -165,12 +185,16 @@ extension PassState {
         var share = Share()
         let relationship = links.relationship
         guard let inverse = links.inverse else { return share }
+        // The sources that say of themselves what the other end has said.
+        var agreeing = ObjectSet()
         if !relationship.isToMany, !moved.isEmpty(relationship) {
             for source in merged.sources {
                 guard let object = links.object(of: source) else { continue }
                 let target = source.ordinals.last.flatMap { merged.targets[$0] }
-                if moved.state(target, of: object, by: relationship) {
-                    share.differs[object] = kind(object, relationship)
+                switch moved.state(target, of: object, by: relationship) {
+                case true?: share.differs[object] = kind(object, relationship)
+                case false?: agreeing.insert(object)
+                case nil: break
                 }
             }
         }
@@ -192,10 +216,13 @@ extension PassState {
             for ordinal in source.ordinals {
                 guard let target = merged.targets[ordinal] else { continue }
                 let earlier = stated.set(object, of: target)
+                if !inverse.isToMany { moved.replace(target, by: inverse, from: object, relationship) }
                 let found = moved.state(
                     target, of: object, after: merged.isKnown(ordinal) ? object : earlier ?? owners[target],
                     isStated: earlier != nil
-                        || before.contains(target) && !deferred.lacksObjects(of: target, inverse), inverse)
+                        || before.contains(target) && !agreeing.contains(object)
+                            && !deferred.lacksObjects(of: target, inverse),
+                    inverse)
                 if found.differs { share.differs[object] = kind(target, inverse) }
                 guard found.waits else { continue }
                 share.refused.insert(ordinal)

@@ -11,8 +11,8 @@ struct Origin {
     var relationship: EntityLayout.Relationship?
     /// The relationship back to the objects that contain them.
     var inverse: EntityLayout.Relationship?
-    /// Returns whether the object of an ordinal may be inserted; nil if all may.
-    var mayInsert: ((Int) -> Bool)?
+    /// Returns whether the object of an ordinal is merged; nil if all are.
+    var accepts: ((Int) -> Bool)?
     /// Returns the parent within which the object of an ordinal is identified; nil if the identity
     /// is not scoped.
     var parents: ((Int) -> ObjectID?)?

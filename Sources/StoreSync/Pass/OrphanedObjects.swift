@@ -70,8 +70,11 @@ struct OrphanedObjects {
     }
 
     /// Takes the objects that have no other place in the payload.
+    ///
+    /// - Parameter mentioned: The objects that identifiers name, by the index of the root entity.
     mutating func takeCandidates(
-        in model: DataModel, _ counts: PassCounts, _ statements: Statements, _ listed: ListedObjects
+        in model: DataModel, _ counts: PassCounts, _ statements: Statements, _ listed: ListedObjects,
+        _ mentioned: [Int: ObjectSet]
     ) -> [Candidates] {
         let detached = detached.sorted { $0.key.id < $1.key.id }
         self.detached = [:]
@@ -89,7 +92,8 @@ struct OrphanedObjects {
             let left = Set(objects).sorted().filter { object in
                 isPrivate
                     ? destination.root != listed.root || !listed.contains(object)
-                    : !seen.contains(object) || elsewhere?.contains(object) == false
+                    : (!seen.contains(object) || elsewhere?.contains(object) == false)
+                        && mentioned[destination.root]?.contains(object) != true
             }
             guard !left.isEmpty else { return nil }
             var sources: [ObjectID]?

@@ -70,7 +70,10 @@ extension PassState {
         guard !laterCounts(links.origin), links.inverse?.id != relationship.id,
             elements.families(model, relationship).contains(links.layout.root)
         else { return [] }
-        let sources = elements.sources.filter { isCounting[$0.row] }
+        // Identifiers contain nothing, and name objects that may not be merged yet.
+        let sources = elements.sources.filter {
+            isCounting[$0.row] && elements.identifiers?.values(in: $0.ordinals).isEmpty != false
+        }
         let objects = sources.compactMap(links.object)
         statements.insert(objects, relationship, targets: EmptyCollection<ObjectID?>(), inverse: nil)
         let opened = objects.map { RelationshipSource(relationship.id, of: $0) }
@@ -110,19 +113,25 @@ extension PassState {
     }
 
     /// Reports statements that differ from the earlier ones which count.
-    ///
-    /// - Parameter current: The stored targets of each source.
-    mutating func compare(_ merged: MergedElements, _ links: GroupLinks, with current: [ObjectID: [ObjectID]]) {
+    mutating func compare(_ merged: MergedElements, _ links: GroupLinks, with beaten: BeatenStatements) {
         let decides = links.origin.decides(links.relationship)
         for source in merged.sources {
-            guard let object = links.object(of: source), !deferred.lacksObjects(of: object, links.relationship)
-            else { continue }
+            guard let object = links.object(of: source) else { continue }
+            if let names = deferred.names(of: object, links.relationship) {
+                let isPart = source.ordinals.allSatisfy {
+                    beaten.agreeing.contains($0) || merged.targets[$0].map(names.objects.contains) == true
+                }
+                let count = names.objects.count + names.identities.count
+                if !isPart || !source.isIncomplete && source.ordinals.count != count {
+                    report(kind(object, links.relationship), links, source.row)
+                }
+                continue
+            }
+            guard !deferred.lacksObjects(of: object, links.relationship) else { continue }
             let known = Array(merged.objects(of: source))
-            // The object that contains the source is linked to it later.
-            let container = decides ? links.origin.containers?(links.group.elementIndices[source.row]) : nil
-            let stored =
-                container.map { [$0] } ?? openTargets[RelationshipSource(links.relationship.id, of: object)]
-                ?? current[object] ?? []
+            let stored = targets(
+                of: object, links.relationship, stored: beaten.current,
+                container: decides ? links.origin.containers?(links.group.elementIndices[source.row]) : nil)
             let mode = source.isIncomplete ? LinkBatch.Mode.add : .replace
             let stated = mode.targets(stated: known, after: stored, by: links.relationship)
             let lacksKnown = !merged.hasRejected && known.count < source.ordinals.count
@@ -130,18 +139,29 @@ extension PassState {
         }
     }
 
+    /// The targets that the statement which counts has for a source.
+    ///
+    /// - Parameter container: The object that contains the source, which is linked to it later; nil
+    ///   if it is not the target.
+    func targets(
+        of source: ObjectID, _ relationship: EntityLayout.Relationship, stored: [ObjectID: [ObjectID]],
+        container: ObjectID?
+    ) -> [ObjectID] {
+        container.map { [$0] } ?? openTargets[RelationshipSource(relationship.id, of: source)] ?? stored[source] ?? []
+    }
+
     /// The objects of the list whose relationship the list stated before, with the kind of drift to
     /// report if linking changes it.
     func restated(_ sources: [NestedElements.Source], _ links: GroupLinks) -> [ObjectID: (DriftReport.Kind, row: Int)] {
         let stated = statements.stated(links.relationship)
-        // Unknown identifiers are resolved at the end of the pass, so they cannot be compared yet.
-        guard deferred.unknown[links.relationship.id] == nil, !links.origin.isNested, !rules.isImport, !stated.isEmpty
-        else { return [:] }
+        guard !links.origin.isNested, !rules.isImport, !stated.isEmpty else { return [:] }
         var restated: [ObjectID: (DriftReport.Kind, row: Int)] = [:]
         for source in sources {
             // A move is compared with what the list states, not with the link that there still is.
+            // Unknown identifiers are resolved at the end of the pass, so cannot be compared yet.
             guard let object = links.object(of: source), stated.contains(object),
-                !moved.moves(object, by: links.relationship)
+                !moved.moves(object, by: links.relationship),
+                !deferred.lacksObjects(of: object, links.relationship)
             else { continue }
             restated[object] = (kind(object, links.relationship), source.row)
         }
@@ -199,6 +219,8 @@ extension PassState {
             }
         }
         let decided = statements.stated(inverse)
+        // Many sources may lead to the same targets.
+        var names: [ObjectID: DeferredLinks.Names?] = [:]
         for source in contested {
             guard let object = links.object(of: source) else { continue }
             let stored = Set(current[object] ?? [])
@@ -206,14 +228,25 @@ extension PassState {
                 guard let target = merged.targets[ordinal], decided.contains(target), !stored.contains(target),
                     openTargets[RelationshipSource(inverse.id, of: target)]?.contains(object) != true
                 else { continue }
-                share.refused.insert(ordinal)
                 // What the earlier statement names may be this object.
-                guard !deferred.lacksObjects(of: target, inverse) else { continue }
+                let named = names[target] ?? deferred.names(of: target, inverse)
+                names.updateValue(named, forKey: target)
+                if let named {
+                    if named.identities.contains(links.identity(of: source)) { continue }
+                } else if deferred.lacksObjects(of: target, inverse) {
+                    share.refused.insert(ordinal)
+                    continue
+                }
+                share.refused.insert(ordinal)
                 share.differs[object] = kind(object, links.relationship)
             }
             guard !source.isIncomplete else { continue }
             let stated = Set(merged.objects(of: source))
-            let kept = (current[object] ?? []).filter { decided.contains($0) && !stated.contains($0) }
+            let kept = (current[object] ?? []).filter { target in
+                // An open statement of the target has yet to be linked.
+                decided.contains(target) && !stated.contains(target)
+                    && openTargets[RelationshipSource(inverse.id, of: target)]?.contains(object) != false
+            }
             guard !kept.isEmpty else { continue }
             share.kept[object] = kept
             share.differs[object] = kind(object, links.relationship)
@@ -252,7 +285,7 @@ extension PassState {
             // An object belongs to the one that it is nested in, even if another batch contains the
             // object that it names itself, unless that statement counts more.
             for (ordinal, target) in merged.targets.enumerated() where laterCounts || !share.refused.contains(ordinal) {
-                if let target { deferred.forget(target, inverse) }
+                if let target { deferred.forget(target, inverse, laterCounts: laterCounts) }
             }
         }
         let lacksObjects = !merged.unknown.rows.isEmpty

@@ -24,6 +24,9 @@ struct PassState {
     var moved = MovedTargets()
     /// Links to objects that the store does not have, or may still delete.
     var deferred = DeferredLinks()
+    /// The objects of other entities than the list's that identifiers have named, by the index of
+    /// the root entity.
+    private var mentioned: [Int: ObjectSet] = [:]
     /// The objects that lost their source, until the end of the pass.
     var orphaned: OrphanedObjects
     /// The objects that lack a mandatory relationship, until the end of the pass.
@@ -50,12 +53,14 @@ struct PassState {
     /// Begins another reading of all pages.
     mutating func beginReading() {
         counts.beginAnew()
+        mentioned = [:]
         forgetStatements()
     }
 
     /// Ends one of several changes.
     mutating func endChange() {
         deferred.forgetNamed()
+        mentioned = [:]
         orphaned.beginChange()
         forgetStatements()
         counts.mayLackObjects = false
@@ -103,6 +108,21 @@ struct PassState {
         }
     }
 
+    /// Notes objects that identifiers name.
+    mutating func mention(_ objects: some Sequence<ObjectID>, of layout: EntityLayout) {
+        guard layout.root != listed.root else { return }
+        // Taken out during the change, because a second reference would copy the whole set.
+        var known = mentioned.removeValue(forKey: layout.root) ?? ObjectSet()
+        for object in objects { known.insert(object) }
+        mentioned[layout.root] = known
+    }
+
+    /// Whether the payload contains an object, or names it by an identifier. Only the list decides
+    /// which of its own objects there are.
+    func states(_ object: ObjectID, of layout: EntityLayout) -> Bool {
+        counts.isSeen(object, of: layout) || mentioned[layout.root]?.contains(object) == true
+    }
+
     /// Whether a cascade along a relationship may reach objects that the payload states in other
     /// places.
     func mayTakeStated(along relationship: EntityLayout.Relationship) -> Bool {
@@ -138,6 +158,6 @@ struct PassState {
 
     /// Takes the objects that lost their source and have no other place in the payload.
     mutating func takeOrphaned() -> [OrphanedObjects.Candidates] {
-        orphaned.takeCandidates(in: model, counts, statements, listed)
+        orphaned.takeCandidates(in: model, counts, statements, listed, mentioned)
     }
 }

@@ -7,9 +7,14 @@ import SyncStore
 extension StorePass {
     /// Ends the merging. Links objects that were named before they came, and deletes objects that
     /// lost their source.
-    func finish() async throws {
+    ///
+    /// - Returns: The identities, as JSON, of objects of the list's entities that identifiers name
+    ///   and that the payload does not contain, for `rememberDeleted`.
+    func finish() async throws -> [ObjectID: String] {
         try await linkDeferred()
+        let named = try await namedIdentities()
         try await removeOrphaned()
+        return named
     }
 
     /// Ends one of several changes, such that the next one finds the store as if each were a pass.
@@ -70,7 +75,12 @@ extension StorePass {
         var found: [EntityLayout.Relationship.ID: [ObjectID?]] = [:]
         for (id, unknown) in deferred.unknown { found[id] = try await transaction.find(unknown) }
         let resolution = deferred.resolved(found, rules, in: model)
-        for batch in resolution.batches { try await link(batch) }
+        for batch in resolution.batches {
+            try await link(batch)
+            state.statements.insert(
+                batch.sources, batch.relationship, targets: batch.targets,
+                inverse: model.inverse(of: batch.relationship))
+        }
         return resolution
     }
 
@@ -88,9 +98,7 @@ extension StorePass {
         if !rows.isEmpty { hasPendingLinks = true }
     }
 
-    /// The identities, as JSON, of objects that identifiers name and that the payload does not
-    /// contain.
-    func namedIdentities() async throws -> [ObjectID: String] {
+    private func namedIdentities() async throws -> [ObjectID: String] {
         guard let layout = state.listed.root.map({ model.layouts[$0] }) else { return [:] }
         let objects = Set(state.deferred.named.flatMap { $0.targets.map(\.object) })
             .filter { !state.counts.isSeen($0, of: layout) }
@@ -217,7 +225,7 @@ extension StorePass {
                     var batch = LinkBatch(relationship, mode: .replace)
                     var unstated: Set<ObjectID> = []
                     for (owner, targets) in try await targets(of: owners, by: relationship).sortedByKey {
-                        let rest = targets.filter { !keeps || !state.counts.isSeen($0, of: destination) }
+                        let rest = targets.filter { !keeps || !state.states($0, of: destination) }
                         if rest.count < targets.count { batch.append(owner, to: rest) }
                         unstated.formUnion(rest)
                     }

@@ -102,7 +102,7 @@ struct LinkStatement {
     let object: ObjectID
     var targets: [ObjectID]
     /// Whether a part of the value could not be read. In this case, nothing is unlinked.
-    let isIncomplete: Bool
+    var isIncomplete: Bool
     /// Whether the targets are stated as objects and not as identifiers.
     let holdsObjects: Bool
 

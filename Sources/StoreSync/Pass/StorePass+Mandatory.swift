@@ -31,7 +31,7 @@ extension StorePass {
                     return kind == .null || kind == .absent && object == nil
                 }
             }
-            guard let slot, object == nil ? origin.policy.inserts && merge.mayInsert(row) : origin.policy.updates
+            guard let slot, object == nil ? origin.policy.inserts : origin.policy.updates
             else { continue }
             let problem = missing(slot, mapping, merge.elementIndex(row))
             if action == .fail || rules.isImport { throw MappingError.unfit(problem) }
@@ -61,7 +61,7 @@ extension StorePass {
         where group.mapping.layout.identitySlots == layout.identitySlots {
             let rows = group.elementIndices.indices.filter { row in
                 let ordinal = group.elementIndices[row]
-                return merged.targets[ordinal] == nil && origin.mayInsert?(ordinal) != false
+                return merged.targets[ordinal] == nil && origin.accepts?(ordinal) != false
             }
             guard !rows.isEmpty else { continue }
             let named = identities(of: group.records, as: layout)

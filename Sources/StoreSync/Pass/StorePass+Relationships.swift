@@ -15,13 +15,8 @@ extension StorePass {
         let decision = state.decide(elements, links, early: early?.merged.sources)
         let (isCounting, isBeaten) = (decision.isCounting, decision.isBeaten)
         let hasBeaten = isBeaten.contains(true)
-        // What an earlier statement names may be an element of a beaten one. Found before the early
-        // links are made, which may wait for objects themselves.
-        var mayInsert = isCounting
-        for source in hasBeaten ? elements.sources : [] where isBeaten[source.row] {
-            mayInsert[source.row] =
-                links.object(of: source).map { state.deferred.lacksObjects(of: $0, links.relationship) } == true
-        }
+        // Found before the early links are made, which may wait for objects themselves.
+        var beaten = try await compare(elements, links, decision)
         if let early { try await link(early.merged, links, isLinked: early.isLinked) }
         guard elements.sources.contains(where: { isCounting[$0.row] || isBeaten[$0.row] }) else { return }
         // Merged together, so that the first of several values counts.
@@ -29,7 +24,8 @@ extension StorePass {
         let rest = isWhole ? elements : elements.restricted { isCounting[$0] || isBeaten[$0] ? $0 : nil }
         let opened = state.beginStatements(rest, links, isCounting)
         let merged = try await merge(
-            rest, of: links, mayInsert: hasBeaten ? { [mayInsert] in $0 >= 0 && mayInsert[$0] } : nil,
+            rest, of: links,
+            accepts: hasBeaten ? { [beaten] in $1 >= 0 && (isCounting[$1] || beaten.agreeing.contains($0)) } : nil,
             isOpen: opened.isEmpty ? nil : { $0 >= 0 && isCounting[$0] })
         state.endStatements(opened)
         let counting = hasBeaten ? merged.restricted(isCounting) : merged
@@ -44,9 +40,8 @@ extension StorePass {
                 }, isUnlinked: isUnlinked)
         }
         guard hasBeaten else { return }
-        let beaten = merged.restricted(isBeaten)
-        let current = try await targets(of: links.objects(of: beaten.sources), by: links.relationship)
-        state.compare(beaten, links, with: current)
+        try await readOpen(&beaten, links.relationship)
+        state.compare(merged.restricted(isBeaten), links, with: beaten)
     }
 
     /// Reports values that do not fit the relationship.
@@ -61,10 +56,11 @@ extension StorePass {
     }
 
     private func merge(
-        _ elements: NestedElements, of links: GroupLinks, mayInsert: ((Int) -> Bool)?, isOpen: ((Int) -> Bool)?
+        _ elements: NestedElements, of links: GroupLinks, accepts: ((_ ordinal: Int, _ row: Int) -> Bool)?,
+        isOpen: ((Int) -> Bool)?
     ) async throws -> MergedElements {
         try await merge(
-            elements, of: links.group, by: links.relationship, links.origin, containedBy: links, mayInsert: mayInsert,
+            elements, of: links.group, by: links.relationship, links.origin, containedBy: links, accepts: accepts,
             isOpen: isOpen)
     }
 
@@ -72,11 +68,12 @@ extension StorePass {
     ///
     /// - Parameters:
     ///   - links: The objects that contain the elements; nil if the elements are merged first.
-    ///   - mayInsert: Returns whether the elements of a row may be inserted; nil if all may.
+    ///   - accepts: Returns whether an element of a row is merged; nil if all are.
     ///   - isOpen: Returns whether the statement of a row is open; nil if none is.
     func merge(
         _ elements: NestedElements, of group: MappedBatch.Group, by relationship: EntityLayout.Relationship,
-        _ outer: Origin, containedBy links: GroupLinks? = nil, mayInsert: ((Int) -> Bool)? = nil,
+        _ outer: Origin, containedBy links: GroupLinks? = nil,
+        accepts: ((_ ordinal: Int, _ row: Int) -> Bool)? = nil,
         isOpen: ((Int) -> Bool)? = nil
     ) async throws -> MergedElements {
         var elements = elements
@@ -88,7 +85,6 @@ extension StorePass {
             rows[ordinal] < 0 ? 0 : outer.elementIndex(group.elementIndices[Int(rows[ordinal])])
         }
         origin.elementIndices = elementIndex
-        if let mayInsert { origin.mayInsert = { mayInsert(Int(rows[$0])) } }
         if links != nil, rules.isHookedWhereNested, let batch = elements.objects {
             let hooked = try await hook(batch, elements.json)
             if !hooked.isEmpty {
@@ -123,6 +119,10 @@ extension StorePass {
                     emptied: elements.emptied.filter { !isUnlinked($0) }.compactMap { links.result.rows[$0]?.object })
                 origin.reused = merged.reuse.objects
             }
+        }
+        if let accepts {
+            let reused = origin.reused
+            origin.accepts = { reused[$0] != nil || accepts($0, Int(rows[$0])) }
         }
         var mergeCount = 0
         let rejectedCount = state.counts.rejectedCount
@@ -172,7 +172,9 @@ extension StorePass {
     ///
     /// - Parameter isListed: Whether the objects are of the list's entities.
     private func find(_ named: MappedBatch.Group, for merged: inout MergedElements, isListed: Bool) async throws {
-        for (row, object) in try await transaction.find(named.records).enumerated() {
+        let found = try await transaction.find(named.records)
+        state.mention(found.lazy.compactMap(\.self), of: named.mapping.layout)
+        for (row, object) in found.enumerated() {
             let ordinal = named.elementIndices[row]
             merged.targets[ordinal] = object
             if object == nil { merged.unknown.add(row, of: named.records, ordinal: ordinal) }

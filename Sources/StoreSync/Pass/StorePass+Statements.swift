@@ -21,8 +21,6 @@ struct KnownObjects {
 // of nested objects.
 extension StorePass {
     /// Finds the stored objects of nested records that the payload has stated before.
-    ///
-    /// Skips records that must not be inserted and match no object.
     func find(_ merge: inout GroupMerge) async throws {
         guard !state.laterCounts(merge.origin) else { return }
         let (records, matches, layout) = (merge.records, merge.matches, merge.layout)
@@ -35,20 +33,14 @@ extension StorePass {
             known.hashes = state.statements.repeated.hashes(of: records, layout)
             known.complete = state.statements.repeated.objects(of: known.hashes, layout)
         }
-        var sought = state.statements.insertIdentities(of: records, layout) { [known] in
+        let sought = state.statements.insertIdentities(of: records, layout) { [known] in
             known.complete[$0] == nil && isByIdentity($0)
         }
-        let barred =
-            merge.origin.mayInsert == nil
-            ? []
-            : (0..<records.count).filter { !merge.mayInsert($0) && isByIdentity($0) && known.complete[$0] == nil }
-        if !barred.isEmpty { sought = Array(Set(sought + barred)).sorted() }
         if !sought.isEmpty {
             var identities = RecordBatch(of: layout)
             for row in sought { identities.append(row: row, of: records) }
             for (row, object) in zip(sought, try await transaction.find(identities)) { known.objects[row] = object }
         }
-        for row in barred where known.objects[row] == nil { merge.match(row, .skipped) }
         for (row, object) in known.complete.enumerated() where object != nil { known.objects[row] = object }
         merge.known = known
     }

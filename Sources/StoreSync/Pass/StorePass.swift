@@ -105,6 +105,8 @@ final class StorePass {
             if !origin.isNested, concernsIdentity(problem) { state.counts.unidentifiedCount += 1 }
         }
         for group in batch.groups {
+            let accepted = origin.accepts.map(group.restricted) ?? group
+            guard let group = accepted else { continue }
             if !origin.isNested, !group.keylessRows.isEmpty {
                 state.counts.unidentifiedCount += group.keylessRows.count
                 state.counts.hasKeyless = true

@@ -159,8 +159,7 @@ struct SyncRequest: Sendable {
         _ limit: (limit: RemovalLimit, localCount: Int)?, _ pages: PassPages, _ layout: EntityLayout
     ) async throws -> Int {
         let (absent, isPartial) = (reading.absent, reading.end.coverage != .everything)
-        try await pass.finish()
-        let named = deletesAbsent ? try await pass.namedIdentities() : [:]
+        let named = try await pass.finish()
         let newerCount = deletesAbsent && children == nil ? try await pass.countNewer(in: scope, absent.objects) : 0
         if newerCount > 0 { pass.state.counts.countKept(newerCount, of: layout) }
         if let children {
@@ -302,7 +301,8 @@ struct SyncRequest: Sendable {
                 batch, Origin(policy: rules.policy, known: stored.object))
         }
         try await pass.endReading()
-        try await pass.finish()
+        let named = try await pass.finish()
+        try await pass.rememberDeleted(named)
         try await pass.settleValues()
         try await pass.settlePendingLinks()
         try await pass.reportIncomplete()

@@ -1,0 +1,85 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// What statements that do not count have in common with those that do.
+struct BeatenStatements {
+    /// The ordinals of their elements that a counting statement names too. The others are ignored.
+    var agreeing: Set<Int> = []
+    /// The stored targets of the sources.
+    var current: [ObjectID: [ObjectID]] = [:]
+    /// The sources whose counting statement is yet to be linked, or names unknown objects.
+    var open: [ObjectID] = []
+}
+
+extension StorePass {
+    /// Compares statements that do not count with those that do, before either is merged.
+    ///
+    /// What only a beaten statement contains is not merged, even if the store has the object.
+    /// Otherwise it would depend on the store, and on the size of batches, what a payload leaves.
+    func compare(
+        _ elements: NestedElements, _ links: GroupLinks, _ decision: PassState.Decision
+    ) async throws -> BeatenStatements {
+        var beaten = BeatenStatements()
+        let sources = elements.sources.filter { decision.isBeaten[$0.row] }
+        guard !sources.isEmpty else { return beaten }
+        let relationship = links.relationship
+        // The statements of this batch that count.
+        var counting: [ObjectID: Int] = [:]
+        for source in elements.sources where !decision.isBeaten[source.row] {
+            if let object = links.object(of: source) { counting[object] = source.row }
+        }
+        let objects = links.objects(of: sources)
+        beaten.open = objects.filter {
+            counting[$0] != nil || state.deferred.lacksObjects(of: $0, relationship)
+        }
+        let open = Set(beaten.open)
+        beaten.current = try await targets(of: objects.filter { !open.contains($0) }, by: relationship)
+        let decides = links.origin.decides(relationship)
+        // The objects to find, by the ordinal of an element that agrees if it is one of them.
+        var expected: [Int: Set<ObjectID>] = [:]
+        for source in sources {
+            guard let object = links.object(of: source) else { continue }
+            if let row = counting[object] {
+                let names = Set(elements.targets(of: row, isWhole: false) ?? [])
+                beaten.insert(source, of: elements, where: names.contains)
+            } else if let names = state.deferred.names(of: object, relationship) {
+                beaten.insert(source, of: elements, where: names.identities.contains)
+                for ordinal in source.ordinals { expected[ordinal] = names.objects }
+            } else if state.deferred.lacksObjects(of: object, relationship) {
+                beaten.agreeing.formUnion(source.ordinals)
+            } else {
+                let targets = Set(
+                    state.targets(
+                        of: object, relationship, stored: beaten.current,
+                        container: decides ? links.origin.containers?(links.group.elementIndices[source.row]) : nil))
+                for ordinal in source.ordinals { expected[ordinal] = targets }
+            }
+        }
+        for group in elements.objectGroups(of: elements.owners.count) {
+            guard let group = group.restricted({ expected[$0]?.isEmpty == false }) else { continue }
+            for (row, object) in try await transaction.find(group.records).enumerated() {
+                let ordinal = group.elementIndices[row]
+                if let object, expected[ordinal]?.contains(object) == true { beaten.agreeing.insert(ordinal) }
+            }
+        }
+        return beaten
+    }
+
+    /// Reads the targets that open statements have got.
+    func readOpen(_ beaten: inout BeatenStatements, _ relationship: EntityLayout.Relationship) async throws {
+        beaten.current.merge(try await targets(of: beaten.open, by: relationship)) { $1 }
+    }
+}
+
+extension BeatenStatements {
+    /// Adds the elements of a source whose identities are named by the statement that counts.
+    fileprivate mutating func insert(
+        _ source: NestedElements.Source, of elements: NestedElements, where isNamed: ([AttributeValue?]) -> Bool
+    ) {
+        for (ordinal, identity) in zip(source.ordinals, elements.targets(of: source.row, isWhole: false) ?? [])
+        where isNamed(identity) {
+            agreeing.insert(ordinal)
+        }
+    }
+}

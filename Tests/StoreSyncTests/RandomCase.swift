@@ -1,0 +1,264 @@
+import SyncModel
+
+/// Payloads for a model of three entities with an identity, and simpler ones of the same kind.
+struct RandomCase: Sendable {
+    /// A relationship with its inverse, if it has one.
+    struct Relation: Sendable {
+        struct End: Sendable {
+            var entity: Int
+            var name: String
+            var isToMany: Bool
+            var isOrdered: Bool
+        }
+
+        var source: End
+        var target: End
+        var hasInverse: Bool
+        /// Whether the relationship is its own inverse.
+        var isSymmetric: Bool
+        var deleteRule: SyncRelationship.DeleteRule
+        var owns: Bool
+    }
+
+    /// JSON of a payload. An object has an identity and other fields.
+    indirect enum Node: Sendable, CustomStringConvertible {
+        case null
+        case number(Int)
+        case list([Node])
+        case object(Int, [Field])
+
+        var description: String {
+            switch self {
+            case .null: "null"
+            case .number(let number): "\(number)"
+            case .list(let nodes): "[\(nodes.map(\.description).joined(separator: ","))]"
+            case .object(let id, let fields):
+                "{\((["\"id\":\(id)"] + fields.map(\.description)).joined(separator: ","))}"
+            }
+        }
+    }
+
+    struct Field: Sendable, CustomStringConvertible {
+        var key: String
+        var value: Node
+
+        init(_ key: String, _ value: Node) {
+            self.key = key
+            self.value = value
+        }
+
+        var description: String { "\"\(key)\":\(value)" }
+
+        /// The name of the attribute or relationship.
+        var property: String { String(key.prefix { $0 != "_" }) }
+    }
+
+    static let entityNames = ["Ant", "Bee", "Cat"]
+
+    var relations: [Relation]
+    var payloads: [Node]
+    /// Whether no statement of a payload contradicts another one of it.
+    var isConsistent: Bool
+
+    func model() throws -> DataModel {
+        try DataModel(
+            Self.entityNames.indices.map { index in
+                SyncEntity(Self.entityNames[index], identity: "id") {
+                    SyncAttribute("id", .int64, optional: false)
+                    SyncAttribute("rank", .int64)
+                    for relation in relations { Self.declarations(of: relation, in: index) }
+                }
+            })
+    }
+
+    private static func declarations(of relation: Relation, in entity: Int) -> [SyncEntity.Property] {
+        func declaration(
+            _ end: Relation.End, to other: Relation.End, inverse: String?, rule: SyncRelationship.DeleteRule,
+            owns: Bool?
+        ) -> SyncEntity.Property {
+            let destination = entityNames[other.entity]
+            return .relationship(
+                end.isOrdered
+                    ? SyncRelationship(end.name, toOrdered: destination, inverse: inverse, deleteRule: rule, owns: owns)
+                    : end.isToMany
+                        ? SyncRelationship(
+                            end.name, toMany: destination, inverse: inverse, deleteRule: rule, owns: owns)
+                        : SyncRelationship(end.name, toOne: destination, inverse: inverse, deleteRule: rule, owns: owns)
+            )
+        }
+        var declarations: [SyncEntity.Property] = []
+        if relation.source.entity == entity {
+            declarations.append(
+                declaration(
+                    relation.source, to: relation.target, inverse: relation.hasInverse ? relation.target.name : nil,
+                    rule: relation.deleteRule, owns: relation.owns ? true : nil))
+        }
+        if relation.target.entity == entity, relation.hasInverse, !relation.isSymmetric {
+            declarations.append(
+                declaration(
+                    relation.target, to: relation.source, inverse: relation.source.name, rule: .nullify, owns: nil))
+        }
+        return declarations
+    }
+
+    // MARK: Facts
+
+    /// What a payload says of an object.
+    struct Statement: Equatable {
+        var rank: Int?
+        /// The related objects, by the name of the relationship.
+        var targets: [String: [Int]] = [:]
+    }
+
+    /// What a payload says of each object that it states, by the index of the entity.
+    func statements(of payload: Node) -> [[Int: Statement]] {
+        var statements: [[Int: Statement]] = Self.entityNames.map { _ in [:] }
+        collect(payload, entity: 0, into: &statements)
+        return statements
+    }
+
+    private func collect(_ node: Node, entity: Int, into statements: inout [[Int: Statement]]) {
+        switch node {
+        case .null, .number: break
+        case .list(let nodes): for node in nodes { collect(node, entity: entity, into: &statements) }
+        case .object(let id, let fields):
+            if statements[entity][id] == nil { statements[entity][id] = Statement() }
+            for field in fields {
+                if case .number(let rank) = field.value, field.key == "rank" { statements[entity][id]?.rank = rank }
+                guard let other = destination(of: field.property) else { continue }
+                statements[entity][id]?.targets[field.property] = Self.ids(of: field.value)
+                collect(field.value, entity: other, into: &statements)
+            }
+        }
+    }
+
+    func isOrdered(_ property: String) -> Bool {
+        relations.contains { relation in
+            [relation.source, relation.target].contains { $0.name == property && $0.isOrdered }
+        }
+    }
+
+    func destination(of property: String) -> Int? {
+        for relation in relations {
+            if relation.source.name == property { return relation.target.entity }
+            if relation.target.name == property { return relation.source.entity }
+        }
+        return nil
+    }
+
+    private static func ids(of node: Node) -> [Int] {
+        switch node {
+        case .null: []
+        case .number(let id), .object(let id, _): [id]
+        case .list(let nodes): nodes.flatMap { ids(of: $0) }
+        }
+    }
+
+    // MARK: Simpler cases
+
+    /// Cases with one part less.
+    var simpler: [RandomCase] {
+        var cases: [RandomCase] = []
+        for index in payloads.indices {
+            var simpler = self
+            simpler.payloads.remove(at: index)
+            cases.append(simpler)
+        }
+        for index in relations.indices {
+            var simpler = self
+            let relation = simpler.relations.remove(at: index)
+            let names = [relation.source.name, relation.target.name]
+            simpler.payloads = payloads.map { Self.without($0, names) }
+            cases.append(simpler)
+        }
+        for (index, payload) in payloads.enumerated() {
+            cases += parts(of: payload, isList: true).map { part in
+                var simpler = self
+                simpler.payloads[index] = part
+                return simpler
+            }
+        }
+        for (index, relation) in relations.enumerated() {
+            var plain = relation
+            plain.deleteRule = .nullify
+            plain.owns = false
+            if relation.deleteRule != .nullify || relation.owns {
+                var simpler = self
+                simpler.relations[index] = plain
+                cases.append(simpler)
+            }
+            if relation.source.isOrdered {
+                var simpler = self
+                simpler.relations[index].source.isOrdered = false
+                cases.append(simpler)
+            }
+            if relation.target.isOrdered {
+                var simpler = self
+                simpler.relations[index].target.isOrdered = false
+                cases.append(simpler)
+            }
+        }
+        return cases
+    }
+
+    private static func without(_ node: Node, _ names: [String]) -> Node {
+        switch node {
+        case .null, .number: node
+        case .list(let nodes): .list(nodes.map { without($0, names) })
+        case .object(let id, let fields):
+            .object(
+                id,
+                fields.filter { !names.contains($0.property) }.map { Field($0.key, without($0.value, names)) })
+        }
+    }
+
+    /// A node without one of its parts. A list of related objects stays whole in a consistent
+    /// payload.
+    private func parts(of node: Node, isList: Bool) -> [Node] {
+        switch node {
+        case .null, .number: return []
+        case .list(let nodes):
+            var found: [Node] = []
+            for (index, node) in nodes.enumerated() {
+                if isList || !isConsistent {
+                    var fewer = nodes
+                    fewer.remove(at: index)
+                    found.append(.list(fewer))
+                }
+                for part in parts(of: node, isList: false) {
+                    var simpler = nodes
+                    simpler[index] = part
+                    found.append(.list(simpler))
+                }
+            }
+            return found
+        case .object(let id, let fields):
+            var found: [Node] = []
+            for (index, field) in fields.enumerated() {
+                var fewer = fields
+                fewer.remove(at: index)
+                found.append(.object(id, fewer))
+                for part in parts(of: field.value, isList: false) {
+                    var simpler = fields
+                    simpler[index].value = part
+                    found.append(.object(id, simpler))
+                }
+            }
+            return found
+        }
+    }
+}
+
+extension RandomCase: CustomStringConvertible {
+    var description: String {
+        let relations = relations.map { relation in
+            func form(_ end: Relation.End) -> String {
+                "\(Self.entityNames[end.entity]).\(end.name)\(end.isOrdered ? " ordered" : end.isToMany ? " many" : "")"
+            }
+            let inverse = relation.isSymmetric ? "itself" : relation.hasInverse ? form(relation.target) : "none"
+            let rules = "\(relation.deleteRule == .cascade ? " cascade" : "")\(relation.owns ? " owns" : "")"
+            return "\(form(relation.source)) to \(Self.entityNames[relation.target.entity]), inverse \(inverse)\(rules)"
+        }
+        return (relations + payloads.map(\.description)).joined(separator: "\n")
+    }
+}

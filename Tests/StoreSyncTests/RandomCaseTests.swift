@@ -1,0 +1,164 @@
+import Foundation
+import JSONMapper
+import OneWayStoreKinds
+import OneWayStoreTestSupport
+import OneWayTestLimits
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// Random payloads for random models, in batches of every size. A case that fails is reported in
+/// its simplest form.
+@Suite(.endsInTime) struct RandomCaseTests {
+    /// What a payload states holds, without a conflict; the second sync writes nothing.
+    @Test(arguments: StoreKind.all, seeds(8, thorough: 60))
+    func whatAPayloadStatesHolds(kind: StoreKind, seed: UInt64) async throws {
+        try await check(kind, RandomGraph.make(seed: seed, isConsistent: true), seed)
+    }
+
+    /// All sizes of batches leave the same and report as many conflicts; the second sync leaves
+    /// the same.
+    @Test(arguments: StoreKind.all, seeds(8, thorough: 60))
+    func payloadsThatContradictThemselvesLeaveTheSame(kind: StoreKind, seed: UInt64) async throws {
+        try await check(kind, RandomGraph.make(seed: seed, isConsistent: false), seed)
+    }
+
+    private func check(_ kind: StoreKind, _ whole: RandomCase, _ seed: UInt64) async throws {
+        guard var problem = try await problem(kind, whole) else { return }
+        var smallest = whole
+        search: while true {
+            for simpler in smallest.simpler {
+                guard let found = try await self.problem(kind, simpler), found.kind == problem.kind else { continue }
+                (smallest, problem) = (simpler, found)
+                continue search
+            }
+            break
+        }
+        Issue.record("seed \(seed), \(problem.kind): \(problem.detail)\n\(smallest)")
+    }
+
+    private func problem(_ kind: StoreKind, _ tried: RandomCase) async throws -> (kind: String, detail: String)? {
+        let mapper = try RecordMapper(tried.model())
+        let found = Found()
+        try await kind.use { makeStore in
+            var worlds: [RealJSONWorld] = []
+            for rowCount in [1, 2, 1000] {
+                let store = HookedStore(try await makeStore(mapper.model), SmallBatches(rowCount))
+                worlds.append(try RealJSONWorld(store, mapper: mapper))
+            }
+            worlds.append(try RealJSONWorld(MemoryStore(exactly: mapper.model), mapper: mapper))
+            for payload in tried.payloads {
+                var first: (objects: Objects, conflictCount: Int)?
+                for world in worlds {
+                    let outcome = try await world.outcome(of: payload.description, into: RandomCase.entityNames[0])
+                    let repeats = outcome.result.drift.count(of: .duplicate) > 0
+                    let problem = outcome.problems.first {
+                        tried.isConsistent || !$0.isOfSecondSync && !(repeats && $0 == .secondSyncLeavesOtherObjects)
+                    }
+                    if let problem { return await found.set("\(problem)", "\(payload)") }
+                    let stored = try await world.objects()
+                    let (drift, objects) = (outcome.result.drift, tried.comparable(stored, after: payload))
+                    let conflictCount = repeats ? 0 : drift.count(of: .conflict)
+                    if tried.isConsistent {
+                        if conflictCount > 0 { return await found.set("conflict", "\(drift.entries)") }
+                        let failures = tried.failures(stored, after: payload)
+                        if !failures.isEmpty { return await found.set("not as stated", "\(failures)") }
+                    }
+                    if let first, first.objects != objects {
+                        return await found.set("objects", "\(first.objects) \(objects)")
+                    }
+                    if let first, first.conflictCount != conflictCount {
+                        return await found.set("conflicts", "\(first.conflictCount) \(drift.entries)")
+                    }
+                    first = (objects, conflictCount)
+                }
+            }
+        }
+        return await found.problem
+    }
+
+    private actor Found {
+        private(set) var problem: (kind: String, detail: String)?
+
+        func set(_ kind: String, _ detail: String) { problem = (kind, detail) }
+    }
+}
+
+/// The objects that a store has, by entity and identifier.
+private typealias Objects = [String: [Int: RandomCase.Statement]]
+
+extension RealJSONWorld {
+    fileprivate func objects() async throws -> Objects {
+        try await store.store.read { reader in
+            var objects: Objects = [:]
+            for name in RandomCase.entityNames {
+                let layout = try reader.model.layout(of: name)
+                for found in try await reader.records(StoreQuery(name), with: layout.relationships.map(\.name)) {
+                    guard let id = found.record["id"].number else { continue }
+                    var object = RandomCase.Statement(rank: found.record["rank"].number)
+                    for (relationship, found) in zip(layout.relationships, found.record.targets) {
+                        object.targets[relationship.name] = (found?.keys ?? []).compactMap(\.number)
+                    }
+                    objects[name, default: [:]][id] = object
+                }
+            }
+            return objects
+        }
+    }
+}
+
+extension AttributeValue {
+    fileprivate var number: Int? {
+        if case .int(let number) = self { Int(number) } else { nil }
+    }
+}
+
+extension Record.Key {
+    fileprivate var number: Int? {
+        if case .identity(let values) = self { values.first?.number } else { nil }
+    }
+}
+
+extension RandomCase {
+    /// The objects, in the order of their lists only where a payload states it.
+    fileprivate func comparable(_ objects: Objects, after payload: Node) -> Objects {
+        let statements = statements(of: payload)
+        var comparable = objects
+        for (index, name) in Self.entityNames.enumerated() {
+            for (id, object) in objects[name] ?? [:] {
+                for (key, targets) in object.targets
+                where !isOrdered(key) || statements[index][id]?.targets[key] == nil {
+                    comparable[name]?[id]?.targets[key] = targets.sorted()
+                }
+            }
+        }
+        return comparable
+    }
+
+    /// What a consistent payload states and the objects lack.
+    fileprivate func failures(_ objects: Objects, after payload: Node) -> [String] {
+        let comparable = comparable(objects, after: payload)
+        var failures: [String] = []
+        for (index, (name, statements)) in zip(Self.entityNames, statements(of: payload)).enumerated() {
+            let stored = comparable[name] ?? [:]
+            if index == 0, Set(stored.keys) != Set(statements.keys) { failures.append("\(name) has \(stored.keys)") }
+            for (id, statement) in statements {
+                guard let object = stored[id] else {
+                    failures.append("\(name) \(id) is missing")
+                    continue
+                }
+                if let rank = statement.rank, object.rank != rank { failures.append("\(name) \(id).rank") }
+                for (key, targets) in statement.targets {
+                    let destination = destination(of: key).map { comparable[Self.entityNames[$0]] ?? [:] } ?? [:]
+                    let expected = targets.filter { destination[$0] != nil }
+                    if object.targets[key] != (isOrdered(key) ? expected : expected.sorted()) {
+                        failures.append("\(name) \(id).\(key) is \(object.targets[key] ?? [])")
+                    }
+                }
+            }
+        }
+        return failures.sorted()
+    }
+}

@@ -1,0 +1,121 @@
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+
+/// A random model of entities with an identity, related in every way, and random payloads for it.
+///
+/// A payload is rendered from links between objects, so it agrees with itself; or each of its
+/// objects from links of its own, so that it contradicts itself.
+struct RandomGraph {
+    typealias Relation = RandomCase.Relation
+
+    private static let ids = 1...4
+
+    private var relations: [Relation] = []
+    private var random: SeededRandom
+    /// The links of each relation, in order.
+    private var links: [[(source: Int, target: Int)]] = []
+    /// Whether all objects of a payload agree with each other.
+    private let isConsistent: Bool
+
+    /// Random relationships, and payloads for them.
+    static func make(seed: UInt64, isConsistent: Bool) -> RandomCase {
+        var graph = RandomGraph(random: SeededRandom(seed: seed), isConsistent: isConsistent)
+        for number in 0..<Int.random(in: 2...5, using: &graph.random) { graph.relations.append(graph.relation(number)) }
+        let payloads = (0..<3).map { _ in graph.payload() }
+        return RandomCase(relations: graph.relations, payloads: payloads, isConsistent: isConsistent)
+    }
+
+    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+
+    private mutating func relation(_ number: Int) -> Relation {
+        let entity = chance(60) ? 0 : Int.random(in: 0...2, using: &random)
+        let destination = Int.random(in: 0...2, using: &random)
+        let isToMany = chance(60)
+        let isSymmetric = entity == destination && chance(20)
+        let isInverseToMany = isSymmetric ? isToMany : chance(50)
+        return Relation(
+            source: Relation.End(
+                entity: entity, name: "r\(number)", isToMany: isToMany,
+                isOrdered: isToMany && !isSymmetric && chance(30)),
+            target: Relation.End(
+                entity: destination, name: isSymmetric ? "r\(number)" : "s\(number)", isToMany: isInverseToMany,
+                isOrdered: isInverseToMany && !isSymmetric && chance(30)),
+            hasInverse: isSymmetric || chance(70), isSymmetric: isSymmetric,
+            deleteRule: chance(30) ? .cascade : .nullify, owns: !isSymmetric && chance(15))
+    }
+
+    private init(random: SeededRandom, isConsistent: Bool) {
+        self.random = random
+        self.isConsistent = isConsistent
+    }
+
+    // MARK: Links
+
+    private mutating func relink() {
+        links = relations.indices.map { index in
+            let relation = relations[index]
+            var links: [(source: Int, target: Int)] = []
+            for source in Self.ids.shuffled(using: &random) {
+                for target in Self.ids.shuffled(using: &random) where chance(35) {
+                    let sources = relation.isSymmetric ? links + links.map { ($0.target, $0.source) } : links
+                    if sources.contains(where: { $0 == (source, target) }) { continue }
+                    if !relation.source.isToMany, sources.contains(where: { $0.source == source }) { continue }
+                    if relation.hasInverse, !relation.target.isToMany,
+                        sources.contains(where: { $0.target == target })
+                    {
+                        continue
+                    }
+                    links.append((source, target))
+                }
+            }
+            return links
+        }
+    }
+
+    private func targets(_ relation: Int, isForward: Bool, of id: Int) -> [Int] {
+        let links = links[relation]
+        let forward = links.filter { $0.source == id }.map(\.target)
+        let back = links.filter { $0.target == id }.map(\.source)
+        if relations[relation].isSymmetric { return forward + back.filter { !forward.contains($0) } }
+        return isForward ? forward : back
+    }
+
+    // MARK: Payloads
+
+    /// A list of objects of the first entity.
+    private mutating func payload() -> RandomCase.Node {
+        relink()
+        var ids = Array(Self.ids.shuffled(using: &random).prefix(Int.random(in: 0...4, using: &random)))
+        if !isConsistent, chance(20), let first = ids.first { ids.append(first) }
+        return .list(ids.map { object(0, $0, depth: 0) })
+    }
+
+    private mutating func object(_ entity: Int, _ id: Int, depth: Int) -> RandomCase.Node {
+        if !isConsistent, chance(40) { relink() }
+        var fields: [RandomCase.Field] = []
+        if chance(40) {
+            fields.append(RandomCase.Field("rank", .number(isConsistent ? id : Int.random(in: 1...2, using: &random))))
+        }
+        for (relation, isForward, end, other) in ends(of: entity) where chance(depth == 0 ? 70 : 45) {
+            let isNested = chance(65)
+            if isNested, depth >= 3 { continue }
+            let targets = targets(relation, isForward: isForward, of: id)
+            let values = targets.map { isNested ? object(other, $0, depth: depth + 1) : .number($0) }
+            let key = isNested ? end.name : end.name + (end.isToMany ? "_ids" : "_id")
+            fields.append(RandomCase.Field(key, end.isToMany ? .list(values) : values.first ?? .null))
+        }
+        return .object(id, fields.shuffled(using: &random))
+    }
+
+    private func ends(of entity: Int) -> [(relation: Int, isForward: Bool, end: Relation.End, other: Int)] {
+        relations.enumerated().flatMap { index, relation in
+            var ends: [(relation: Int, isForward: Bool, end: Relation.End, other: Int)] = []
+            if relation.source.entity == entity { ends.append((index, true, relation.source, relation.target.entity)) }
+            if relation.target.entity == entity, relation.hasInverse, !relation.isSymmetric {
+                ends.append((index, false, relation.target, relation.source.entity))
+            }
+            return ends
+        }
+    }
+}
