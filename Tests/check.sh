@@ -35,9 +35,8 @@ export TEST_JOURNAL="$scratch/tests.journal"
 # What the limit of each test does not end, as a hanging build. macOS has no such command.
 limit=()
 if command -v timeout >/dev/null; then limit=(timeout -k 60 5400); fi
-# Builds of nothing here are continued, so each module is compiled as a whole, without an index and without debug information:
-# about half of the time.
-fast=(-debug-info-format none --disable-index-store -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2)
+# No build here is continued, so each module is compiled as a whole, and without debug information: about two thirds of the time.
+fast=(-debug-info-format none -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2)
 strict=(-Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error "${fast[@]}")
 
 # Thousands of small databases come and go: in memory where there is room, a tenth of the time is saved.

@@ -27,6 +27,13 @@ struct RandomCase: Sendable {
         case list([Node])
         case object(Int, [Field])
 
+        /// Whether a list has an object twice.
+        var repeatsIdentity: Bool {
+            guard case .list(let nodes) = self else { return false }
+            let ids = RandomCase.ids(of: self)
+            return Set(ids).count < nodes.count
+        }
+
         var description: String {
             switch self {
             case .null: "null"
@@ -59,6 +66,8 @@ struct RandomCase: Sendable {
     var payloads: [Node]
     /// Whether no statement of a payload contradicts another one of it.
     var isConsistent: Bool
+    /// Whether each payload has changed objects, and not all of them.
+    var areChanges = false
 
     func model() throws -> DataModel {
         try DataModel(
@@ -146,7 +155,7 @@ struct RandomCase: Sendable {
         return nil
     }
 
-    private static func ids(of node: Node) -> [Int] {
+    fileprivate static func ids(of node: Node) -> [Int] {
         switch node {
         case .null: []
         case .number(let id), .object(let id, _): [id]

@@ -71,17 +71,24 @@ struct RealJSONWorld {
     }
 
     /// Syncs a payload as ``sync(_:into:options:settles:sourceLocation:)`` does.
-    func outcome(of json: String, into entity: String, options: StoreSyncOptions = StoreSyncOptions())
-        async throws -> (result: StoreSyncResult, problems: [Problem])
-    {
+    ///
+    /// - Parameter isChange: Whether the payload has changed objects, and not all of them.
+    func outcome(
+        of json: String, into entity: String, isChange: Bool = false, options: StoreSyncOptions = StoreSyncOptions()
+    ) async throws -> (result: StoreSyncResult, problems: [Problem]) {
         let payload = JSONSource.bytes(Array(json.utf8))
-        let plan = try await store.plan(payload, into: entity, options: options)
-        let result = try await store.sync(payload, into: entity, options: options)
+        func sync() async throws -> StoreSyncResult {
+            isChange
+                ? try await store.apply([.objects(payload)], into: entity, options: options)
+                : try await store.sync(payload, into: entity, options: options)
+        }
+        let plan = isChange ? nil : try await store.plan(payload, into: entity, options: options)
+        let result = try await sync()
         var problems: [Problem] = []
-        if plan != result { problems.append(.isNotAsPlanned) }
+        if let plan, plan != result { problems.append(.isNotAsPlanned) }
         let contents = try await contents()
         let before = try watched.takeWrites().files
-        let again = try await store.sync(payload, into: entity, options: options)
+        let again = try await sync()
         let writes = try watched.takeWrites()
         if try await self.contents() != contents { problems.append(.secondSyncLeavesOtherObjects) }
         if !again.isUnchanged { problems.append(.secondSyncIsNotUnchanged) }

@@ -35,6 +35,8 @@ struct BatchCuts {
         let group: MappedBatch.Group
         /// The ordinal of the list's element that contains each row; nil for a rejected row.
         let elements: [Int?]
+        /// What is nested in the group, by the index of the relationship.
+        let nested: [NestedTargets?]
     }
 
     private let model: DataModel
@@ -68,10 +70,11 @@ struct BatchCuts {
     private mutating func visit(_ groups: some Sequence<MappedBatch.Group>, _ element: (Int) -> Int?) {
         for group in groups {
             let elements = group.elementIndices.map(element)
-            places.append(Place(group: group, elements: elements))
-            for case let nested? in group.nested {
-                visit(nested.objectGroups(of: nested.owners.count)) { ordinal in
-                    let owner = nested.owners[ordinal]
+            let nested = group.nested.map { $0.map(NestedTargets.init) }
+            places.append(Place(group: group, elements: elements, nested: nested))
+            for case let nested? in nested {
+                visit(nested.groups) { ordinal in
+                    let owner = nested.elements.owners[ordinal]
                     return owner < 0 ? nil : elements[Int(owner)]
                 }
             }
@@ -131,7 +134,7 @@ struct BatchCuts {
             for slot in isInOnePlace ? 0..<0 : 0..<group.records.columnCount {
                 if let value = group.records.value(row: statement.row, slot: slot) { compare(slot, [[value]]) }
             }
-            for (index, nested) in group.nested.enumerated() {
+            for (index, nested) in self.places[statement.place].nested.enumerated() {
                 if let targets = nested?.targets(of: statement.row, isWhole: (places[statement.place]?.count ?? 0) > 1)
                 {
                     compare(group.records.columnCount + index, targets)
@@ -218,8 +221,9 @@ struct BatchCuts {
             let (group, elements) = (places[place].group, places[place].elements)
             let layout = group.mapping.layout
             let destination = model.layouts[layout.relationships[index].destination]
-            guard let nested = group.nested[index], layout.hasIdentity, destination.hasIdentity else { continue }
-            for source in nested.sources {
+            guard let nested = places[place].nested[index], layout.hasIdentity, destination.hasIdentity
+            else { continue }
+            for source in nested.elements.sources {
                 guard let element = elements[source.row] else { continue }
                 let values = layout.identitySlots.compactMap { group.records.value(row: source.row, slot: $0) }
                 let named = nested.targets(of: source.row, isWhole: false) ?? []
@@ -245,10 +249,10 @@ struct BatchCuts {
         let layout = place.group.mapping.layout
         let relationship = layout.relationships[index]
         let destination = model.layouts[relationship.destination]
-        guard let nested = place.group.nested[index], let inverse = model.inverse(of: relationship),
-            layout.hasIdentity, destination.hasIdentity
+        guard let nested = place.nested[index], let inverse = model.inverse(of: relationship),
+            layout.hasIdentity, destination.hasIdentity, !relationship.isToMany || !inverse.isToMany
         else { return }
-        for source in nested.sources {
+        for source in nested.elements.sources {
             guard let element = place.elements[source.row] else { continue }
             let values = layout.identitySlots.compactMap { place.group.records.value(row: source.row, slot: $0) }
             let targets = nested.targets(of: source.row, isWhole: false) ?? []
@@ -266,13 +270,24 @@ struct BatchCuts {
     }
 }
 
-extension NestedElements {
+/// The elements of a relationship, with the identities that each row leads to.
+struct NestedTargets {
+    let elements: NestedElements
+    /// The objects by entity.
+    let groups: [MappedBatch.Group]
+
+    init(_ elements: NestedElements) {
+        self.elements = elements
+        groups = Array(elements.objectGroups(of: elements.owners.count))
+    }
+
     /// The targets of a row: identities, or the content of objects without one; nil if the row
     /// states none.
     ///
     /// - Parameter isWhole: Whether content is returned for objects with an identity too. Of the
     ///   rows of one object in one place, only the elements of the last row are merged.
     func targets(of row: Int, isWhole: Bool) -> [[AttributeValue?]]? {
+        let (sources, identifiers) = (elements.sources, elements.identifiers)
         let index = sources.partitionIndex { $0.row >= row }
         guard index < sources.count, sources[index].row == row else { return nil }
         let ordinals = sources[index].ordinals
@@ -280,7 +295,7 @@ extension NestedElements {
         for (ordinal, value) in identifiers?.values(in: ordinals) ?? [] {
             targets[ordinal - ordinals.lowerBound] = identifiers?.record(of: value, isWhole: isWhole) ?? []
         }
-        for group in objectGroups(of: owners.count) {
+        for group in groups {
             let slots = group.mapping.layout.identitySlots
             var row = group.elementIndices.partitionIndex { $0 >= ordinals.lowerBound }
             while row < group.elementIndices.count, ordinals.contains(group.elementIndices[row]) {
@@ -299,7 +314,7 @@ extension MappedBatch.Group {
     fileprivate func content(of row: Int) -> [AttributeValue?] {
         var content = (0..<records.columnCount).map { records.value(row: row, slot: $0) }
         for (index, nested) in nested.enumerated() {
-            guard let targets = nested?.targets(of: row, isWhole: true) else { continue }
+            guard let targets = nested.map(NestedTargets.init)?.targets(of: row, isWhole: true) else { continue }
             content += [.int(Int64(index)), .int(Int64(targets.count))] + targets.joined()
         }
         return content

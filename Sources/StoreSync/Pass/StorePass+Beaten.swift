@@ -24,6 +24,7 @@ extension StorePass {
         let sources = elements.sources.filter { decision.isBeaten[$0.row] }
         guard !sources.isEmpty else { return beaten }
         let relationship = links.relationship
+        let named = NestedTargets(elements)
         // The statements of this batch that count.
         var counting: [ObjectID: Int] = [:]
         for source in elements.sources where !decision.isBeaten[source.row] {
@@ -41,10 +42,10 @@ extension StorePass {
         for source in sources {
             guard let object = links.object(of: source) else { continue }
             if let row = counting[object] {
-                let names = Set(elements.targets(of: row, isWhole: false) ?? [])
-                beaten.insert(source, of: elements, where: names.contains)
+                let names = Set(named.targets(of: row, isWhole: false) ?? [])
+                beaten.insert(source, of: named, where: names.contains)
             } else if let names = state.deferred.names(of: object, relationship) {
-                beaten.insert(source, of: elements, where: names.identities.contains)
+                beaten.insert(source, of: named, where: names.identities.contains)
                 for ordinal in source.ordinals { expected[ordinal] = names.objects }
             } else if state.deferred.lacksObjects(of: object, relationship) {
                 beaten.agreeing.formUnion(source.ordinals)
@@ -56,7 +57,7 @@ extension StorePass {
                 for ordinal in source.ordinals { expected[ordinal] = targets }
             }
         }
-        for group in elements.objectGroups(of: elements.owners.count) {
+        for group in named.groups {
             guard let group = group.restricted({ expected[$0]?.isEmpty == false }) else { continue }
             for (row, object) in try await transaction.find(group.records).enumerated() {
                 let ordinal = group.elementIndices[row]
@@ -75,9 +76,9 @@ extension StorePass {
 extension BeatenStatements {
     /// Adds the elements of a source whose identities are named by the statement that counts.
     fileprivate mutating func insert(
-        _ source: NestedElements.Source, of elements: NestedElements, where isNamed: ([AttributeValue?]) -> Bool
+        _ source: NestedElements.Source, of named: NestedTargets, where isNamed: ([AttributeValue?]) -> Bool
     ) {
-        for (ordinal, identity) in zip(source.ordinals, elements.targets(of: source.row, isWhole: false) ?? [])
+        for (ordinal, identity) in zip(source.ordinals, named.targets(of: source.row, isWhole: false) ?? [])
         where isNamed(identity) {
             agreeing.insert(ordinal)
         }
