@@ -13,20 +13,20 @@ import Testing
 /// its simplest form.
 @Suite(.endsInTime) struct RandomCaseTests {
     /// What a payload states holds, without a conflict; the second sync writes nothing.
-    @Test(arguments: StoreKind.all, seeds(8, thorough: 60))
+    @Test(arguments: StoreKind.all, seeds(6, thorough: 30))
     func whatAPayloadStatesHolds(kind: StoreKind, seed: UInt64) async throws {
         try await check(kind, RandomGraph.make(seed: seed, isConsistent: true), seed)
     }
 
     /// All sizes of batches leave the same and report as many conflicts; the second sync leaves
     /// the same.
-    @Test(arguments: StoreKind.all, seeds(8, thorough: 60))
+    @Test(arguments: StoreKind.all, seeds(6, thorough: 30))
     func payloadsThatContradictThemselvesLeaveTheSame(kind: StoreKind, seed: UInt64) async throws {
         try await check(kind, RandomGraph.make(seed: seed, isConsistent: false), seed)
     }
 
     /// The same of changes, which delete only what loses its place.
-    @Test(arguments: StoreKind.all, seeds(8, thorough: 60))
+    @Test(arguments: StoreKind.all, seeds(6, thorough: 30))
     func changesLeaveTheSame(kind: StoreKind, seed: UInt64) async throws {
         var changes = RandomGraph.make(seed: seed, isConsistent: seed.isMultiple(of: 2))
         changes.areChanges = true
