@@ -1,5 +1,4 @@
 import OneWayTestSupport
-import StoreSync
 import SyncModel
 
 /// A random model of entities with an identity, related in every way, and random payloads for it.

@@ -115,13 +115,13 @@ struct BatchCuts {
     private mutating func compare(_ statements: [Statement]) {
         let isInOnePlace = statements.allSatisfy { $0.place == statements[0].place }
         // Of the rows of one place, only the elements of one are merged.
-        let places = Dictionary(grouping: statements, by: \.place)
+        let counts = Dictionary(grouping: statements, by: \.place).mapValues(\.count)
         // The latest value of each attribute and, after the attributes, of each relationship.
         var latest: [Int: (element: Int, value: [[AttributeValue?]])] = [:]
         var previous: Statement?
         for statement in statements.sorted(by: { $0.element < $1.element }) {
-            let group = self.places[statement.place].group
-            if let previous, self.places[previous.place].group.mapping.layout.index != group.mapping.layout.index {
+            let group = places[statement.place].group
+            if let previous, places[previous.place].group.mapping.layout.index != group.mapping.layout.index {
                 report(previous.element, statement.element)
                 latest = [:]
             }
@@ -134,9 +134,8 @@ struct BatchCuts {
             for slot in isInOnePlace ? 0..<0 : 0..<group.records.columnCount {
                 if let value = group.records.value(row: statement.row, slot: slot) { compare(slot, [[value]]) }
             }
-            for (index, nested) in self.places[statement.place].nested.enumerated() {
-                if let targets = nested?.targets(of: statement.row, isWhole: (places[statement.place]?.count ?? 0) > 1)
-                {
+            for (index, nested) in places[statement.place].nested.enumerated() {
+                if let targets = nested?.targets(of: statement.row, isWhole: counts[statement.place, default: 0] > 1) {
                     compare(group.records.columnCount + index, targets)
                 }
             }

@@ -9,7 +9,8 @@ extension StorePass {
     /// lost their source.
     ///
     /// - Returns: The identities, as JSON, of objects of the list's entities that identifiers name
-    ///   and that the payload does not contain, for `rememberDeleted`.
+    ///   and that the payload does not contain, for `rememberDeleted`. Empty without a list.
+    @discardableResult
     func finish() async throws -> [ObjectID: String] {
         try await linkDeferred()
         let named = try await namedIdentities()

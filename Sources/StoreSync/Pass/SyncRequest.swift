@@ -301,8 +301,7 @@ struct SyncRequest: Sendable {
                 batch, Origin(policy: rules.policy, known: stored.object))
         }
         try await pass.endReading()
-        let named = try await pass.finish()
-        try await pass.rememberDeleted(named)
+        try await pass.finish()
         try await pass.settleValues()
         try await pass.settlePendingLinks()
         try await pass.reportIncomplete()
