@@ -1,6 +1,9 @@
 import SyncModel
 
-/// Payloads for a model of three entities with an identity, and simpler ones of the same kind.
+/// Payloads for a model of up to five entities, and simpler ones of the same kind.
+///
+/// An object is a number. Those of the first three entities are their identities. Objects of the
+/// last two are parts of one other object, their owner: see ``number(of:id:partOf:)``.
 struct RandomCase: Sendable {
     /// A relationship with its inverse, if it has one.
     struct Relation: Sendable {
@@ -18,9 +21,12 @@ struct RandomCase: Sendable {
         var isSymmetric: Bool
         var deleteRule: SyncRelationship.DeleteRule
         var owns: Bool
+
+        /// Whether it leads from objects to their parts.
+        var isOfParts: Bool { target.entity >= RandomCase.scoped }
     }
 
-    /// JSON of a payload. An object has an identity and other fields.
+    /// JSON of a payload. An object has its number and other fields.
     indirect enum Node: Sendable, CustomStringConvertible {
         case null
         case number(Int)
@@ -37,10 +43,10 @@ struct RandomCase: Sendable {
         var description: String {
             switch self {
             case .null: "null"
-            case .number(let number): "\(number)"
+            case .number(let number): "\(number % 10)"
             case .list(let nodes): "[\(nodes.map(\.description).joined(separator: ","))]"
             case .object(let id, let fields):
-                "{\((["\"id\":\(id)"] + fields.map(\.description)).joined(separator: ","))}"
+                "{\(([id < 100 ? "\"id\":\(id % 10)" : "\"rank\":\(id)"] + fields.map(\.description)).joined(separator: ","))}"
             }
         }
     }
@@ -60,7 +66,17 @@ struct RandomCase: Sendable {
         var property: String { String(key.prefix { $0 != "_" }) }
     }
 
-    static let entityNames = ["Ant", "Bee", "Cat"]
+    static let entityNames = ["Ant", "Bee", "Cat", "Egg", "Dot"]
+    /// The entity whose objects have an identity among the parts of their owner.
+    static let scoped = 3
+    /// The entity whose objects have no identity. Their attribute `rank` has their number.
+    static let plain = 4
+
+    static func number(of entity: Int, id: Int, partOf owner: Int) -> Int {
+        (entity == plain ? 100 : 0) + owner * 10 + id
+    }
+
+    static func owner(of number: Int) -> Int { (number >= 100 ? number - 100 : number) / 10 }
 
     var relations: [Relation]
     var payloads: [Node]
@@ -71,13 +87,28 @@ struct RandomCase: Sendable {
 
     func model() throws -> DataModel {
         try DataModel(
-            Self.entityNames.indices.map { index in
-                SyncEntity(Self.entityNames[index], identity: "id") {
-                    SyncAttribute("id", .int64, optional: false)
+            entities.map { index in
+                @DataModel.Builder<SyncEntity.Property> func properties() -> [SyncEntity.Property] {
+                    if index != Self.plain { SyncAttribute("id", .int64, optional: false) }
                     SyncAttribute("rank", .int64)
                     for relation in relations { Self.declarations(of: relation, in: index) }
                 }
+                let name = Self.entityNames[index]
+                switch index {
+                case Self.plain: return SyncEntity(name, properties: properties)
+                case Self.scoped:
+                    let scope = relations.first { $0.target.entity == index }?.target.name
+                    return SyncEntity(name, identity: "id", within: scope, properties: properties)
+                default: return SyncEntity(name, identity: "id", properties: properties)
+                }
             })
+    }
+
+    /// The entities of the model: those of parts only if something has parts.
+    var entities: [Int] {
+        Self.entityNames.indices.filter { index in
+            index < Self.scoped || relations.contains { $0.target.entity == index }
+        }
     }
 
     private static func declarations(of relation: Relation, in entity: Int) -> [SyncEntity.Property] {
@@ -175,8 +206,11 @@ struct RandomCase: Sendable {
         }
         for index in relations.indices {
             var simpler = self
-            let relation = simpler.relations.remove(at: index)
-            let names = [relation.source.name, relation.target.name]
+            var removed = [simpler.relations.remove(at: index)]
+            while let index = simpler.relations.firstIndex(where: { !simpler.entities.contains($0.source.entity) }) {
+                removed.append(simpler.relations.remove(at: index))
+            }
+            let names = removed.flatMap { [$0.source.name, $0.target.name] }
             simpler.payloads = payloads.map { Self.without($0, names) }
             cases.append(simpler)
         }

@@ -1,7 +1,7 @@
 import OneWayTestSupport
 import SyncModel
 
-/// A random model of entities with an identity, related in every way, and random payloads for it.
+/// A random model of entities that are related in every way, and random payloads for it.
 ///
 /// A payload is rendered from links between objects, so it agrees with itself; or each of its
 /// objects from links of its own, so that it contradicts itself.
@@ -21,6 +21,7 @@ struct RandomGraph {
     static func make(seed: UInt64, isConsistent: Bool) -> RandomCase {
         var graph = RandomGraph(random: SeededRandom(seed: seed), isConsistent: isConsistent)
         for number in 0..<Int.random(in: 2...5, using: &graph.random) { graph.relations.append(graph.relation(number)) }
+        for part in [RandomCase.scoped, RandomCase.plain] where graph.chance(40) { graph.addParts(part) }
         let payloads = (0..<3).map { _ in graph.payload() }
         return RandomCase(relations: graph.relations, payloads: payloads, isConsistent: isConsistent)
     }
@@ -44,6 +45,26 @@ struct RandomGraph {
             deleteRule: chance(30) ? .cascade : .nullify, owns: !isSymmetric && chance(15))
     }
 
+    /// Adds an entity whose objects are parts of one other object, and what it leads to.
+    private mutating func addParts(_ part: Int) {
+        let isNested = part == RandomCase.plain && relations.contains { $0.target.entity == RandomCase.scoped }
+        let owner = isNested && chance(40) ? RandomCase.scoped : chance(60) ? 0 : Int.random(in: 1...2, using: &random)
+        let (number, isToMany) = (relations.count, chance(75))
+        relations.append(
+            Relation(
+                source: Relation.End(
+                    entity: owner, name: "r\(number)", isToMany: isToMany, isOrdered: isToMany && chance(30)),
+                target: Relation.End(entity: part, name: "s\(number)", isToMany: false, isOrdered: false),
+                hasInverse: part == RandomCase.scoped || chance(50), isSymmetric: false,
+                deleteRule: chance(30) ? .cascade : .nullify, owns: chance(30)))
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            var relation = relation(relations.count)
+            if relation.isSymmetric { continue }
+            relation.source.entity = part
+            relations.append(relation)
+        }
+    }
+
     private init(random: SeededRandom, isConsistent: Bool) {
         self.random = random
         self.isConsistent = isConsistent
@@ -51,12 +72,22 @@ struct RandomGraph {
 
     // MARK: Links
 
+    /// The numbers of all objects of an entity.
+    private func numbers(of entity: Int) -> [Int] {
+        guard entity >= RandomCase.scoped else { return Array(Self.ids) }
+        let owner = relations.first { $0.target.entity == entity }?.source.entity ?? 0
+        return numbers(of: owner).flatMap { owner in
+            (1...2).map { RandomCase.number(of: entity, id: $0, partOf: owner) }
+        }
+    }
+
     private mutating func relink() {
         links = relations.indices.map { index in
             let relation = relations[index]
             var links: [(source: Int, target: Int)] = []
-            for source in Self.ids.shuffled(using: &random) {
-                for target in Self.ids.shuffled(using: &random) where chance(35) {
+            for source in numbers(of: relation.source.entity).shuffled(using: &random) {
+                for target in numbers(of: relation.target.entity).shuffled(using: &random) where chance(35) {
+                    if relation.isOfParts, RandomCase.owner(of: target) != source { continue }
                     let sources = relation.isSymmetric ? links + links.map { ($0.target, $0.source) } : links
                     if sources.contains(where: { $0 == (source, target) }) { continue }
                     if !relation.source.isToMany, sources.contains(where: { $0.source == source }) { continue }
@@ -93,11 +124,14 @@ struct RandomGraph {
     private mutating func object(_ entity: Int, _ id: Int, depth: Int) -> RandomCase.Node {
         if !isConsistent, chance(40) { relink() }
         var fields: [RandomCase.Field] = []
-        if chance(40) {
-            fields.append(RandomCase.Field("rank", .number(isConsistent ? id : Int.random(in: 1...2, using: &random))))
+        // Objects without an identity are equal if all that is said of them is.
+        let isWhole = isConsistent && entity == RandomCase.plain
+        if entity != RandomCase.plain, chance(40) {
+            fields.append(
+                RandomCase.Field("rank", .number(isConsistent ? id % 10 : Int.random(in: 1...2, using: &random))))
         }
-        for (relation, isForward, end, other) in ends(of: entity) where chance(depth == 0 ? 70 : 45) {
-            let isNested = chance(65)
+        for (relation, isForward, end, other) in ends(of: entity) where isWhole || chance(depth == 0 ? 70 : 45) {
+            let isNested = other >= RandomCase.scoped || !isWhole && chance(65)
             if isNested, depth >= 3 { continue }
             let targets = targets(relation, isForward: isForward, of: id)
             let values = targets.map { isNested ? object(other, $0, depth: depth + 1) : .number($0) }
@@ -111,7 +145,9 @@ struct RandomGraph {
         relations.enumerated().flatMap { index, relation in
             var ends: [(relation: Int, isForward: Bool, end: Relation.End, other: Int)] = []
             if relation.source.entity == entity { ends.append((index, true, relation.source, relation.target.entity)) }
-            if relation.target.entity == entity, relation.hasInverse, !relation.isSymmetric {
+            // Only its owner can name a part.
+            let isOfParts = relation.source.entity >= RandomCase.scoped && !relation.isOfParts
+            if relation.target.entity == entity, relation.hasInverse, !relation.isSymmetric, !isOfParts {
                 ends.append((index, false, relation.target, relation.source.entity))
             }
             return ends

@@ -70,7 +70,7 @@ struct BatchCuts {
     private mutating func visit(_ groups: some Sequence<MappedBatch.Group>, _ element: (Int) -> Int?) {
         for group in groups {
             let elements = group.elementIndices.map(element)
-            let nested = group.nested.map { $0.map(NestedTargets.init) }
+            let nested = group.nested.map { $0.map { NestedTargets($0) } }
             places.append(Place(group: group, elements: elements, nested: nested))
             for case let nested? in nested {
                 visit(nested.groups) { ordinal in
@@ -116,8 +116,9 @@ struct BatchCuts {
         let isInOnePlace = statements.allSatisfy { $0.place == statements[0].place }
         // Of the rows of one place, only the elements of one are merged.
         let counts = Dictionary(grouping: statements, by: \.place).mapValues(\.count)
-        // The latest value of each attribute and, after the attributes, of each relationship.
-        var latest: [Int: (element: Int, value: [[AttributeValue?]])] = [:]
+        // The latest value of each attribute and, after the attributes, of each relationship. It is
+        // nil if its element states several.
+        var latest: [Int: (element: Int, value: [[AttributeValue?]]?)] = [:]
         var previous: Statement?
         for statement in statements.sorted(by: { $0.element < $1.element }) {
             let group = places[statement.place].group
@@ -128,16 +129,25 @@ struct BatchCuts {
             previous = statement
             func compare(_ property: Int, _ value: [[AttributeValue?]]) {
                 let earlier = latest.updateValue((statement.element, value), forKey: property)
-                if let earlier, earlier.value != value { report(earlier.element, statement.element) }
+                guard let earlier, earlier.value != value else { return }
+                report(earlier.element, statement.element)
+                if earlier.element == statement.element { latest[property]?.value = nil }
             }
             // Rows of one place are combined.
             for slot in isInOnePlace ? 0..<0 : 0..<group.records.columnCount {
                 if let value = group.records.value(row: statement.row, slot: slot) { compare(slot, [[value]]) }
             }
             for (index, nested) in places[statement.place].nested.enumerated() {
-                if let targets = nested?.targets(of: statement.row, isWhole: counts[statement.place, default: 0] > 1) {
-                    compare(group.records.columnCount + index, targets)
+                let isWhole = counts[statement.place, default: 0] > 1
+                guard let nested, let source = nested.source(of: statement.row),
+                    var targets = nested.targets(of: statement.row, isWhole: isWhole)
+                else { continue }
+                let relationship = group.mapping.layout.relationships[index]
+                if relationship.isToMany, model.inverse(of: relationship)?.isToMany == false {
+                    // Only a list of objects deletes what it no longer has.
+                    targets.append([.bool(source.holdsObjects)])
                 }
+                compare(group.records.columnCount + index, targets)
             }
         }
     }
@@ -162,9 +172,10 @@ struct BatchCuts {
             compareEnds(id, statements)
         }
         for targets in targets.values {
-            let targets = targets.sorted { $0.element < $1.element }
-            for (earlier, later) in zip(targets, targets.dropFirst()) where earlier.target != later.target {
-                report(earlier.element, later.element)
+            let byElement = Dictionary(grouping: targets, by: \.element).sortedByKey
+            for (earlier, later) in zip(byElement, byElement.dropFirst())
+            where Set((earlier.1 + later.1).map(\.target)).count > 1 {
+                report(earlier.0, later.0)
             }
         }
     }
@@ -275,9 +286,20 @@ struct NestedTargets {
     /// The objects by entity.
     let groups: [MappedBatch.Group]
 
-    init(_ elements: NestedElements) {
+    /// Whether scoped identities tell the targets apart, because they are within their parent.
+    private let isScope: Bool
+
+    init(_ elements: NestedElements, isScope: Bool = false) {
         self.elements = elements
+        self.isScope = isScope
         groups = Array(elements.objectGroups(of: elements.owners.count))
+    }
+
+    /// The statement of a row; nil if it states none.
+    func source(of row: Int) -> NestedElements.Source? {
+        let index = elements.sources.partitionIndex { $0.row >= row }
+        guard index < elements.sources.count, elements.sources[index].row == row else { return nil }
+        return elements.sources[index]
     }
 
     /// The targets of a row: identities, or the content of objects without one; nil if the row
@@ -286,16 +308,15 @@ struct NestedTargets {
     /// - Parameter isWhole: Whether content is returned for objects with an identity too. Of the
     ///   rows of one object in one place, only the elements of the last row are merged.
     func targets(of row: Int, isWhole: Bool) -> [[AttributeValue?]]? {
-        let (sources, identifiers) = (elements.sources, elements.identifiers)
-        let index = sources.partitionIndex { $0.row >= row }
-        guard index < sources.count, sources[index].row == row else { return nil }
-        let ordinals = sources[index].ordinals
+        guard let ordinals = source(of: row)?.ordinals else { return nil }
+        let identifiers = elements.identifiers
         var targets = [[AttributeValue?]](repeating: [], count: ordinals.count)
         for (ordinal, value) in identifiers?.values(in: ordinals) ?? [] {
             targets[ordinal - ordinals.lowerBound] = identifiers?.record(of: value, isWhole: isWhole) ?? []
         }
         for group in groups {
-            let slots = group.mapping.layout.identitySlots
+            let layout = group.mapping.layout
+            let slots = isScope ? layout.scopedIdentitySlots : layout.identitySlots
             var row = group.elementIndices.partitionIndex { $0 >= ordinals.lowerBound }
             while row < group.elementIndices.count, ordinals.contains(group.elementIndices[row]) {
                 targets[group.elementIndices[row] - ordinals.lowerBound] =
@@ -313,7 +334,7 @@ extension MappedBatch.Group {
     fileprivate func content(of row: Int) -> [AttributeValue?] {
         var content = (0..<records.columnCount).map { records.value(row: row, slot: $0) }
         for (index, nested) in nested.enumerated() {
-            guard let targets = nested.map(NestedTargets.init)?.targets(of: row, isWhole: true) else { continue }
+            guard let targets = nested.map({ NestedTargets($0) })?.targets(of: row, isWhole: true) else { continue }
             content += [.int(Int64(index)), .int(Int64(targets.count))] + targets.joined()
         }
         return content

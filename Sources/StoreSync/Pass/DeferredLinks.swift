@@ -243,6 +243,8 @@ struct DeferredLinks {
         // The relationships for which a deferred statement was made; a relationship and its inverse
         // are represented by the lower identifier. Later statements are made again.
         var repeated: Set<EntityLayout.Relationship.ID> = []
+        let order = order
+        let beaten = beatenTargets(order, found, in: model)
         for index in order {
             let statement = stated[index]
             let (id, source) = (statement.place.relationship, statement.place.source)
@@ -275,6 +277,8 @@ struct DeferredLinks {
             }
             let pair = model.inverse(of: relationship).map { min($0.id, id) } ?? id
             if isNew { repeated.insert(pair) }
+            if let beaten = beaten[index] { targets.removeAll(where: beaten.contains) }
+            if beaten[index]?.contains(source) == true { continue }
             guard repeated.contains(pair), !statement.isIncomplete || mode != .retain else { continue }
             let made = statement.isIncomplete ? .add : mode
             if let open = batch,
@@ -289,6 +293,44 @@ struct DeferredLinks {
         }
         if let batch { resolution.batches.append(batch) }
         return resolution
+    }
+
+    /// The objects that nested statements name and that a statement which counts more gives to
+    /// another object, by the index of the statement; with the source itself if all of the
+    /// statement is beaten.
+    ///
+    /// Made in order, such a statement would take its objects from those that have them, and then
+    /// lose them.
+    private func beatenTargets(
+        _ order: [Int], _ found: [EntityLayout.Relationship.ID: [ObjectID?]], in model: DataModel
+    ) -> [Int: Set<ObjectID>] {
+        var beaten: [Int: Set<ObjectID>] = [:]
+        // The objects whose only target is decided, by the relationship that starts from them.
+        var decided: [EntityLayout.Relationship.ID: ObjectSet] = [:]
+        for index in order.reversed() {
+            let statement = stated[index]
+            let (id, source) = (statement.place.relationship, statement.place.source)
+            let relationship = model.relationship(id)
+            guard let inverse = model.inverse(of: relationship), !relationship.isToMany || !inverse.isToMany
+            else { continue }
+            if statement.isMadeFirst, !relationship.isToMany, decided[id]?.contains(source) == true {
+                beaten[index] = [source]
+                continue
+            }
+            if !relationship.isToMany { decided[id, default: ObjectSet()].insert(source) }
+            guard !inverse.isToMany else { continue }
+            for target in targets[statement.targets] {
+                let object: ObjectID? =
+                    switch target {
+                    case .object(let object): object
+                    case .unknown(let row): found[id]?[row]
+                    }
+                guard let object, !decided[inverse.id, default: ObjectSet()].insert(object), statement.isMadeFirst
+                else { continue }
+                beaten[index, default: []].insert(object)
+            }
+        }
+        return beaten
     }
 }
 

@@ -217,12 +217,13 @@ extension PassState {
                 guard let target = merged.targets[ordinal] else { continue }
                 let earlier = stated.set(object, of: target)
                 if !inverse.isToMany { moved.replace(target, by: inverse, from: object, relationship) }
+                let isStated =
+                    before.contains(target) && !agreeing.contains(object)
+                    && (deferred.names(of: target, inverse).map { !$0.identities.contains(links.identity(of: source)) }
+                        ?? !deferred.lacksObjects(of: target, inverse))
                 let found = moved.state(
                     target, of: object, after: merged.isKnown(ordinal) ? object : earlier ?? owners[target],
-                    isStated: earlier != nil
-                        || before.contains(target) && !agreeing.contains(object)
-                            && !deferred.lacksObjects(of: target, inverse),
-                    inverse)
+                    isStated: earlier != nil || isStated, inverse)
                 if found.differs { share.differs[object] = kind(target, inverse) }
                 guard found.waits else { continue }
                 share.refused.insert(ordinal)

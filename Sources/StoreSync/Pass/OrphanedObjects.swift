@@ -11,6 +11,8 @@ struct OrphanedObjects {
     /// The objects that the current change has in other places, by relationship. Such a place keeps
     /// an object that the relationship loses. Nil in a sync of a list, where each place keeps it.
     private var elsewhere: [EntityLayout.Relationship.ID: ObjectSet]?
+    /// The objects that the current change has in any place, by the index of the root entity.
+    private var changed: [Int: ObjectSet] = [:]
     /// The relationships that delete objects without a source, by the root entity of the objects.
     private let deleting: [Int: [EntityLayout.Relationship.ID]]
 
@@ -30,7 +32,12 @@ struct OrphanedObjects {
 
     /// Begins a change, or another one: only the places that it states keep an object.
     mutating func beginChange() {
-        (elsewhere, former) = ([:], [:])
+        (elsewhere, changed, former) = ([:], [:], [:])
+    }
+
+    /// Whether the current change contains an object.
+    func changes(_ object: ObjectID, of layout: EntityLayout) -> Bool {
+        changed[layout.root]?.contains(object) == true
     }
 
     /// Adds objects that lost their source.
@@ -45,6 +52,7 @@ struct OrphanedObjects {
         of result: MergeRequest.Result, _ layout: EntityLayout, nestedBy relationship: EntityLayout.Relationship?
     ) {
         guard elsewhere != nil else { return }
+        for case let merged? in result.rows { changed[layout.root, default: ObjectSet()].insert(merged.object) }
         for id in deleting[layout.root] ?? [] where id != relationship?.id {
             for case let merged? in result.rows { elsewhere?[id, default: ObjectSet()].insert(merged.object) }
         }

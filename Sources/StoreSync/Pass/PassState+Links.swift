@@ -47,7 +47,7 @@ extension PassState {
             guard let object = links.object(of: source) else { continue }
             if !known.insert(object) {
                 // Only one statement of a batch can be compared with objects that it does not name.
-                decision.isBeaten[source.row] = elements.isIdentified
+                decision.isBeaten[source.row] = elements.isIdentified || model.isScope(of: links.relationship)
             } else if isDecided || stated.contains(object) {
                 decision.isBeaten[source.row] = true
             } else {

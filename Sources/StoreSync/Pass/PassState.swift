@@ -117,10 +117,11 @@ struct PassState {
         mentioned[layout.root] = known
     }
 
-    /// Whether the payload contains an object, or names it by an identifier. Only the list decides
-    /// which of its own objects there are.
+    /// Whether the payload, or the current change, contains an object, or names it by an
+    /// identifier. Only the list decides which of its own objects there are.
     func states(_ object: ObjectID, of layout: EntityLayout) -> Bool {
-        counts.isSeen(object, of: layout) || mentioned[layout.root]?.contains(object) == true
+        (orphaned.isOfChanges ? orphaned.changes(object, of: layout) : counts.isSeen(object, of: layout))
+            || mentioned[layout.root]?.contains(object) == true
     }
 
     /// Whether a cascade along a relationship may reach objects that the payload states in other
@@ -139,16 +140,13 @@ struct PassState {
 
     /// Whether the payload may state the targets of a relationship without their sources, so that
     /// they stay when these are deleted.
-    ///
-    /// A change states what goes with an object that it names as gone.
     func mayState(targetsOf relationship: EntityLayout.Relationship) -> Bool {
         let destination = model.layouts[relationship.destination]
-        guard destination.hasIdentity else { return false }
         guard let inverse = model.inverse(of: relationship) else { return true }
-        guard !orphaned.isOfChanges, inverse.isToMany || inverse.declaration.isOptional,
-            !model.isScope(of: relationship)
-        else { return false }
-        return inverse.isToMany || destination.root == listed.root
+        guard inverse.isToMany || inverse.declaration.isOptional, !model.isScope(of: relationship) else {
+            return false
+        }
+        return inverse.isToMany || orphaned.isOfChanges || destination.root == listed.root
             || model.layouts.contains { layout in
                 layout.relationships.contains {
                     $0.id != relationship.id && model.layouts[$0.destination].root == destination.root

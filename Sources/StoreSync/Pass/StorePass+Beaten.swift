@@ -6,6 +6,8 @@ import SyncStore
 struct BeatenStatements {
     /// The ordinals of their elements that a counting statement names too. The others are ignored.
     var agreeing: Set<Int> = []
+    /// The objects of agreeing elements that only their parent tells apart from others.
+    var scoped: [Int: ObjectID] = [:]
     /// The stored targets of the sources.
     var current: [ObjectID: [ObjectID]] = [:]
     /// The sources whose counting statement is yet to be linked, or names unknown objects.
@@ -24,7 +26,8 @@ extension StorePass {
         let sources = elements.sources.filter { decision.isBeaten[$0.row] }
         guard !sources.isEmpty else { return beaten }
         let relationship = links.relationship
-        let named = NestedTargets(elements)
+        let isScope = model.isScope(of: relationship)
+        let named = NestedTargets(elements, isScope: isScope)
         // The statements of this batch that count.
         var counting: [ObjectID: Int] = [:]
         for source in elements.sources where !decision.isBeaten[source.row] {
@@ -57,6 +60,17 @@ extension StorePass {
                 for ordinal in source.ordinals { expected[ordinal] = targets }
             }
         }
+        if isScope {
+            let identities = try await scopedIdentities(of: Set(expected.values.joined()), relationship)
+            for source in sources {
+                for (ordinal, identity) in zip(source.ordinals, named.targets(of: source.row, isWhole: false) ?? []) {
+                    guard let object = expected[ordinal]?.first(where: { identities[$0] == identity }) else { continue }
+                    beaten.agreeing.insert(ordinal)
+                    beaten.scoped[ordinal] = object
+                }
+            }
+            return beaten
+        }
         for group in named.groups {
             guard let group = group.restricted({ expected[$0]?.isEmpty == false }) else { continue }
             for (row, object) in try await transaction.find(group.records).enumerated() {
@@ -65,6 +79,21 @@ extension StorePass {
             }
         }
         return beaten
+    }
+
+    /// The identities of stored objects within their parents.
+    private func scopedIdentities(
+        of objects: Set<ObjectID>, _ relationship: EntityLayout.Relationship
+    ) async throws -> [ObjectID: [AttributeValue?]] {
+        guard !objects.isEmpty else { return [:] }
+        var identities: [ObjectID: [AttributeValue?]] = [:]
+        let query = StoreQuery(model.layouts[relationship.destination].name, objects: .only(objects.sorted()))
+        try await transaction.fetch(query, batchRowCount: 1000) { records in
+            for stored in records {
+                identities[stored.object] = stored.record.layout.scopedIdentitySlots.map { stored.record[slot: $0] }
+            }
+        }
+        return identities
     }
 
     /// Reads the targets that open statements have got.

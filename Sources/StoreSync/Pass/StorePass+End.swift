@@ -33,12 +33,12 @@ extension StorePass {
             try await linkDeferred()
             try await settlePendingLinks()
             state.deferred = DeferredLinks()
-            state.statements = Statements()
         }
         if !state.orphaned.isEmpty || gone != nil {
             try await removeOrphaned()
             if let gone { try await deleteAbsent(gone, isCertain: true, limit: limit) }
         }
+        if settles { state.statements = Statements() }
         state.endChange()
     }
 
@@ -178,7 +178,8 @@ extension StorePass {
             if isKept { return state.counts.countKept(count, of: layout) }
             deletedCount = removals
         }
-        try await keepStated(absent)
+        // What goes with an object that a change names as gone is not stated elsewhere.
+        if !state.orphaned.isOfChanges { try await keepStated(absent) }
         try await remove(absent)
     }
 

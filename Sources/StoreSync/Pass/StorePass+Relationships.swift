@@ -26,7 +26,7 @@ extension StorePass {
         let merged = try await merge(
             rest, of: links,
             accepts: hasBeaten ? { [beaten] in $1 >= 0 && (isCounting[$1] || beaten.agreeing.contains($0)) } : nil,
-            isOpen: opened.isEmpty ? nil : { $0 >= 0 && isCounting[$0] })
+            isOpen: opened.isEmpty ? nil : { $0 >= 0 && isCounting[$0] }, known: beaten.scoped)
         state.endStatements(opened)
         let counting = hasBeaten ? merged.restricted(isCounting) : merged
         let linksNew = merged.linksNew && !merged.isDivided && !hasBeaten
@@ -57,11 +57,11 @@ extension StorePass {
 
     private func merge(
         _ elements: NestedElements, of links: GroupLinks, accepts: ((_ ordinal: Int, _ row: Int) -> Bool)?,
-        isOpen: ((Int) -> Bool)?
+        isOpen: ((Int) -> Bool)?, known: [Int: ObjectID]
     ) async throws -> MergedElements {
         try await merge(
             elements, of: links.group, by: links.relationship, links.origin, containedBy: links, accepts: accepts,
-            isOpen: isOpen)
+            isOpen: isOpen, known: known)
     }
 
     /// Merges the elements of a relationship.
@@ -70,11 +70,12 @@ extension StorePass {
     ///   - links: The objects that contain the elements; nil if the elements are merged first.
     ///   - accepts: Returns whether an element of a row is merged; nil if all are.
     ///   - isOpen: Returns whether the statement of a row is open; nil if none is.
+    ///   - known: The objects of elements that only their parent tells apart, by ordinal.
     func merge(
         _ elements: NestedElements, of group: MappedBatch.Group, by relationship: EntityLayout.Relationship,
         _ outer: Origin, containedBy links: GroupLinks? = nil,
         accepts: ((_ ordinal: Int, _ row: Int) -> Bool)? = nil,
-        isOpen: ((Int) -> Bool)? = nil
+        isOpen: ((Int) -> Bool)? = nil, known: [Int: ObjectID] = [:]
     ) async throws -> MergedElements {
         var elements = elements
         let (rows, rowCount) = (elements.owners, partRowCount(of: relationship, elements.objectCount))
@@ -117,11 +118,12 @@ extension StorePass {
                     isIdentified ? AnySequence([]) : elements.objectGroups(of: rowCount),
                     { isUnlinked(Int(rows[$0])) ? nil : object($0) }, by: relationship,
                     emptied: elements.emptied.filter { !isUnlinked($0) }.compactMap { links.result.rows[$0]?.object })
+                merged.reuse.objects.merge(known) { $1 }
                 origin.reused = merged.reuse.objects
             }
         }
         if let accepts {
-            let reused = origin.reused
+            let reused = model.isScope(of: relationship) ? [:] : origin.reused
             origin.accepts = { reused[$0] != nil || accepts($0, Int(rows[$0])) }
         }
         var mergeCount = 0
