@@ -286,12 +286,12 @@ struct NestedTargets {
     /// The objects by entity.
     let groups: [MappedBatch.Group]
 
-    /// Whether scoped identities tell the targets apart, because they are within their parent.
-    private let isScope: Bool
+    /// Whether scoped identities tell the targets apart.
+    private let isScoped: Bool
 
-    init(_ elements: NestedElements, isScope: Bool = false) {
+    init(_ elements: NestedElements, isScoped: Bool = false) {
         self.elements = elements
-        self.isScope = isScope
+        self.isScoped = isScoped
         groups = Array(elements.objectGroups(of: elements.owners.count))
     }
 
@@ -316,7 +316,7 @@ struct NestedTargets {
         }
         for group in groups {
             let layout = group.mapping.layout
-            let slots = isScope ? layout.scopedIdentitySlots : layout.identitySlots
+            let slots = isScoped ? layout.scopedIdentitySlots : layout.identitySlots
             var row = group.elementIndices.partitionIndex { $0 >= ordinals.lowerBound }
             while row < group.elementIndices.count, ordinals.contains(group.elementIndices[row]) {
                 targets[group.elementIndices[row] - ordinals.lowerBound] =

@@ -33,6 +33,12 @@ struct GroupLinks {
         result.rows[source.row]?.object
     }
 
+    /// The object that contains a source and that the relationship leads to; nil for any other
+    /// relationship.
+    func container(of source: NestedElements.Source) -> ObjectID? {
+        origin.decides(relationship) ? origin.containers?(group.elementIndices[source.row]) : nil
+    }
+
     func identity(of source: NestedElements.Source) -> [AttributeValue?] {
         layout.identitySlots.map { group.records.value(row: source.row, slot: $0) }
     }

@@ -47,7 +47,8 @@ extension PassState {
             guard let object = links.object(of: source) else { continue }
             if !known.insert(object) {
                 // Only one statement of a batch can be compared with objects that it does not name.
-                decision.isBeaten[source.row] = elements.isIdentified || model.isScope(of: links.relationship)
+                decision.isBeaten[source.row] =
+                    elements.isIdentified || model.layouts[links.relationship.destination].identityScope != nil
             } else if isDecided || stated.contains(object) {
                 decision.isBeaten[source.row] = true
             } else {
@@ -114,10 +115,10 @@ extension PassState {
 
     /// Reports statements that differ from the earlier ones which count.
     mutating func compare(_ merged: MergedElements, _ links: GroupLinks, with beaten: BeatenStatements) {
-        let decides = links.origin.decides(links.relationship)
         for source in merged.sources {
             guard let object = links.object(of: source) else { continue }
-            if let names = deferred.names(of: object, links.relationship) {
+            let container = links.container(of: source)
+            if container == nil, let names = deferred.names(of: object, links.relationship) {
                 let isPart = source.ordinals.allSatisfy {
                     beaten.agreeing.contains($0) || merged.targets[$0].map(names.objects.contains) == true
                 }
@@ -127,11 +128,10 @@ extension PassState {
                 }
                 continue
             }
-            guard !deferred.lacksObjects(of: object, links.relationship) else { continue }
+            guard container != nil || !deferred.lacksObjects(of: object, links.relationship) else { continue }
             let known = Array(merged.objects(of: source))
-            let stored = targets(
-                of: object, links.relationship, stored: beaten.current,
-                container: decides ? links.origin.containers?(links.group.elementIndices[source.row]) : nil)
+            let stored =
+                container.map { [$0] } ?? targets(of: object, links.relationship, stored: beaten.current)
             let mode = source.isIncomplete ? LinkBatch.Mode.add : .replace
             let stated = mode.targets(stated: known, after: stored, by: links.relationship)
             let lacksKnown = !merged.hasRejected && known.count < source.ordinals.count
@@ -140,14 +140,10 @@ extension PassState {
     }
 
     /// The targets that the statement which counts has for a source.
-    ///
-    /// - Parameter container: The object that contains the source, which is linked to it later; nil
-    ///   if it is not the target.
     func targets(
-        of source: ObjectID, _ relationship: EntityLayout.Relationship, stored: [ObjectID: [ObjectID]],
-        container: ObjectID?
+        of source: ObjectID, _ relationship: EntityLayout.Relationship, stored: [ObjectID: [ObjectID]]
     ) -> [ObjectID] {
-        container.map { [$0] } ?? openTargets[RelationshipSource(relationship.id, of: source)] ?? stored[source] ?? []
+        openTargets[RelationshipSource(relationship.id, of: source)] ?? stored[source] ?? []
     }
 
     /// The objects of the list whose relationship the list stated before, with the kind of drift to

@@ -24,8 +24,8 @@ struct PassState {
     var moved = MovedTargets()
     /// Links to objects that the store does not have, or may still delete.
     var deferred = DeferredLinks()
-    /// The objects of other entities than the list's that identifiers have named, by the index of
-    /// the root entity.
+    /// The objects that identifiers have named, by the index of the root entity; without those of
+    /// the list's entities, unless there are changes.
     private var mentioned: [Int: ObjectSet] = [:]
     /// The objects that lost their source, until the end of the pass.
     var orphaned: OrphanedObjects
@@ -110,7 +110,7 @@ struct PassState {
 
     /// Notes objects that identifiers name.
     mutating func mention(_ objects: some Sequence<ObjectID>, of layout: EntityLayout) {
-        guard layout.root != listed.root else { return }
+        guard orphaned.isOfChanges || layout.root != listed.root else { return }
         // Taken out during the change, because a second reference would copy the whole set.
         var known = mentioned.removeValue(forKey: layout.root) ?? ObjectSet()
         for object in objects { known.insert(object) }

@@ -26,8 +26,8 @@ extension StorePass {
         let sources = elements.sources.filter { decision.isBeaten[$0.row] }
         guard !sources.isEmpty else { return beaten }
         let relationship = links.relationship
-        let isScope = model.isScope(of: relationship)
-        let named = NestedTargets(elements, isScope: isScope)
+        let isScoped = model.layouts[relationship.destination].identityScope != nil
+        let named = NestedTargets(elements, isScoped: isScoped)
         // The statements of this batch that count.
         var counting: [ObjectID: Int] = [:]
         for source in elements.sources where !decision.isBeaten[source.row] {
@@ -39,12 +39,13 @@ extension StorePass {
         }
         let open = Set(beaten.open)
         beaten.current = try await targets(of: objects.filter { !open.contains($0) }, by: relationship)
-        let decides = links.origin.decides(relationship)
         // The objects to find, by the ordinal of an element that agrees if it is one of them.
         var expected: [Int: Set<ObjectID>] = [:]
         for source in sources {
             guard let object = links.object(of: source) else { continue }
-            if let row = counting[object] {
+            if let container = links.container(of: source) {
+                for ordinal in source.ordinals { expected[ordinal] = [container] }
+            } else if let row = counting[object] {
                 let names = Set(named.targets(of: row, isWhole: false) ?? [])
                 beaten.insert(source, of: named, where: names.contains)
             } else if let names = state.deferred.names(of: object, relationship) {
@@ -53,14 +54,11 @@ extension StorePass {
             } else if state.deferred.lacksObjects(of: object, relationship) {
                 beaten.agreeing.formUnion(source.ordinals)
             } else {
-                let targets = Set(
-                    state.targets(
-                        of: object, relationship, stored: beaten.current,
-                        container: decides ? links.origin.containers?(links.group.elementIndices[source.row]) : nil))
+                let targets = Set(state.targets(of: object, relationship, stored: beaten.current))
                 for ordinal in source.ordinals { expected[ordinal] = targets }
             }
         }
-        if isScope {
+        if isScoped {
             let identities = try await scopedIdentities(of: Set(expected.values.joined()), relationship)
             for source in sources {
                 for (ordinal, identity) in zip(source.ordinals, named.targets(of: source.row, isWhole: false) ?? []) {

@@ -26,7 +26,9 @@ extension StorePass {
                         missing(slot, mapping, merge.elementIndex(row)),
                         mayBeListed: !origin.isNested && reader.kind(row: row, slot: slot) == .null)
                     if !origin.isNested { state.counts.unidentifiedCount += 1 }
-                } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil {
+                } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil,
+                    origin.reused[ordinal] == nil
+                {
                     merge.match(row, .skipped)
                     state.counts.reject(missingParent(scope, mapping, merge.elementIndex(row)), mayBeListed: true)
                 } else if let reused = origin.reused[ordinal] {

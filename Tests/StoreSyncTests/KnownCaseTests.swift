@@ -1,0 +1,186 @@
+import JSONMapper
+import OneWayStoreKinds
+import OneWayStoreTestSupport
+import OneWayTestLimits
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// Cases that random payloads found, in the form in which ``RandomCaseTests`` reports them.
+@Suite(.endsInTime) struct KnownCaseTests {
+    struct Known: Sendable, CustomTestStringConvertible {
+        let name: String
+        /// The relationships, then the payloads.
+        let text: String
+
+        var testDescription: String { name }
+    }
+
+    /// Nothing contradicts itself: no conflict, and the second sync writes nothing.
+    @Test(
+        arguments: [
+            Known(
+                name: "a child that its parent identifies names the parent, which has it again",
+                text: """
+                    Ant.r4 to Egg, inverse Egg.s4
+                    [{"id":3,"r4":{"id":1,"s4":{"id":3,"r4":{"id":1,"rank":1}}}}]
+                    """),
+            Known(
+                name: "the second mention of a child that its parent identifies says more",
+                text: """
+                    Ant.r1 many to Bee, inverse Bee.s1 many
+                    Ant.r5 many to Egg, inverse Egg.s5
+                    [{"id":3,"r1":[{"id":4,"s1":[{"id":3,"r5":[{"id":2}]}]},{"id":5,"s1":[{"id":3,"r5":[{"id":2,"rank":2}]}]}]}]
+                    """),
+            Known(
+                name: "an object without an identity names the one around it, which its parent identifies",
+                text: """
+                    Ant.r2 to Egg, inverse Egg.s2
+                    Egg.r3 to Dot, inverse Dot.s3
+                    [{"id":1,"r2":{"id":1,"r3":{"rank":212,"s3":{"id":1}}}}]
+                    """),
+            Known(
+                name: "an object without an identity names an object that goes",
+                text: """
+                    Cat.r1 to Ant, inverse Ant.s1 many
+                    Cat.r7 many to Dot, inverse none
+                    Dot.r8 to Ant, inverse Ant.s8 many
+                    [{"id":2}]
+                    [{"id":1,"s1":[{"id":4,"r7":[{"rank":142,"r8_id":2}]}]}]
+                    """),
+            Known(
+                name: "what owned an object without an identity besides its owner goes",
+                text: """
+                    Ant.r0 many to Ant, inverse Ant.s0 many
+                    Ant.r3 many to Bee, inverse Bee.s3 cascade
+                    Ant.r5 many to Dot, inverse Dot.s5
+                    Dot.r7 to Bee, inverse Bee.s7 many
+                    [{"id":3,"r0":[{"id":4,"r5":[{"rank":141,"r7_id":4}]}]},{"id":1,"r3":[{"id":4}]}]
+                    [{"id":4,"r5":[{"rank":141}]}]
+                    """),
+        ], [false, true])
+    func aPayloadThatAgreesWithItselfHolds(known: Known, areChanges: Bool) async throws {
+        try await check(known, isConsistent: true, areChanges: areChanges)
+    }
+
+    /// A change deletes nothing that it states.
+    @Test(arguments: [
+        Known(
+            name: "the owner of a list's object goes",
+            text: """
+                Ant.r2 many to Egg, inverse Egg.s2
+                Egg.r4 many to Ant, inverse Ant.s4 owns
+                [{"id":1,"r2":[{"id":1,"r4_ids":[1]}]}]
+                [{"id":1,"r2":[]}]
+                """),
+        Known(
+            name: "an object moves, beside an identifier without an object",
+            text: """
+                Ant.r0 many to Bee, inverse none owns
+                Ant.r1 many to Cat, inverse none
+                [{"id":1,"r0":[{"id":3}]}]
+                [{"id":1,"r0":[]},{"id":3,"r1_ids":[4]},{"id":4,"r0":[{"id":3}]}]
+                """),
+        Known(
+            name: "an identifier names an object that lost its place",
+            text: """
+                Ant.r1 many to Ant, inverse Ant.s1
+                [{"id":3},{"id":1,"r1_ids":[3]}]
+                [{"id":2,"s1":{"id":1,"s1_id":3,"r1":[{"id":2},{"id":4}]}}]
+                """),
+    ])
+    func aChangeDeletesNothingThatItStates(known: Known) async throws {
+        try await check(known, isConsistent: true, areChanges: true)
+    }
+
+    /// The size of batches makes no difference.
+    @Test(arguments: [
+        Known(
+            name: "an identifier without an object, and another object in its place",
+            text: """
+                Ant.r1 to Ant, inverse Ant.s1
+                [{"id":3,"s1_id":1},{"id":1},{"id":2,"r1":{"id":3}}]
+                """),
+        Known(
+            name: "an element contradicts itself, and another one agrees with one half",
+            text: """
+                Ant.r1 to Ant, inverse Ant.s1
+                [{"id":4,"s1":{"id":2,"r1_id":null}},{"id":2,"r1_id":null}]
+                """),
+        Known(
+            name: "no identifiers, and then no objects",
+            text: """
+                Ant.r0 many to Bee, inverse none
+                Bee.r1 many to Bee, inverse none
+                Cat.r4 to Bee, inverse Bee.s4 many
+                [{"id":3,"r0":[{"id":3,"s4":[{"id":3}]}]}]
+                [{"id":3,"r0":[{"id":3,"s4_ids":[]}]},{"id":4,"r0":[{"id":3,"r1":[{"id":3,"s4":[]}]}]}]
+                """),
+        Known(
+            name: "an object names the one around it, and the list names another by an identifier",
+            text: """
+                Ant.r0 to Cat, inverse Cat.s0 many
+                [{"id":2,"r0":{"id":3,"s0":[{"id":1,"r0":{"id":3,"rank":2}}]}},{"id":1,"r0_id":1},{"id":3,"r0":{"id":1}}]
+                """),
+    ])
+    func batchesMakeNoDifference(known: Known) async throws {
+        try await check(known, isConsistent: false, areChanges: false)
+    }
+
+    private func check(_ known: Known, isConsistent: Bool, areChanges: Bool) async throws {
+        let lines = known.text.split(separator: "\n").map(String.init)
+        let relations = lines.compactMap { RandomCase.Relation($0) }
+        let payloads = lines.dropFirst(relations.count)
+        #expect(!relations.isEmpty && payloads.allSatisfy { $0.hasPrefix("[") })
+        let mapper = try RecordMapper(
+            RandomCase(relations: relations, payloads: [], isConsistent: isConsistent).model())
+        var worlds: [RealJSONWorld] = []
+        for rowCount in [1, 2, 1000] {
+            let store = HookedStore(MemoryStore(exactly: mapper.model), SmallBatches(rowCount))
+            worlds.append(try RealJSONWorld(store, mapper: mapper))
+        }
+        for payload in payloads {
+            var first: (contents: [String], conflictCount: Int)?
+            for world in worlds {
+                let outcome = try await world.outcome(of: payload, into: "Ant", isChange: areChanges)
+                #expect(outcome.problems.filter { isConsistent || !$0.isOfSecondSync } == [])
+                let conflictCount = outcome.result.drift.count(of: .conflict)
+                if isConsistent { #expect(conflictCount == 0, "\(outcome.result.drift)") }
+                let contents = try await world.contents()
+                #expect(first?.contents ?? contents == contents)
+                #expect(first?.conflictCount ?? conflictCount == conflictCount)
+                first = (contents, conflictCount)
+            }
+        }
+    }
+}
+
+extension RandomCase.Relation {
+    /// Reads a relationship in the form in which a case describes it; nil for anything else.
+    fileprivate init?(_ description: String) {
+        let words = description.split(separator: " ").map { $0.filter { $0 != "," } }
+        guard let to = words.firstIndex(of: "to"), let inverse = words.firstIndex(of: "inverse"), to < inverse,
+            let source = End(words[..<to]), let destination = RandomCase.entityNames.firstIndex(of: words[to + 1])
+        else { return nil }
+        var (rest, rules) = (words[(inverse + 1)...], Set<String>())
+        while let rule = rest.last, ["cascade", "owns"].contains(rule) { rules.insert(rest.removeLast()) }
+        let isSymmetric = rest == ["itself"]
+        self.init(
+            source: source,
+            target: isSymmetric
+                ? source
+                : End(rest) ?? End(entity: destination, name: "", isToMany: false, isOrdered: false),
+            hasInverse: rest != ["none"], isSymmetric: isSymmetric,
+            deleteRule: rules.contains("cascade") ? .cascade : .nullify, owns: rules.contains("owns"))
+    }
+}
+
+extension RandomCase.Relation.End {
+    fileprivate init?(_ words: ArraySlice<String>) {
+        let path = words.first?.split(separator: ".") ?? []
+        guard path.count == 2, let entity = RandomCase.entityNames.firstIndex(of: String(path[0])) else { return nil }
+        let kind = words.dropFirst().first
+        self.init(entity: entity, name: String(path[1]), isToMany: kind != nil, isOrdered: kind == "ordered")
+    }
+}
