@@ -40,6 +40,31 @@ import Testing
         }
     }
 
+    private struct Flat: SyncObject, Equatable {
+        var id: Int
+        var company: String?
+
+        static let declaration = SyncDeclaration<Flat>(.attribute(\.company, remoteKey: "company.name"))
+    }
+
+    /// The object is a step of the path of the key, and no value of the attribute.
+    @Test(arguments: StoreKind.all, [ValueContract.Action.null, .reject, .fail])
+    func anObjectUnderTheNameOfAnAttributeThatIsReadFromItIsNoDrift(
+        kind: StoreKind, action: ValueContract.Action
+    ) async throws {
+        try await RealJSONWorld.with(
+            kind, try DataModel(Flat.self), contract: ValueContract(wrongType: action)
+        ) { world in
+            let result = try await world.sync(
+                #"[{"id":1,"company":{"name":"Apple"}},{"id":2,"company":null},{"company":{"name":"IBM"},"id":3}]"#,
+                into: "Flat")
+            #expect(result.drift.isEmpty && result.rejectedCount == 0)
+            #expect(
+                try await world.store.store.all(Flat.self, orderedBy: \.id)
+                    == [Flat(id: 1, company: "Apple"), Flat(id: 2), Flat(id: 3, company: "IBM")])
+        }
+    }
+
     /// What a hook returns is counted in place of what it was given.
     @Test func aHookDecidesWhatIsCounted() async throws {
         let world = try SyncWorld { HookedStore($0, SmallBatches(2)) }

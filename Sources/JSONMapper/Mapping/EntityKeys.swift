@@ -12,6 +12,9 @@ package import SyncModel
 ///    `User`;
 /// 4. `id`, if its name is `remoteID` or `id`.
 ///
+/// The first step of a custom path is no key of the attribute: with `company.name` for `company`,
+/// an object under `company` only leads to the value.
+///
 /// An annotation can also specify a literal key, or state that a property does not occur in JSON;
 /// see `JSONDialect.literalKeyAnnotation` and `JSONDialect.unmappedAnnotation`.
 ///
@@ -197,11 +200,13 @@ package struct EntityKeys: Sendable {
             spellings.append([remotePrimaryKey])
         }
         let conventional = primaryKeyNames.contains(name) ? remotePrimaryKey : reserved
+        let path = custom.map(components)
+        if let path, path.count > 1 { spellings.removeAll { $0 == [path[0]] } }
         return AttributeKeys(
-            attribute: attribute, slot: slot, customPath: custom.map(components), spellings: unique(spellings),
+            attribute: attribute, slot: slot, customPath: path, spellings: unique(spellings),
             transformerName: transformer, isExportable: isExportable,
-            snakeCasePath: custom.map(components) ?? [conventional ?? snake],
-            camelCasePath: custom.map(components) ?? [conventional ?? name])
+            snakeCasePath: path ?? [conventional ?? snake],
+            camelCasePath: path ?? [conventional ?? name])
     }
 
     private static func inferredKeys(

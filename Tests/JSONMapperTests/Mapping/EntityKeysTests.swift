@@ -40,6 +40,23 @@ import Testing
         #expect(keys.attribute("city")?.path() == ["address", "city_name"])
     }
 
+    /// What a path leads through is no value of the attribute.
+    @Test func aNameThatIsTheFirstStepOfACustomPathIsNoKeyOfItsOwn() throws {
+        let keys = try keys {
+            SyncEntity("User") {
+                SyncAttribute("company", .string, userInfo: ["sync.remoteKey": "company.name"])
+                SyncAttribute("homeTown", .string, userInfo: ["sync.remoteKey": "home_town.name"])
+                SyncAttribute("id", .int64, userInfo: ["sync.remoteKey": "id.value"])
+                SyncAttribute("age", .int16, userInfo: ["sync.remoteKey": "age"])
+            }
+        }
+        #expect(keys.attribute("company")?.spellings == [["company", "name"], ["company.name"]])
+        #expect(
+            keys.attribute("homeTown")?.spellings == [["home_town", "name"], ["home_town.name"], ["homeTown"]])
+        #expect(keys.attribute("id")?.spellings == [["id", "value"], ["id.value"]])
+        #expect(keys.attribute("age")?.spellings == [["age"]])
+    }
+
     @Test func reservedWordsStandForNamesPrefixedWithTheEntityOrItsParent() throws {
         let keys = try keys(of: "SpecialUser") {
             SyncEntity("User") { SyncAttribute("userDescription", .string) }
