@@ -1,3 +1,4 @@
+import OneWayStoreKinds
 import Foundation
 import JSONMapper
 import OneWayTestLimits
@@ -33,6 +34,37 @@ import Testing
     @Test func aTypeWithAnIDNeedsNoDeclaration() throws {
         let model = try DataModel(User.self, Note.self)
         #expect(model.entities.map(\.identity) == [["id"], [], ["id"]])
+    }
+
+    /// Has an `id`, which identifies nothing.
+    private struct Plain: SyncObject, Equatable {
+        var id: Int
+        var name: String?
+
+        static let declaration = SyncDeclaration<Plain>(.identity())
+    }
+
+    private struct Box: SyncObject {
+        var id: Int
+        var items: [Plain]
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aTypeThatDeclaresNoIdentityHasNone(kind: StoreKind) async throws {
+        let prepared = try DataModel(Box.self).prepared(JSONMapping())
+        #expect(try prepared.layout(of: "Plain").identitySlots == [])
+        #expect(try prepared.layout(of: "Box").identitySlots == [0])
+        try await kind.use { makeStore in
+            let store = try await makeStore(prepared)
+            for _ in 1...2 {
+                try await store.sync(
+                    Box.self,
+                    .text(
+                        #"[{"id":1,"items":[{"id":7,"name":"a"},{"id":7,"name":"b"}]},{"id":2,"items":[{"id":7}]}]"#))
+                let items = try await store.all(Plain.self, orderedBy: \.name)
+                #expect(items == [Plain(id: 7), Plain(id: 7, name: "a"), Plain(id: 7, name: "b")])
+            }
+        }
     }
 
     @Test func everyFormOfJSONIsSynced() async throws {

@@ -81,6 +81,46 @@ import Testing
         for (made, expected) in zip(made, expected) { #expect(made == expected) }
     }
 
+    private struct Plain: SyncObject {
+        var id: Int
+        var name: String?
+
+        static let declaration = SyncDeclaration<Plain>(.identity())
+    }
+
+    private struct Special: SyncObject {
+        var id: Int
+        var name: String?
+        var note: String?
+
+        static let declaration = SyncDeclaration<Special>(.parent(Plain.self), .identity())
+    }
+
+    private struct Usual: SyncObject {
+        var id: Int
+    }
+
+    @Test func aTypeThatDeclaresNoIdentityIsPrintedSo() throws {
+        let text = try DataModel(Special.self, Usual.self).swiftTypes()
+        for line in [
+            "    static let declaration = SyncDeclaration<Plain>(\n        .identity())",
+            "    static let declaration = SyncDeclaration<Special>(\n        .parent(Plain.self),\n        .identity())",
+        ] {
+            #expect(text.contains(line), "\(text)")
+        }
+        #expect(!text.contains("Usual>"))
+    }
+
+    /// By convention, `id` is the identity of an entity whose model states none.
+    @Test func anEntityWhoseIdentityIsLeftToTheConventionIsPrintedWithoutAStatement() throws {
+        let model = try DataModel {
+            SyncEntity("Base") { SyncAttribute("id", .int64) }
+            SyncEntity("Sub", parent: "Base") { SyncAttribute("name", .string) }
+            SyncEntity("Other") { SyncAttribute("remoteID", .int64) }
+        }
+        #expect(!model.swiftTypes().contains(".identity("))
+    }
+
     @Test func aModelWithoutEntitiesHasNoTypes() throws {
         #expect(try DataModel([]).swiftTypes().hasSuffix("    try DataModel([])\n}\n"))
     }

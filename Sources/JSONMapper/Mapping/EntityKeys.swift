@@ -133,7 +133,7 @@ package struct EntityKeys: Sendable {
         let own = layout.entity.attributes
         if let marked = own.first(where: { dialect.annotations.isPrimaryKey($0.userInfo) }) { return [marked.name] }
         guard layout.entity.identity.isEmpty else { return layout.entity.identity }
-        guard layout.entity.userInfo[JSONDialect.identityAnnotation] != "none" else { return nil }
+        guard layout.entity.userInfo[JSONDialect.identityAnnotation] != SyncEntity.noIdentity else { return nil }
         return primaryKeyNames.first { name in own.contains { $0.name == name } }.map { [$0] }
     }
 

@@ -1,3 +1,5 @@
+import SyncModel
+
 /// The annotations with which a model inferred from a sample exports exactly what was read.
 ///
 /// They apply in a dialect that infers keys from names.
@@ -9,7 +11,7 @@ extension JSONDialect {
     package static let unmappedAnnotation = "sync.unmapped"
     /// The mark `none` of an entity whose objects have no identity, whatever the names of its
     /// attributes.
-    package static let identityAnnotation = "sync.identity"
+    package static let identityAnnotation = SyncEntity.identityAnnotation
     /// The spelling of an attribute's dates: a pattern of `DateStyle`.
     ///
     /// A date with another spelling does not fit the attribute.

@@ -116,7 +116,7 @@ struct DraftEntity {
     /// The entity of the model.
     func entity(named names: [String]) -> SyncEntity {
         var userInfo = [SyncEntity.inferredAnnotation: "true"]
-        if identity.isEmpty { userInfo[JSONDialect.identityAnnotation] = "none" }
+        if identity.isEmpty { userInfo[JSONDialect.identityAnnotation] = SyncEntity.noIdentity }
         return SyncEntity(
             name, identity: identity, within: identityScope, attributes: attributes.map(\.attribute),
             relationships: relationships.map { $0.relationship(to: names[$0.destination]) }, userInfo: userInfo)

@@ -5,6 +5,9 @@ extension DataModel {
     /// Returns Swift source with a `SyncObject` type for each entity, and a function that makes an
     /// equal model of them.
     ///
+    /// An entity that states no identity and has an attribute `id` is identified by it, as it is in
+    /// a mapping by convention.
+    ///
     /// Relationships are `Related`, so that each query includes only what it needs. Bookkeeping
     /// entities are omitted. A type cannot state that a to-many relationship is mandatory, that an
     /// inverse belongs to a parent or sub-entity, and some conditions of indexes. Comments name
@@ -82,7 +85,7 @@ private struct SwiftTypeWriter {
         let entity = layout.entity
         if let parent = entity.parent { parts.append(".parent(\(names.type(of: parent)).self)") }
         if entity.isAbstract { parts.append(".abstract") }
-        if !hasUsualIdentity {
+        if statesIdentity {
             let scope = entity.identityScope.map { ["within: \(path($0))"] } ?? []
             parts.append(".identity(\((entity.identity.map(path) + scope).joined(separator: ", ")))")
         }
@@ -90,18 +93,39 @@ private struct SwiftTypeWriter {
         for relationship in entity.relationships { add(relationship) }
         for index in entity.indexes { add(index) }
         if let former = entity.formerName { parts.append(".formerEntity(\(former.debugDescription))") }
-        let userInfo = entity.userInfo.filter { $0.key != "sync.identityScope" }
+        let isStated = statesIdentity && entity.identity.isEmpty && entity.identityScope == nil
+        let userInfo = entity.userInfo.filter {
+            $0.key != "sync.identityScope" && !(isStated && $0.key == SyncEntity.identityAnnotation)
+        }
         if !userInfo.isEmpty { parts.append(".userInfo(\(Self.literal(userInfo)))") }
     }
 
-    /// Whether the type has the entity's identity without stating it.
-    private var hasUsualIdentity: Bool {
+    /// Whether the type has to state the entity's identity, because it would have another one.
+    private var statesIdentity: Bool {
         let entity = layout.entity
-        guard entity.identityScope == nil else { return false }
-        let inherited = entity.parent.flatMap { model[$0] }.map { !$0.identitySlots.isEmpty } ?? false
+        guard entity.identityScope == nil else { return true }
+        if entity.identity.isEmpty { return !isIdentified(by: entity.parent) && isWithoutIdentity }
+        let isUsual = !isIdentified(by: entity.parent) && layout.slot(of: SyncEntity.usualIdentity) != nil
+        return entity.identity != (isUsual ? [SyncEntity.usualIdentity] : [])
+    }
+
+    /// Whether objects of an entity that adds nothing to an inherited identity have none.
+    ///
+    /// An attribute `id` of its own is the identity by convention.
+    private var isWithoutIdentity: Bool {
+        let entity = layout.entity
+        if entity.userInfo[SyncEntity.identityAnnotation] == SyncEntity.noIdentity { return true }
         let usual = SyncEntity.usualIdentity
-        let isUsual = !inherited && layout.attributes.contains { $0.name == usual }
-        return entity.identity == (isUsual ? [usual] : [])
+        return layout.slot(of: usual) != nil && !entity.attributes.contains { $0.name == usual }
+    }
+
+    /// Whether the type of an entity has an identity, stated or by its attribute `id`.
+    private func isIdentified(by name: String?) -> Bool {
+        guard let layout = name.flatMap({ model[$0] }) else { return false }
+        let entity = layout.entity
+        guard entity.identity.isEmpty, !isIdentified(by: entity.parent) else { return true }
+        return entity.userInfo[SyncEntity.identityAnnotation] != SyncEntity.noIdentity
+            && entity.attributes.contains { $0.name == SyncEntity.usualIdentity }
     }
 
     private mutating func add(_ attribute: SyncAttribute) {

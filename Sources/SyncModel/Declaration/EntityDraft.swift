@@ -65,12 +65,20 @@ struct EntityDraft<Root: SyncObject> {
         }
     }
 
+    /// The annotations, with the statement that objects have no identity.
+    ///
+    /// Without it, a mapping would find an identity by convention.
+    private var annotations: [String: String] {
+        guard declaredIdentity == [], scope == nil, inheritedIdentity.isEmpty else { return userInfo }
+        return userInfo.merging([SyncEntity.identityAnnotation: SyncEntity.noIdentity]) { $1 }
+    }
+
     func entity(named name: String) -> SyncEntity {
         var entity = SyncEntity(
             name, parent: parent?.entityName, abstract: isAbstract,
             identity: identity.filter { !inheritedIdentity.contains($0) },
             within: scope, attributes: attributes.filter { !inherited.contains($0.name) },
-            relationships: relationships.filter { !inherited.contains($0.name) }, userInfo: userInfo)
+            relationships: relationships.filter { !inherited.contains($0.name) }, userInfo: annotations)
         entity.formerName = formerName
         entity.indexes = indexes
         return entity
@@ -126,4 +134,9 @@ extension SyncEntity {
     static let usualIdentity = "id"
     /// The annotation of a property's key in JSON.
     package static let remoteKeyAnnotation = "sync.remoteKey"
+    /// The annotation of an entity whose objects have no identity, whatever the names of its
+    /// attributes. Its value is ``noIdentity``.
+    package static let identityAnnotation = "sync.identity"
+    /// The value of ``identityAnnotation``.
+    package static let noIdentity = "none"
 }

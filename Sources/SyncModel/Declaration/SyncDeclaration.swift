@@ -37,8 +37,9 @@ extension SyncDeclaration.Part {
     ///
     /// Without this statement, an attribute `id` is the identity.
     ///
-    /// - Parameter properties: Attributes. Without any, objects have no identity: they belong to
-    ///   the object that they are nested in.
+    /// - Parameter properties: Attributes. Without any, objects have no identity, also if they have
+    ///   an attribute `id`: they belong to the object that they are nested in. A parent's identity
+    ///   stays.
     public static func identity(_ properties: (any PartialKeyPath<Root> & Sendable)...) -> Self {
         Self { draft in draft.declaredIdentity = try properties.map { try draft.shape.name(of: $0) } }
     }
