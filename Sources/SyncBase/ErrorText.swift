@@ -1,11 +1,36 @@
+#if !Essentials || !canImport(FoundationEssentials)
+import Foundation
+#else
+import FoundationEssentials
+#endif
+
 /// Texts of errors of any type, without the values that an error is about.
 package enum ErrorText {
     /// Returns the description of an error.
     ///
     /// The errors of `Codable` describe themselves with the value that they are about, so only
-    /// their kind and their coding path are described here.
+    /// their kind and their coding path are described here. Foundation's errors describe themselves
+    /// with all values that accompany them, so only their short text is used. Any other error is
+    /// described by its `errorDescription`, if it has one.
     package static func describing(_ error: any Error) -> String {
-        codingProblem(error) ?? "\(error)"
+        if let text = codingProblem(error) { return text }
+        if !(error is any AreaError), let text = (error as? any LocalizedError)?.errorDescription, !text.isEmpty {
+            return text
+        }
+        return foundationText(error) ?? "\(error)"
+    }
+
+    /// Returns the short text of an error of Foundation; nil for any other error.
+    private static func foundationText(_ error: any Error) -> String? {
+        #if !Essentials || !canImport(FoundationEssentials)
+        // A cast to `NSError` alone succeeds for every error on Apple platforms.
+        let isObject = type(of: error) is NSError.Type
+        return isObject || error is CocoaError || error is POSIXError ? error.localizedDescription : nil
+        #else
+        // Without Foundation, an error has no text of its own.
+        if let error = error as? CocoaError { return "CocoaError \(error.code.rawValue)" }
+        return (error as? POSIXError).map { "\($0.code)" }
+        #endif
     }
 
     /// Returns the beginning of a statement in one line, for the end of a sentence; empty if there

@@ -74,12 +74,12 @@ public enum ProcessorConformance {
                                 + "and a stored revision has to be the downloaded one")
                     }
                 } catch {
-                    violations.append("\(name): \(pass) fails: \(error)")
+                    violations.append("\(name): \(pass) fails: \(ErrorText.describing(error))")
                 }
             }
             let local: Set<Processor.Item.Key>
             do { local = try await processor.owsGetLocalKeys() } catch {
-                violations.append("\(name): owsGetLocalKeys() fails: \(error)")
+                violations.append("\(name): owsGetLocalKeys() fails: \(ErrorText.describing(error))")
                 continue
             }
             for key in keys.subtracting(local) {
@@ -98,7 +98,8 @@ public enum ProcessorConformance {
             let gone = stored.subtracting(keys)
             if !gone.isEmpty {
                 do { try await processor.owsRemoveLocalItems(for: gone) } catch {
-                    violations.append("\(name): removing keys that are gone already fails: \(error)")
+                    violations.append(
+                        "\(name): removing keys that are gone already fails: \(ErrorText.describing(error))")
                 }
             }
             stored = keys

@@ -1,4 +1,5 @@
 @testable import OneWaySynchronizer
+import Foundation
 import OneWayTestLimits
 import OneWayTestSupport
 import Testing
@@ -44,6 +45,10 @@ import Testing
             report.errorCounts.first == SyncReport.ErrorCount(stage: .content, kind: "other", count: errors.count - 32))
     }
 
+    private struct DiskFull: LocalizedError {
+        let errorDescription: String? = "the disk is full"
+    }
+
     @Test func descriptionsAreForPeople() async throws {
         let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")], local: ["a": 1, "x": 1]) { call in
             if call == .content("b") { throw TestError("connection refused") }
@@ -52,6 +57,11 @@ import Testing
         #expect(failure?.description == "content of \"b\": connection refused")
         #expect(
             failure?.report.description == "2 listed: 0 inserted, 0 updated, 1 unchanged, 1 deleted, 1 failed")
+        let full = SyncError(stage: .content, key: "b", underlying: DiskFull())
+        #expect("\(full)" == "content of \"b\": the disk is full")
+        #expect(
+            "\(SyncEvent.willRetry(full, attempt: 1, after: .seconds(1)))"
+                == "attempt 1 failed, next in 1.0 seconds: content of \"b\": the disk is full")
         #expect(SyncFailure(report: SyncReport(), isCancelled: true).description == "cancelled")
         #expect("\(SyncError.Reason.timedOut(after: .seconds(3)))" == "timed out after 3.0 seconds")
     }

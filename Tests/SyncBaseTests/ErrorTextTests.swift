@@ -1,9 +1,47 @@
+import Foundation
 import OneWayTestLimits
 import SyncBase
 import Testing
 
 /// Texts at the ends of errors.
 @Suite(.endsInTime) struct ErrorTextTests {
+    private struct Explained: LocalizedError {
+        var errorDescription: String?
+    }
+
+    private struct Plain: Error {
+        var number = 1
+    }
+
+    private struct Own: AreaError, LocalizedError, CustomStringConvertible {
+        let errorArea = ErrorArea.program
+        let description = "mine"
+        let errorDescription: String? = "for a window"
+    }
+
+    @Test func anErrorIsDescribedByItsOwnText() {
+        #expect(ErrorText.describing(Explained(errorDescription: "my text")) == "my text")
+        #expect(ErrorText.describing(Explained()) == "Explained(errorDescription: nil)")
+        #expect(ErrorText.describing(Explained(errorDescription: "")) == "Explained(errorDescription: Optional(\"\"))")
+        #expect(ErrorText.describing(Plain()) == "Plain(number: 1)")
+        #expect(ErrorText.describing(Own()) == "mine")
+    }
+
+    /// Foundation's errors describe themselves with everything that they know.
+    @Test func anErrorOfFoundationIsDescribedByItsShortText() throws {
+        let userInfo = ["token": "secret", NSLocalizedDescriptionKey: "the disk is away"]
+        #expect(ErrorText.describing(NSError(domain: "D", code: 3, userInfo: userInfo)) == "the disk is away")
+        for error in [
+            NSError(domain: "D", code: 3, userInfo: ["token": "secret"]),
+            CocoaError(.fileNoSuchFile, userInfo: ["token": "secret"]),
+            POSIXError(.ENOENT, userInfo: ["token": "secret"]),
+        ] as [any Error] {
+            let text = ErrorText.describing(error)
+            #expect(!text.contains("secret") && !text.contains("Domain="))
+            #expect(text == error.localizedDescription)
+        }
+    }
+
     @Test func aStatementIsShownInOneShortLine() {
         #expect(ErrorText.place(in: nil) == "")
         #expect(ErrorText.place(in: "SELECT 1") == " in: SELECT 1")

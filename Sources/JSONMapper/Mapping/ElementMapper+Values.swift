@@ -1,4 +1,5 @@
 import Foundation
+import SyncBase
 import SyncModel
 
 // Conversions by the attribute's type. Any other value is of the wrong type. Null stays null.
@@ -261,7 +262,7 @@ extension ElementMapper {
             return try store(try transformer.forward(json) ?? .null, field, entry: entry)
         } catch {
             let name = mapping.keys.attributes[field.slot].transformerName ?? ""
-            return tolerate(.refused(by: name, "\(error)"), contract.wrongType, field, entry: entry)
+            return tolerate(.refused(by: name, ErrorText.describing(error)), contract.wrongType, field, entry: entry)
         }
     }
 

@@ -1,3 +1,4 @@
+import SyncBase
 import SyncModel
 
 /// Maps JSON objects one by one and collects the records in batches.
@@ -319,7 +320,7 @@ package struct RecordCollector {
             throw error
         } catch {
             elements[0].begin(index: index)
-            _ = elements[0].refuse(by: name, "\(error)")
+            _ = elements[0].refuse(by: name, ErrorText.describing(error))
             return stopped(0)
         }
         guard mapping.objectTransformer != nil || isUndetermined else {

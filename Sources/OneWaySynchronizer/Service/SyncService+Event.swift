@@ -48,7 +48,8 @@ extension SyncService.Event: CustomStringConvertible {
         switch self {
         case .began: "began"
         case .progress(let progress): "\(progress)"
-        case .retried(let error, let attempt, let delay): "attempt \(attempt) failed, next in \(delay): \(error)"
+        case .retried(let error, let attempt, let delay):
+            "attempt \(attempt) failed, next in \(delay): \(ErrorText.describing(error))"
         case .succeeded(let report): "succeeded: \(report)"
         case .failed(let error): "failed: \(ErrorText.describing(error))"
         case .cancelled: "cancelled"

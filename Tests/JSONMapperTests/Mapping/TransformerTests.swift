@@ -48,7 +48,9 @@ import Testing
 
     // MARK: Closures of declarations
 
-    private struct Refusal: Error {}
+    private struct Refusal: LocalizedError {
+        let errorDescription: String? = "a color has a name"
+    }
 
     private struct Order: SyncObject {
         var id: Int
@@ -103,10 +105,11 @@ import Testing
         let error = #expect(throws: MappingError.self) {
             try mapper.records(of: "Order", bytes: Array(#"[{"number": 7, "color": \#(value)}]"#.utf8))
         }
-        guard case .unfit = error else {
+        guard case .unfit(let problem) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
+        if value == "\"\"" { #expect(problem.reason == .refused(by: "Order.color", "a color has a name")) }
     }
 
     /// The closures belong to the model, whatever is derived from it.
