@@ -123,6 +123,25 @@ import Testing
         }
     }
 
+    private struct Author: SyncObject {
+        var id: Int
+        var books: Related<[Book]>
+    }
+
+    private struct Book: SyncObject {
+        var id: Int
+        var authors: [Author]
+        static let declaration = SyncDeclaration<Book>(.toMany(\.authors, inverse: \.books))
+    }
+
+    @Test func theErrorNamesTheWholePathOfWhatIsMissing() async throws {
+        let store = try MemoryStore(Author.self)
+        try await store.sync(Author.self, .text(#"[{"id":1,"books":[{"id":1}]}]"#))
+        await #expect(throws: ObjectReadingError.notIncluded(type: "Author", property: "books.authors")) {
+            _ = try await store.all(Author.self, including: \.books)
+        }
+    }
+
     /// Each condition, and the users that it selects.
     static let conditions: [(ObjectPredicate<User>, [Int])] = [
         (\.company.name == "Apple", [1, 4]), (\.company.name != "Apple", [2]), (!(\.company.name == "Apple"), [2]),

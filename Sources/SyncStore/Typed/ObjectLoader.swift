@@ -62,22 +62,33 @@ struct ObjectLoader {
     func related(_ plan: ObjectPlan<some SyncObject>, _ batches: [RecordBatch]) async throws -> [RelatedPlaces?] {
         var related: [RelatedPlaces?] = []
         for slot in plan.slots {
-            let includes = plan.includes[slot.name] ?? IncludeTree()
-            switch slot.place.access {
-            case .cell, .json, .missing: related.append(nil)
-            case .notIncluded: related.append(Self.notIncluded(try slot.relatedType))
-            case .toOne:
-                let objects = Self.objects(in: slot.place.column, of: batches)
-                related.append(try await toOne(try slot.relatedType, objects, includes))
-            case .toMany:
-                guard let relationship = plan.layout.relationship(slot.name) else {
-                    throw ObjectReadingError.unknownInclude(type: plan.layout.name, property: slot.name)
-                }
-                let objects = Self.objects(in: 0, of: batches)
-                related.append(try await toMany(try slot.relatedType, relationship, objects, includes))
+            do {
+                related.append(try await places(slot, plan, batches))
+            } catch ObjectReadingError.notIncluded(_, let property) {
+                throw ObjectReadingError.notIncluded(type: plan.typeName, property: "\(slot.name).\(property)")
             }
         }
         return related
+    }
+
+    /// The related objects of a slot; nil for one that has none.
+    private func places<Object>(
+        _ slot: ObjectPlan<Object>.Slot, _ plan: ObjectPlan<Object>, _ batches: [RecordBatch]
+    ) async throws -> RelatedPlaces? {
+        let includes = plan.includes[slot.name] ?? IncludeTree()
+        switch slot.place.access {
+        case .cell, .json, .missing: return nil
+        case .notIncluded: return Self.notIncluded(try slot.relatedType)
+        case .toOne:
+            let objects = Self.objects(in: slot.place.column, of: batches)
+            return try await toOne(try slot.relatedType, objects, includes)
+        case .toMany:
+            guard let relationship = plan.layout.relationship(slot.name) else {
+                throw ObjectReadingError.unknownInclude(type: plan.layout.name, property: slot.name)
+            }
+            let objects = Self.objects(in: 0, of: batches)
+            return try await toMany(try slot.relatedType, relationship, objects, includes)
+        }
     }
 
     private static func notIncluded<Value: ObjectParts.RelatedValue>(_ type: Value.Type) -> RelatedPlaces {

@@ -44,6 +44,9 @@ struct ObjectPlan<Object: SyncObject>: Sendable {
     let layout: EntityLayout
     let includes: IncludeTree
 
+    /// The name of the type, for messages.
+    var typeName: String { "\(Object.self)" }
+
     /// Creates a plan.
     ///
     /// - Throws: `ObjectReadingError`, `SyncDeclarationError`, `ModelError.unknownEntity`.

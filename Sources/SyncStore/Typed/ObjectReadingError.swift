@@ -6,7 +6,8 @@ package import SyncBase
 public enum ObjectReadingError: Error, Hashable, Sendable {
     /// A property holds related objects that the query does not include.
     ///
-    /// Name it in `including:`, or declare it as `Related`.
+    /// Name it in `including:`, or declare it as `Related`. The type is that of the query. The
+    /// property is a path from it, such as `company.city`.
     case notIncluded(type: String, property: String)
     /// A path of `including` leads through a property that the type does not have.
     case unknownInclude(type: String, property: String)
