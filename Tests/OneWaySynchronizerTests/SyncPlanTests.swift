@@ -25,6 +25,16 @@ import Testing
         #expect(plan.downloads.map(\.owsPrimaryKey) == ["a", "c"])
     }
 
+    @Test func aPlanIsDescribedByItsCounts() throws {
+        var plan = try plan(["a", "b", "c"], local: ["b", "c", "d"])
+        plan.update([2])
+        #expect("\(plan)" == "3 listed: 1 to insert, 1 to update, 1 to leave, 1 to delete")
+        let kept = try self.plan(["a"], local: ["b", "c"], isPartial: true)
+        #expect("\(kept)" == "1 listed: 1 to insert, 0 to update, 0 to leave, 0 to delete, 2 absent items kept")
+        let refused = try self.plan(["a"], local: ["b", "c"], limit: RemovalLimit(fraction: 0.5))
+        #expect("\(refused)" == "1 listed: 1 to insert, 0 to update, 0 to leave, 0 to delete, 2 absent items refused")
+    }
+
     @Test func appliedToItsOwnResultItChangesNothing() throws {
         let first = try plan(["a", "b"], local: ["b", "c"])
         let after = Set(["b", "c"]).subtracting(first.absentKeys).union(first.downloads.map(\.owsPrimaryKey))

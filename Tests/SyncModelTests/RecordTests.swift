@@ -27,6 +27,23 @@ import Testing
         #expect(record.key == nil)
     }
 
+    @Test func aRecordIsDescribedByItsEntityAndValues() throws {
+        var record = Record(of: try model.layout(of: "Person"))
+        #expect("\(record)" == "Person email=null age=18 joinedAt=null")
+        record["email"] = "a\n\"b\""
+        record[related: "company"] = .one(.identity(7))
+        record[related: "notes"] = .many([.identity(["x", 2]), .object(3)])
+        #expect(
+            "\(record)"
+                == #"Person email="a\n\"b\"" age=18 joinedAt=null company=7 notes=[("x", 2), object 3]"#)
+        record[related: "notes"] = .many((1...20).map { .identity($0) })
+        record["email"] = .string(String(repeating: "é", count: 100))
+        let cut = String(repeating: "é", count: 79)
+        #expect(
+            "\(record)"
+                == "Person email=\"\(cut)… age=18 joinedAt=null company=7 notes=[1, 2, 3, 4, 5, 6, 7, 8, … 20 in all]")
+    }
+
     @Test func propertiesAreReadAndWrittenByName() throws {
         var record = Record(of: try model.layout(of: "Person"))
         record["email"] = "a@b"

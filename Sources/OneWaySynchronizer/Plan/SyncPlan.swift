@@ -144,3 +144,18 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         refusalReason.map { SyncError(stage: .remove, underlying: $0) }
     }
 }
+
+extension SyncPlan: CustomStringConvertible {
+    /// The plan as text, such as `100 listed: 10 to insert, 2 to update, 88 to leave, 1 to delete`.
+    public var description: String {
+        let counts = counts
+        func count(_ action: SyncAction) -> Int { counts[action] ?? 0 }
+        var parts = [
+            "\(count(.insert)) to insert", "\(count(.update)) to update", "\(count(.leave)) to leave",
+            "\(count(.delete)) to delete",
+        ]
+        if refusalReason != nil { parts.append("\(absentKeys.count) absent items refused") }
+        if case .keep = absentAction, !absentKeys.isEmpty { parts.append("\(absentKeys.count) absent items kept") }
+        return "\(items.count) listed: \(parts.joined(separator: ", "))"
+    }
+}

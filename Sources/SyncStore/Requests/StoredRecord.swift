@@ -17,4 +17,18 @@ public struct StoredRecord: Hashable, Sendable {
     public var key: Record.Key {
         record.key ?? .object(object)
     }
+
+    /// The value of the attribute with a name; null if the entity has no such attribute.
+    public subscript(attribute: String) -> AttributeValue {
+        get { record[attribute] }
+        set { record[attribute] = newValue }
+    }
+}
+
+extension StoredRecord: CustomStringConvertible {
+    /// The record as text, such as `User id=7 name="Ada"`. An object without an identity has its
+    /// number: `Note object 3 text="x"`.
+    public var description: String {
+        record.text(of: record.key == nil ? object : nil)
+    }
 }
