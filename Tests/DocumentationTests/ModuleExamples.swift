@@ -82,6 +82,69 @@ import Testing
         #expect(try JSONValue(parsing: await store.export(Order.self)) == JSONValue(parsing: Array(json.utf8)))
     }
 
+    struct Party: SyncObject {
+        var id: Int
+        var name: String
+
+        static let declaration = SyncDeclaration<Party>(.abstract, .userInfo(["entityMapper": "PartyKind"]))
+    }
+
+    struct Person: SyncObject {
+        var id: Int
+        var name: String
+        var birthday: Date?
+
+        static let declaration = SyncDeclaration<Person>(.parent(Party.self))
+    }
+
+    struct Firm: SyncObject {
+        var id: Int
+        var name: String
+        var industry: String?
+
+        static let declaration = SyncDeclaration<Firm>(.parent(Party.self))
+    }
+
+    private static let parties = """
+        [{"id": 1, "name": "Ada", "birthday": "1815-12-10"},
+         {"id": 2, "kind": "firm", "name": "Apple", "industry": "computers"}]
+        """
+
+    @Test func aListMixesEntities() async throws {
+        let json = Self.parties
+        var dialect = JSONDialect.sync
+        dialect.annotations.entityMapper = ["entityMapper"]
+        var transformers = RecordMapper.Transformers()
+        transformers.registerEntityMapper("PartyKind") { object in
+            object["kind"] == .string("firm") ? "Firm" : "Person"
+        }
+        let store = try MemoryStore(
+            Person.self, Firm.self, mapping: JSONMapping(dialect: dialect, transformers: transformers))
+        try await store.sync(Party.self, .text(json))  // [{"id": 1, "name": "Ada"}, {"id": 2, "kind": "firm", …}]
+        let firms = try await store.all(Firm.self)
+        let parties = try await store.count(Party.self)  // firms and persons
+        #expect(firms.map(\.industry) == ["computers"] && parties == 2)
+    }
+
+    @Test func aNewObjectOfAnAbstractEntityIsAnErrorWithTheWayOut() async throws {
+        let store = try MemoryStore(Person.self, Firm.self)
+        let error = try await #require(throws: StoreError.self) {
+            try await store.sync(Party.self, .text(Self.parties))
+        }
+        #expect(error == .abstractEntity(entity: "Party"))
+        #expect(
+            "\(error)" == "Party is abstract; only objects of its sub-entities can exist. "
+                + "To sync JSON, register an entity mapper that names the sub-entity of each object")
+    }
+
+    /// An identity is unique among the objects of one entity.
+    @Test func siblingsMayHaveOneIdentity() async throws {
+        let store = try MemoryStore(Person.self, Firm.self)
+        try await store.sync(Person.self, .text(#"[{"id": 1, "name": "Ada"}]"#))
+        try await store.sync(Firm.self, .text(#"[{"id": 1, "name": "Apple"}]"#))
+        #expect(try await store.count(Party.self) == 2)
+    }
+
     @Test func aStoreIsRead() async throws {
         let model = try DataModel {
             SyncEntity("User", identity: "id") {

@@ -39,7 +39,9 @@ extension StoreError: CustomStringConvertible, CustomDebugStringConvertible, Loc
         switch self {
         case .nestedTransaction: "this task already runs a transaction of the store"
         case .transactionEnded: "the transaction has ended"
-        case .abstractEntity(let entity): "\(entity) is abstract; only objects of its sub-entities can exist"
+        case .abstractEntity(let entity):
+            "\(entity) is abstract; only objects of its sub-entities can exist. "
+                + "To sync JSON, register an entity mapper that names the sub-entity of each object"
         case .identityTaken(let entity): "another \(entity) already has this identity"
         case .deletionDenied(let entity, let relationship):
             "\(entity) cannot be deleted while its \(relationship) leads to an object"
