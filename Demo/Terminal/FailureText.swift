@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import StoreSync
 import SyncStoreSQL
 
 /// Texts of errors for people.
@@ -9,6 +10,9 @@ enum FailureText {
         switch error as? SQLSchemaError {
         case .unfitValue, .changedRelationship, .movedEntity: return "\(error); --rebuild fills the database anew"
         default: break
+        }
+        if case StoreSyncError.unidentifiedObjects = error {
+            return "\(error)".replacing(#"StoreSyncOptions(keyPath: "data.items")"#, with: "--key-path data.items")
         }
         guard let error = error as? JSONError, let location = error.location,
             let plain = words(of: error.reason, at: location)
@@ -33,7 +37,7 @@ enum FailureText {
             // An element that is no object is a mapping problem, so the value is on the key path.
             (location.keyPath.isEmpty ? "the JSON" : location.keyPath)
                 + " is not an object, so there is nothing at the key path"
-        case .keyPathNotFound: "the JSON has nothing at the key path"
+        case .keyPathNotFound: location.missingText ?? "the JSON has nothing at the key path"
         case .unexpectedEnd: "the JSON is incomplete or empty"
         case .elementSizeLimit: "one object of the JSON is larger than 64 MiB; --key-path names the list within it"
         default: nil

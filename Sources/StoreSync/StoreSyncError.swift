@@ -61,7 +61,8 @@ extension StoreSyncError: CustomStringConvertible {
             (count == 1 ? "the only object has " : "none of the \(count) elements has ")
                 + (key.isEmpty
                     ? "\(count == 1 ? "no" : "a") key of \(entity)" : "\(count == 1 ? "no" : "a") usable \(key)")
-                + ", so the JSON is not a list of \(entity); if the list is inside, give its key path"
+                + ", so the JSON is not a list of \(entity); if the list is inside, give its key path, "
+                + #"as in StoreSyncOptions(keyPath: "data.items")"#
         case .unsuitableRelationship(let entity, let relationship, let index):
             "\(entity).\(relationship), element \(index): the value does not identify an object"
         case .unsuitableKey(let entity): "the key does not fit the identity of \(entity)"

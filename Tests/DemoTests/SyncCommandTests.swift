@@ -136,6 +136,21 @@ import Testing
         #expect(run.errors.split(separator: "\n").count == 1)
     }
 
+    @Test func aFileThatIsNoListNamesTheOptionForItsKeyPath() async throws {
+        let file = try folder.write(#"[{"error": "x"}]"#, to: "users.json")
+        let model = try model(SyncEntity("User") { SyncAttribute("id", .int64) })
+        let run = await CommandRun(["sync", file, "--entity", "User", "--model", model])
+        #expect(run.code == 1)
+        #expect(run.errors.hasSuffix("if the list is inside, give its key path, as in --key-path data.items\n"))
+    }
+
+    @Test func aWrongKeyPathIsNamedWithTheKeysThatAreThere() async throws {
+        let file = try folder.write(#"{"data": {"items": [{"id": 1}]}}"#, to: "users.json")
+        let run = await CommandRun(["sync", file, "--entity", "User", "--key-path", "data.list"])
+        #expect(run.code == 1)
+        #expect(run.errors.contains("there is nothing at data.list; data has items (line 1"), "\(run.errors)")
+    }
+
     @Test func aFileThatIsNotThereIsNamed() async throws {
         let model = try model(SyncEntity("User") { SyncAttribute("id", .int64) })
         for options in [[], ["--model", model]] {

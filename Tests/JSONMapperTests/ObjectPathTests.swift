@@ -42,13 +42,37 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"[{"node": 1}, {"other": 2}]"#, "nothing at the key path"), (#"[{"node": 1}, 7]"#, "object"),
+        (#"[{"node": 1}, {"other": 2}]"#, "there is nothing at [1].node"), (#"[{"node": 1}, 7]"#, "object"),
         (#"[{"node": 1}, {"node": 2]"#, "byte 24"), (#"[{"node": 1}, {"a": 1, "node": tru}]"#, "byte 34"),
         (#"[{"node": 1, "a": 2, "node": 3}]"#, "repeated key"),
     ])
     func anElementWithoutTheKeyIsAnError(text: String, said: String) throws {
         let error = #expect(throws: JSONError.self) { try Self.elements(text, at: "[].node") }
         #expect(error.map { "\($0)".contains(said) } == true, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    @Test(arguments: [
+        (#"{"data": {"items": [1], "total": 1}}"#, "there is nothing at data.list; data has items, total at line 1"),
+        (#"{"error": {"code": 4}}"#, "there is nothing at data.list; the JSON has error at line 1"),
+        (#"{"data": {}}"#, "there is nothing at data.list at line 1"),
+        (#"{"data": {"list": null, "total": 1}}"#, "there is nothing at data.list at line 1"),
+        (#"{"data": {"a\u0007": 1, "b\u00e9": 2}}"#, "there is nothing at data.list; data has bé at line 1"),
+    ])
+    func anErrorNamesTheKeyPathAndTheKeysThatAreThere(text: String, said: String) throws {
+        for count in [1, 7, .max] {
+            let error = #expect(throws: JSONError.self) { try Self.elements(text, at: "data.list", by: count) }
+            #expect(error.map { "\($0)".contains(said) } == true, "\(error.map { "\($0)" } ?? "")")
+        }
+    }
+
+    /// Whatever an object has instead, an error is short.
+    @Test func anErrorNamesAFewShortKeys() throws {
+        let keys = [String(repeating: "x", count: 41), "a", "b", "c", "d", "e", "f", "g", "h", "i"]
+        let text = "{\(keys.map { "\"\($0)\": 1" }.joined(separator: ", "))}"
+        let error = #expect(throws: JSONError.self) { try Self.elements(text, at: "list") }
+        #expect(
+            error?.location?.missing
+                == JSONError.Missing(keyPath: "list", presentKeys: ["a", "b", "c", "d", "e", "f", "g", "h"]))
     }
 
     /// A list of one element may stand there as that element.

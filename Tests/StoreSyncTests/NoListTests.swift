@@ -26,11 +26,11 @@ import Testing
         #expect(
             StoreSyncError.unidentifiedObjects(entity: "User", key: "id", count: 3).description
                 == "none of the 3 elements has a usable id, so the JSON is not a list of User; "
-                + "if the list is inside, give its key path")
+                + #"if the list is inside, give its key path, as in StoreSyncOptions(keyPath: "data.items")"#)
         #expect(
             StoreSyncError.unidentifiedObjects(entity: "Order", key: "", count: 1).description
                 == "the only object has no key of Order, so the JSON is not a list of Order; "
-                + "if the list is inside, give its key path")
+                + #"if the list is inside, give its key path, as in StoreSyncOptions(keyPath: "data.items")"#)
     }
 
     /// Objects that are replaced by every sync, and objects that are known by their content.

@@ -310,7 +310,6 @@ actor HTTPPass: RemotePass {
                     reason =
                         "\(place) is no list; the key path must lead to the list, or end with {id} for members: \(reason)"
                 }
-                if json.reason == .keyPathNotFound { reason = "there is nothing at \(opener.keyPath): \(reason)" }
                 throw page.error(.unsuitableJSON(reason, firstLine: page.fetch.firstLine))
             }
         }

@@ -13,13 +13,28 @@ extension JSONError {
         /// The key path of the innermost value around the position, such as
         /// `data.items[3].address`. Empty for the whole document.
         public var keyPath: String
+        /// What a key path asked for, if there is nothing at it; nil for other errors.
+        public var missing: JSONError.Missing?
 
         /// Creates a location.
-        public init(byteOffset: Int, line: Int, column: Int, keyPath: String = "") {
+        public init(
+            byteOffset: Int, line: Int, column: Int, keyPath: String = "", missing: JSONError.Missing? = nil
+        ) {
             self.byteOffset = byteOffset
             self.line = line
             self.column = column
             self.keyPath = keyPath
+            self.missing = missing
+        }
+
+        /// What a key path did not find, and the keys that are there, such as
+        /// `there is nothing at data.list; data has items, total`; nil for other errors.
+        package var missingText: String? {
+            guard let missing else { return nil }
+            let text = "there is nothing at \(missing.keyPath)"
+            guard !missing.presentKeys.isEmpty else { return text }
+            let keys = missing.presentKeys.joined(separator: ", ")
+            return "\(text); \(keyPath.isEmpty ? "the JSON" : keyPath) has \(keys)"
         }
 
         /// The line, the column, the byte offset and, if there is one, the key path.
@@ -27,6 +42,28 @@ extension JSONError {
             let place = "line \(line), column \(column) (byte \(byteOffset))"
             return keyPath.isEmpty ? place : "\(place) at \(keyPath)"
         }
+    }
+}
+
+extension JSONError {
+    /// A key path at which there is nothing.
+    public struct Missing: Equatable, Sendable {
+        /// The key path that was asked for.
+        public var keyPath: String
+        /// The first keys, at most 8, of the object that lacks the next key of the path. Long keys
+        /// are omitted.
+        public var presentKeys: [String]
+
+        /// Creates a description of a key path at which there is nothing.
+        public init(keyPath: String, presentKeys: [String] = []) {
+            self.keyPath = keyPath
+            self.presentKeys = presentKeys
+        }
+
+        /// The maximum number of keys.
+        static let keyCount = 8
+        /// The maximum number of bytes of a key.
+        static let keyByteCount = 40
     }
 }
 
@@ -72,11 +109,12 @@ public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The reason and the position, without any value from the input.
+    /// The reason and the position, without any value from the input but its keys.
     public var description: String {
         switch self {
         case .malformed(let reason, let location): "malformed JSON: \(reason) at \(location)"
-        case .mismatched(let reason, let location): "unexpected JSON: \(reason) at \(location)"
+        case .mismatched(let reason, let location):
+            "unexpected JSON: \(location.missingText ?? "\(reason)") at \(location)"
         case .exceeded(let reason, let location): "JSON beyond a limit: \(reason) at \(location)"
         case .unreadableFile(let path, let code): "cannot read \(path): \(String(cString: strerror(code)))"
         case .nonFiniteNumber: "JSON has no infinity and no NaN"

@@ -53,6 +53,7 @@ extension JSONReader {
         guard level == layout.path.count else {
             guard byte == ASCII.openBrace else { throw failUnexpected(byte, .notAnObject) }
             window.start += 1
+            passedKeys = []
             return phase = .key(level: level, .first)
         }
         hasFoundTarget = true
@@ -91,12 +92,20 @@ extension JSONReader {
         guard byte == ASCII.quote else { throw fail(.unexpectedByte) }
         let keyOffset = window.readByteCount
         var probe: JSONProbe.Node?
+        var passed: String?
         let match: Bool? = try readElement { cursor in
             let key = try cursor.readString()
             probe = self.probes[level]?.child(key)
-            return key.equals(self.layout.path[level])
+            let isMatch = key.equals(self.layout.path[level])
+            passed = isMatch || key.bytes.count > JSONError.Missing.keyByteCount ? nil : key.string
+            return isMatch
         }
         guard let isMatch = match else { return false }
+        if let passed, !hasFoundTarget, passedKeys.count < JSONError.Missing.keyCount,
+            !passed.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        {
+            passedKeys.append(passed)
+        }
         if isMatch, hasFoundTarget {
             window.start -= window.readByteCount - keyOffset
             throw fail(.duplicateKey)

@@ -59,6 +59,8 @@ public final class JSONReader {
     public var byteCount: Int { window.totalByteCount }
 
     let layout: JSONReader.Layout
+    /// The first other keys of the innermost entered object of the path, for an error.
+    var passedKeys: [String] = []
     /// The field that each element has in addition, with the key of its member; nil for a list.
     package var addedKey: String?
     /// Whether the elements are the members of an object.
@@ -356,12 +358,23 @@ public final class JSONReader {
     func fail(_ reason: JSONError.Reason, byteOffset: Int = 0) -> JSONError {
         var location = window.location(of: byteOffset)
         location.keyPath = keyPath(to: byteOffset)
+        if reason == .keyPathNotFound { location.missing = missing(at: location) }
         let error = JSONError(reason, location)
         switch (phase, error) {
         case (.element, .mismatched), (.single, .mismatched): break
         default: phase = .failed(error)
         }
         return error
+    }
+
+    private func missing(at location: JSONError.Location) -> JSONError.Missing {
+        guard case .key = phase else {
+            let rest = layout.objectPath.map { String(decoding: $0, as: UTF8.self) }
+            let isWithinElement = !rest.isEmpty && location.keyPath != layout.pathText
+            return JSONError.Missing(
+                keyPath: isWithinElement ? ([location.keyPath] + rest).joined(separator: ".") : layout.pathText)
+        }
+        return JSONError.Missing(keyPath: layout.pathText, presentKeys: passedKeys)
     }
 
     private func keyPath(to byteOffset: Int) -> String {
