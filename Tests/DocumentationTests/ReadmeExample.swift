@@ -18,6 +18,10 @@ struct ArticleMirror: SyncProcessor {
     let folder: URL
     let client = HTTPClient()
 
+    func owsSyncBegin() async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
     func owsFetchSourceList() async throws -> SourceList<Article> {
         SourceList(try await JSONDecoder().decode([Article].self, from: Data(client.data(from: api))))
     }
@@ -62,12 +66,14 @@ struct ArticleMirror: SyncProcessor {
             default: .status(404)
             }
         }) { server in
-            try await body(try #require(URL(string: server.baseURL + "/articles")), folder.url)
+            let api = try #require(URL(string: server.baseURL + "/articles"))
+            try await body(api, folder.url.appending(path: "articles"))
         }
     }
 
     @Test func itMirrorsAnAPI() async throws {
         try await withAPI { api, folder in
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try Data("old".utf8).write(to: folder.appending(path: "3"))
             let synchronizer = Synchronizer(processor: ArticleMirror(api: api, folder: folder))
             let first = try await synchronizer.sync()

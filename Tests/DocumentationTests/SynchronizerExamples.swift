@@ -31,8 +31,8 @@ func showProgress(
     for await event in events {
         switch event {
         case .progress(let progress):
-            let total = max(progress.total ?? progress.done, 1)
-            let width = 40 * progress.done / total
+            let total = progress.total ?? progress.done
+            let width = total > 0 ? 40 * progress.done / total : 40
             let bar = String(repeating: "#", count: width) + String(repeating: ".", count: 40 - width)
             show("\r\(bar) \(progress.done) of \(total) \(progress.stage.rawValue)\u{1B}[K")
         case .passEnded(.success(let report)): show("\r\(report)\u{1B}[K\n")
@@ -65,8 +65,17 @@ func showProgress(
         #expect("\(larger)" == "120 listed: 3 inserted, 1 updated, 116 unchanged, 2 deleted")
     }
 
-    @Test func aTerminalShowsTheProgress() async throws {
-        let synchronizer = Synchronizer(processor: Mirror())
+    private struct Nothing: SyncProcessor {
+        func owsFetchSourceList() -> SourceList<Page> { [] }
+        func owsGetLocalKeys() -> Set<String> { [] }
+        func owsRemoveLocalItems(for keys: Set<String>) {}
+        func owsShouldUpdateItem(forKey key: String, with item: Page) -> Bool { false }
+        func owsDownloadItem(for item: Page) {}
+    }
+
+    /// The lines of one pass.
+    private func lines(of processor: some SyncProcessor) async throws -> [String] {
+        let synchronizer = Synchronizer(processor: processor)
         let events = synchronizer.events
         try await synchronizer.sync()
         let (lines, output) = AsyncStream.makeStream(of: String.self)
@@ -78,7 +87,18 @@ func showProgress(
         }
         showing.cancel()
         await showing.value
+        return texts
+    }
+
+    @Test func aTerminalShowsTheProgress() async throws {
+        let texts = try await lines(of: Mirror())
         #expect(texts.contains("\r\(String(repeating: "#", count: 40)) 1 of 1 content\u{1B}[K"))
         #expect(texts.last?.hasPrefix("\r1 listed: 1 inserted") == true)
+    }
+
+    @Test func aTerminalShowsThatNothingIsToBeDone() async throws {
+        let texts = try await lines(of: Nothing())
+        #expect(!texts.contains { $0.contains("of 1") }, "\(texts)")
+        #expect(texts.last?.hasPrefix("\r0 listed: 0 inserted") == true)
     }
 }
