@@ -18,7 +18,7 @@ import Testing
     /// The types of the members that programs name by a leading dot; nil for those of others.
     private static let membersByName: [String: String?] = [
         "attribute": "SyncDeclaration", "toMany": "SyncDeclaration", "cascade": "SyncRelationship",
-        "url": "HTTPJSONSource", "link": "HTTPAPI", "text": "JSONSource", "seconds": nil,
+        "url": "HTTPJSONSource", "link": "HTTPAPI", "text": "JSONSource", "seconds": nil, "main": nil,
     ]
 
     private static let root = URL(filePath: #filePath)
