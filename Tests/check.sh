@@ -101,7 +101,7 @@ step "all tests under the Thread Sanitizer"
 # on one; the targets of the stores have their own tests of what happens at once.
 CASE_STRIDE=20 STORE_KIND=MemoryStore CONFORMANCE_DIR="$scratch/none" CI=true \
     TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
-    TESTED_TARGETS="$others PostgresBenchmark WorkQueueBenchmark DocumentationTests SyncStoreSQLTests" \
+    TESTED_TARGETS="$others PostgresBenchmark WorkQueueBenchmark DemoTests DocumentationTests ScenarioTests SyncStoreSQLTests" \
     TEST_LIMIT=3600 tested ${limit[@]+"${limit[@]}"} \
     swift test --traits Postgres --sanitize=thread --scratch-path .build-tsan "${fast[@]}" \
     --skip 'FlippedBit|SequenceOfEvents|DayOfFourCenturies|doublesAreRead|FloodOfFailures|NoticesDefects|InLinearTime' \
@@ -110,7 +110,9 @@ CASE_STRIDE=20 STORE_KIND=MemoryStore CONFORMANCE_DIR="$scratch/none" CI=true \
     --skip 'whateverAKilledSyncLeavesEveryCommandGoesOn|aKilledMirrorGoesOn' \
     --skip 'functionsAndOperatorsOfOthersAreNeverCalled|messagesAreFew|aStoreDoesNotDependOnSettings' \
     --skip 'valuesOfAServersBodiesAreForDebuggingOnly|BackReferenceTests|ContradictionTests|StatedPlacesTests|HubTests' \
-    --skip 'SharedOwnersTests|everyStoreIsOneWhileItIsObserved|isAStoreWithDatesAsNumbers'
+    --skip 'SharedOwnersTests|everyStoreIsOneWhileItIsObserved|isAStoreWithDatesAsNumbers|isAStoreInMemory' \
+    --skip 'howManyObjectsComeTogetherMakesNoDifference|valuesMoveInAnyOrder|hashesAreKnownInAllRuns' \
+    --skip 'toOneLinksOfUnchangedObjectsTakeNoStatement'
 
 step "the public API beside that of the last release"
 bash Tests/api.sh --scratch-path .build-strict "${strict[@]}"
