@@ -117,6 +117,21 @@ import Testing
             testDescription: "as many as the source counts",
             source: Source(readings: [[[1, 2]]], isSnapshot: true, total: 2), stored: [1, 2], readCount: 1),
         Case(
+            testDescription: "an object on two pages, and another on none",
+            source: Source(readings: [[[1, 2], [2, 3]]], total: 4), stored: [1, 2, 3, 4], readCount: 3, kept: 1,
+            cursor: nil,
+            warning: "absent objects were kept: the source counts 4 objects, and its pages had 3 different ones"),
+        Case(
+            testDescription: "an object twice on a page, and another not at all",
+            source: Source(readings: [[[1, 2, 3, 3]]], total: 4), stored: [1, 2, 3, 4], readCount: 3, kept: 1,
+            cursor: nil, warning: "absent objects were kept: the source counts 4 objects"),
+        Case(
+            testDescription: "an object on two pages, which the source counts once",
+            source: Source(readings: [[[1, 2], [2, 3]]], total: 3), stored: [1, 2, 3], readCount: 2),
+        Case(
+            testDescription: "an object on two pages of a source that does not count",
+            source: Source(readings: [[[1, 2], [2, 3]]]), stored: [1, 2, 3], readCount: 2),
+        Case(
             testDescription: "without permission to delete", source: Source(readings: [[[1], [2]]]),
             stored: [1, 2, 3, 4], readCount: 2, operations: [.insert, .update]),
         Case(

@@ -20,6 +20,13 @@ final class PassPages {
     /// The objects of the current page, and the digest of them.
     private var pageObjects = ObjectSet()
     private var digest: UInt64 = 0
+    /// The objects of the finished pages of the current reading.
+    private var readObjects = ObjectSet()
+    /// How many elements of the finished pages of the current reading have an object that an earlier
+    /// element had.
+    private(set) var repeatCount = 0
+    /// The same of the current page, with regard to its own elements.
+    private var pageRepeatCount = 0
     /// The number of elements of the current page that were mapped or rejected; the others are
     /// null.
     private var readCount = 0
@@ -46,6 +53,8 @@ final class PassPages {
 
     /// The number of pages of the latest reading.
     var count: Int { digests.count }
+    /// The number of elements of the latest reading, where elements with the same object count once.
+    var distinctCount: Int { progress.elementCount - repeatCount }
 
     init(
         _ request: SyncRequest, of source: any RemotePass, into pass: StorePass,
@@ -67,6 +76,7 @@ final class PassPages {
         repeatedPageCount = 0
         progress.readingNumber = readingCount
         progress.elementCount = 0
+        (readObjects, repeatCount) = (ObjectSet(), 0)
         unidentifiedCount = 0
         let (request, acceptsSingleObject) = (request, !isRemote)
         let options = request.readerOptions(for: pass.transaction)
@@ -151,7 +161,7 @@ final class PassPages {
             pass.state.beginPage()
         }
         pageObjects = ObjectSet()
-        (digest, readCount) = (0, 0)
+        (digest, readCount, pageRepeatCount) = (0, 0, 0)
         return Beginning(progress: progress, problems: pass.state.counts.problems)
     }
 
@@ -174,7 +184,7 @@ final class PassPages {
                         continue
                     }
                     if !gone.isEmpty { gone.remove(object) }
-                    pageObjects.insert(object)
+                    if !pageObjects.insert(object) { pageRepeatCount += 1 }
                     // Mixed, so that the sums of different sets of objects differ.
                     digest &+= UInt64(bitPattern: object).mixed
                 }
@@ -212,9 +222,23 @@ final class PassPages {
         }
         digests.append(digest)
         try checkForRepetition()
+        noteRepeatedObjects()
         progress.pageCount += page.changeCount
         progress.totalElementCount = page.totalElementCount ?? progress.totalElementCount
         report(progress)
+    }
+
+    /// Counts the elements of the finished page whose object an earlier element had.
+    ///
+    /// Changes at hand have no total to compare with, and may go on for long.
+    private func noteRepeatedObjects() {
+        guard !(source is ChangePages) else { return }
+        repeatCount += pageRepeatCount
+        guard !readObjects.isEmpty else {
+            readObjects = pageObjects
+            return
+        }
+        for object in pageObjects.objects where !readObjects.insert(object) { repeatCount += 1 }
     }
 
     /// Checks that the source does not deliver the same pages forever.

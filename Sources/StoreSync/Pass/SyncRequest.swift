@@ -214,15 +214,19 @@ struct SyncRequest: Sendable {
     private static let changeWarning = "the list changed each time while its pages were read"
 
     /// Ends a reading of the pages. The end has a doubt if the source counts more objects than its
-    /// pages had.
+    /// pages had. An object counts once, however many elements it has: while pages of a list without
+    /// a unique order are read, one object may come twice and another not at all.
     private static func end(of source: any RemotePass, after pages: PassPages) async throws -> RemoteEnd {
         var end = try await BlockingExecutor.outside { try await source.end() }
         if end.coverage == .everything { try pages.checkForObjects() }
-        let count = pages.progress.elementCount
+        let count = pages.distinctCount
         if end.coverage == .everything, let total = end.totalElementCount, total > count {
             end.lacksObjects = true
-            let advice = end.advice.map { ": \($0)" } ?? ""
-            end.doubt = end.doubt ?? "the source counts \(total) objects, and its pages had \(count)\(advice)"
+            let repeated = pages.repeatCount > 0 ? " different ones" : ""
+            // Other pages are no remedy for elements that have the same object.
+            let advice = total > pages.progress.elementCount ? end.advice.map { ": \($0)" } ?? "" : ""
+            end.doubt =
+                end.doubt ?? "the source counts \(total) objects, and its pages had \(count)\(repeated)\(advice)"
         }
         if end.proof == nil, end.totalElementCount == count { end.proof = .count }
         return end
