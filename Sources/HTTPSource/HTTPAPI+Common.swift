@@ -33,7 +33,8 @@ extension HTTPAPI {
     ///
     /// Some lists accept 100 objects per page. Pull requests accept 50.
     public static let bitbucket = HTTPAPI(
-        pages: .linkField(keyPath: "next").omittingLastPointer().requesting(50, by: "pagelen"), keyPath: "values"
+        pages: .linkField(keyPath: "next").omittingLastPointer().requesting(50, by: "pagelen"), keyPath: "values",
+        totalKeyPath: "size"
     ).named("bitbucket")
 
     /// Confluence Cloud, version 2: results, with `_links.next`.

@@ -41,15 +41,15 @@ import Testing
         }
     }
 
-    private static func filled(_ body: String) -> String {
+    static func filled(_ body: String) -> String {
         body.replacing("USERS", with: usersJSON([1, 2]))
     }
 
-    private static func list(_ pages: HTTPAPI.Pages) -> HTTPAPI {
+    static func list(_ pages: HTTPAPI.Pages) -> HTTPAPI {
         HTTPAPI(pages: pages, keyPath: "data")
     }
 
-    private static let numbered = HTTPAPI.Pages.page(parameter: "page")
+    static let numbered = HTTPAPI.Pages.page(parameter: "page")
     private static let fourPages: HTTPHeaders = ["X-WP-TotalPages": "4"]
     private static let nextLink: HTTPHeaders = ["Link": "</users?page=2>; rel=\"next\""]
 
@@ -136,7 +136,7 @@ import Testing
         Contradiction(
             "the sign of the end is on no page",
             list(.cursor(keyPath: "next", parameter: "after").ending(.unset(keyPath: "more"))),
-            #"{"data":USERS,"next":"2","has_more":true}"#, keeps: "more, which leads to the next page, was on no page"),
+            #"{"data":USERS,"next":"2"}"#, keeps: "more, which leads to the next page, was on no page"),
         Contradiction(
             "a single response has an address of a next page", list(.single), #"{"data":USERS,"next":"/list?page=2"}"#,
             keeps: ".linkField(keyPath: \"next\")"),
@@ -173,7 +173,7 @@ import Testing
             keeps: "the Link field of the last page leads to a next one, which was not read: choose the pages .link"),
     ]
 
-    @Test(arguments: contradictions)
+    @Test(arguments: contradictions + signsBesideStatedPages)
     func contradictionsPreventDeletionsAndAreReported(contradiction: Contradiction) async throws {
         let world = try await SourceWorld()
         try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
@@ -228,6 +228,18 @@ import Testing
             #"{"total":2,"items":USERS,"errors":[{"sys":{"type":"error","id":"notResolvable"}}]}"#, keeps: ""),
         Contradiction("WordPress does not count", .wordpress, keeps: "") {
             $0 % 2 == 0 ? .json(usersJSON([1, 2])) : HTTPResponse(status: 400)
+        },
+        Contradiction(
+            "the last page has a position for later",
+            list(.cursor(keyPath: "next_cursor", parameter: "c").ending(.unset(keyPath: "has_more"))),
+            #"{"data":USERS,"has_more":false,"next_cursor":"x","links":{"next":"/list?c=x"}}"#, keeps: ""),
+        Contradiction(
+            "each page has a position", list(.linkField(keyPath: "paging.next").omittingLastPointer()),
+            #"{"data":USERS,"paging":{"cursors":{"after":"x"}}}"#, keeps: ""),
+        Contradiction("stated pages count themselves", list(numbered), keeps: "") {
+            .json(
+                #"{"data":\#($0 % 2 == 0 ? usersJSON([1, 2]) : "[]"),"count":2,"total":2,"page":1,"pages":1}"#,
+                headers: ["X-Total-Pages": "1", "X-Next-Page": ""])
         },
         Contradiction(
             "a short page is not the last", list(numbered.ending(.shortPage, .unset(keyPath: "more"))), keeps: ""
@@ -365,11 +377,48 @@ import Testing
         #expect(try await world.users().count == 2)
     }
 
+    @Test func aBundleWithoutEntriesThatCountsObjectsDeletesNone() async throws {
+        let world = try await SourceWorld()
+        let result = try await sync(.fhir, into: world) { _ in
+            .json(#"{"resourceType":"Bundle","total":4,"link":[{"relation":"self","url":"/list"}]}"#)
+        }
+        #expect(result.counts.kept == 4)
+        #expect(result.warnings == ["absent objects were kept: total counts 4 objects, and the response had 0"])
+    }
+
+    @Test func aCountOfAllObjectsBesideChangesIsNoDoubt() async throws {
+        let world = try await SourceWorld()
+        let source = try Self.source(
+            HTTPAPI(
+                pages: .linkField(keyPath: "next"),
+                delta: HTTPAPI.Delta(cursor: .element(keyPath: "id"), parameter: "since"), keyPath: "data")
+        ) { .json(#"{"count":2,"next":null,"data":\#(usersJSON($0 == 0 ? [1, 2] : [2]))}"#) }
+        try await world.sync(source)
+        let result = try await world.sync(source)
+        #expect(result.coverage == .changes)
+        #expect(result.warnings.isEmpty)
+    }
+
     @Test func missingObjectsAreReportedEvenIfNoneIsAbsent() async throws {
         let world = try await SourceWorld()
         let source = try Self.source(.drf) { _ in .json(Self.filled(#"{"count":4,"next":null,"results":USERS}"#)) }
         let result = try await world.sync(source)
         #expect(result.warnings == ["objects may be missing: the source counts 4 objects, and its pages had 2"])
+    }
+
+    /// Two readings of pages without a unique order agree, although an object is on none of them.
+    @Test func anObjectOnTwoPagesDoesNotCountTwice() async throws {
+        let world = try await SourceWorld()
+        let source = try Self.source(.drf) { index in
+            let (ids, next) = index % 2 == 0 ? ([1, 2], #""/list?p=2""#) : ([2, 3], "null")
+            return .json(#"{"count":4,"next":\#(next),"results":\#(usersJSON(ids))}"#)
+        }
+        let said = "the source counts 4 objects, and its pages had 3 different ones"
+        #expect(try await world.sync(source).warnings == ["objects may be missing: \(said)"])
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        let result = try await world.sync(source)
+        #expect(result.warnings == ["absent objects were kept: \(said)"])
+        #expect(try await world.users().count == 4)
     }
 
     @Test func anEstimatedTotalIsNoDoubt() async throws {

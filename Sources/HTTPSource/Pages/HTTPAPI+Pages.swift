@@ -14,8 +14,9 @@ extension HTTPAPI {
     /// The pages end at a sign of the last page, or where nothing leads to a next page. If a value
     /// such as `has_more` indicates that more pages follow, and nothing leads there, the sync
     /// fails. In the case of other contradictions, absent objects are kept and the result states
-    /// the reason: fewer objects were read than the server counts, the pointer to the next page was
-    /// on no page, or the `Link` field of the last page leads to a next page or cannot be read.
+    /// the reason: fewer objects or pages were read than the server counts, the pointer to the next
+    /// page was on no page, a usual sign such as `next` or `X-Next-Page` leads on from the last
+    /// page, or its `Link` field leads to a next page or cannot be read.
     public struct Pages: Sendable {
         /// The value that leads to the next page.
         enum Pointer: Sendable {
@@ -94,6 +95,9 @@ extension HTTPAPI {
         private(set) var upgradesLinks = false
         /// The reference of the address of all pages after the first; nil for the same address.
         private(set) var continuation: String?
+        /// The key paths of values that say by their usual names that more pages follow, if they are
+        /// true; empty until the key path of the list is known.
+        var usualFlags: [String] = []
 
         private init(_ pointer: Pointer, at place: Place = .address, size: Size? = nil) {
             self.pointer = pointer

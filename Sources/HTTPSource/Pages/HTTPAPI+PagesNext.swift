@@ -134,6 +134,9 @@ extension HTTPAPI.Pages {
             case .status: break
             }
         }
+        for keyPath in usualFlags where facts.captured[keyPath] == .bool(true) {
+            signs.note(isLast: false, by: keyPath)
+        }
         return signs
     }
 

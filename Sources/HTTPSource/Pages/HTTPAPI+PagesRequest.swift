@@ -37,6 +37,7 @@ extension HTTPAPI.Pages {
             case .shortPage, .pageCount, .status: break
             }
         }
+        captures += usualFlags
         return captures
     }
 
@@ -70,9 +71,15 @@ extension HTTPAPI.Pages {
 
     /// The same pages, for a list at a key path.
     func reading(listAt keyPath: String) -> HTTPAPI.Pages {
-        guard case .automatic = pointer else { return self }
         var pages = self
-        pages.pointer = .automatic(keyPath: keyPath)
+        switch pointer {
+        case .none: break
+        case .automatic: pages.pointer = .automatic(keyPath: keyPath)
+        default:
+            // Nothing is beside a list that is the whole document.
+            let flags = keyPath.isEmpty ? [] : UnreadPages(beside: keyPath).flags
+            pages.usualFlags = flags.filter { !captures.contains($0) }
+        }
         return pages
     }
 

@@ -6,10 +6,20 @@ extension HTTPJSONSource {
     /// The number of all objects that a page states; nil if it states none.
     func statedTotal(_ head: HTTPHead, _ facts: PageFacts) -> Int? {
         guard let keyPath = api.totalKeyPath ?? api.pages.totalKeyPath else {
-            return head.headers.integer("X-Total-Count") ?? head.headers.integer("X-Total") ?? Self.rangeTotal(head)
+            return Self.totalFields.lazy.compactMap { head.headers.integer($0) }.first ?? Self.rangeTotal(head)
         }
         guard case .integer(let count) = facts.captured[keyPath] else { return nil }
         return Int(count)
+    }
+
+    private static let totalFields = ["X-Total-Count", "X-Total", "X-WP-Total"]
+
+    /// Whether a number of all objects by a usual name counts. Beside pages that are stated, it does
+    /// not if the API states where the number is.
+    var countsByUsualNames: Bool {
+        guard api.isTotalExact else { return false }
+        if api.pages.isSingle || api.pages.isAutomatic { return true }
+        return api.totalKeyPath == nil && api.pages.totalKeyPath == nil
     }
 
     /// The number of all objects in a `Content-Range` field, as in `items 0-19/95`.

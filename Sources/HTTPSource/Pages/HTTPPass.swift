@@ -233,7 +233,13 @@ actor HTTPPass: RemotePass {
         if let digest = facts.digest, digest == page.digestBefore, facts.elementCount > 0 {
             throw page.error(.repeatedPage)
         }
-        guard let token = try page.nextToken(source.api.pages, facts: facts) else { return nil }
+        guard let token = try page.nextToken(source.api.pages, facts: facts) else {
+            // Without a link in the head, the body may still say that more pages follow.
+            if !source.api.pages.needsFacts, !source.api.pages.usualFlags.isEmpty {
+                _ = try page.nextToken(source.api.pages, facts: try await page.facts())
+            }
+            return nil
+        }
         try trail.check(token, index: page.index + 1, url: page.head.url)
         do {
             var next = try await opener.open(token, index: page.index + 1)
@@ -343,7 +349,7 @@ actor HTTPPass: RemotePass {
         // A proxy can end a body that broke off between two lines as if it were whole.
         if source.api.format.isOpenEnded { remoteEnd.proof = source.api.endSign == nil ? nil : .endSign }
         remoteEnd.warnings += completeness.warnings(isDelta: isDelta)
-        if isTotalExact { remoteEnd.totalElementCount = total }
+        if isTotalExact { remoteEnd.totalElementCount = total ?? completeness.usualTotal }
         if source.api.pages.isSingle || source.api.pages.isAutomatic { remoteEnd.advice = UnreadPages.advice }
         return remoteEnd
     }

@@ -15,6 +15,12 @@ struct PageCompleteness: Sendable {
     private var linkDoubt: String?
     /// Signs of pages that the source does not request; nil if there are none.
     private var unread: String?
+    /// The usual number of all objects that is higher than theirs, beside stated pages; nil if there
+    /// is none.
+    private var uncounted: String?
+    /// The number of all objects of the latest page by the usual names; nil if it has none, or if
+    /// another sign shows more pages.
+    private(set) var usualTotal: Int?
     /// The scheme that was found automatically; nil if there is none.
     private var scheme: String?
     /// The numbers that describe the whole list, by what they count.
@@ -45,7 +51,7 @@ struct PageCompleteness: Sendable {
             contradiction = contradiction ?? "page \(page.index + 1) lacks the sign of its end"
         }
         note(statedBy: page, facts)
-        let isFollowed = noteUsualSigns(of: page, facts)
+        let isFollowed = noteUsualSigns(of: page, facts, signs)
         linkDoubt = isFollowed ? nil : page.head.headers["Link"].flatMap { Self.doubt(about: $0) }
     }
 
@@ -59,11 +65,18 @@ struct PageCompleteness: Sendable {
         }
     }
 
-    /// Records the usual signs of further pages, if the scheme is not stated.
+    /// Records the usual signs of further pages. Those of the latest page count.
     ///
     /// - Returns: Whether the only known scheme that fits leads to a next page.
-    private mutating func noteUsualSigns(of page: OpenPage, _ facts: PageFacts) -> Bool {
-        guard source.api.pages.isSingle || source.api.pages.isAutomatic else { return false }
+    private mutating func noteUsualSigns(of page: OpenPage, _ facts: PageFacts, _ signs: PageSigns) -> Bool {
+        let countsObjects = source.countsByUsualNames
+        // Tombstones may be counted or not.
+        usualTotal = countsObjects && facts.tombstones.isEmpty ? unreadPages.total(facts) : nil
+        guard source.api.pages.isSingle || source.api.pages.isAutomatic else {
+            unread = unreadPages.signBeyondStatedPages(on: page, facts, isStatedLast: signs.isStatedLast)
+            uncounted = countsObjects ? unreadPages.totalSign(on: page, facts) : nil
+            return false
+        }
         if source.api.pages.isAutomatic {
             let schemes = unreadPages.schemes(on: page, facts)
             if let only = schemes.first, schemes.count == 1 {
@@ -72,7 +85,8 @@ struct PageCompleteness: Sendable {
                 return true
             }
         }
-        unread = unreadPages.sign(on: page, facts)
+        unread = unreadPages.sign(on: page, facts, countsObjects: countsObjects)
+        if unread != nil { usualTotal = nil }
         return false
     }
 
@@ -109,7 +123,8 @@ struct PageCompleteness: Sendable {
         if let contradiction { return contradiction }
         if let unread { return unread }
         if let linkDoubt { return linkDoubt }
-        return isDelta ? nil : unseen.first.map { "\($0), which leads to the next page, was on no page" }
+        if isDelta { return nil }
+        return uncounted ?? unseen.first.map { "\($0), which leads to the next page, was on no page" }
     }
 
     /// Readable sentences about errors that pages may report, and about pointers that were not

@@ -124,9 +124,7 @@ struct PageOpener: Sendable {
     }
 
     /// Whether values beside the objects may show that there are more pages than are requested.
-    private var looksForPages: Bool {
-        source.api.pages.isSingle && !keyPath.isEmpty && source.api.format == .array
-    }
+    private var looksForPages: Bool { !keyPath.isEmpty && !source.api.format.isOpenEnded }
 
     /// Values beside the objects that may report an error; nil if there are none.
     private var errorSigns: ErrorSigns? { ErrorSigns(source, beside: keyPath) }

@@ -25,8 +25,11 @@ struct UnreadPages: Sendable {
     private static let cursors = [
         "next_cursor", "nextCursor", "meta.next_cursor", "meta.nextCursor", "pagination.next_cursor",
         "response_metadata.next_cursor", "next_page_token", "nextPageToken", "next_token", "nextToken", "continuation",
-        "paging.next.after", "paging.cursors.after", "metadata.continue",
+        "paging.next.after", "metadata.continue",
     ]
+    /// The usual key paths of a cursor that the last page has as well. It says nothing beside pages
+    /// that are stated.
+    private static let lastingCursors = ["paging.cursors.after"]
     /// The usual key paths of a list of links by relation, with the keys of a relation and an
     /// address.
     private static let linkLists = [("links", "rel", "href"), ("link", "relation", "url")]
@@ -53,9 +56,11 @@ struct UnreadPages: Sendable {
     /// The usual key paths of the number of all objects.
     private static let totals = [
         "total", "count", "totalCount", "total_count", "totalItems", "total_items", "totalSize", "totalResults",
-        "total_results", "meta.total", "meta.total_count", "meta.count", "meta.pagination.total", "pagination.total",
-        "paging.total", #"@odata\.count"#, "page.totalElements", "totalElements", "numberMatched",
+        "total_results", "meta.total", "meta.total_count", "meta.count", "meta.pagination.total", "meta.page.total",
+        "pagination.total", "paging.total", #"@odata\.count"#, "page.totalElements", "totalElements", "numberMatched",
     ]
+    /// The usual key paths of the number of objects on later pages.
+    private static let remainders = ["metadata.remainingItemCount"]
     /// The header fields with the number of pages. Fields with the number of objects are compared
     /// with the objects of all sources.
     private static let pageCountFields = ["X-Total-Pages", "X-WP-TotalPages"]
@@ -72,9 +77,16 @@ struct UnreadPages: Sendable {
     /// The key paths of values outside the objects that can be such a sign.
     var captures: [String] {
         let names =
-            Self.links + Self.cursors + Self.flags + Self.totals + Self.linkLists.map(\.0)
-            + Self.numbers.flatMap { [$0.0, $0.1] }
-        return places.flatMap { place in names.map { place + $0 } }
+            Self.links + Self.cursors + Self.lastingCursors + Self.flags + Self.totals + Self.remainders
+            + Self.linkLists.map(\.0) + Self.numbers.flatMap { [$0.0, $0.1] }
+        return keyPaths(names)
+    }
+
+    /// The usual key paths of a value that is true if more pages follow.
+    var flags: [String] { keyPaths(Self.flags) }
+
+    private func keyPaths(_ names: [String]) -> [String] {
+        places.flatMap { place in names.map { place + $0 } }
     }
 
     // MARK: Schemes
@@ -100,7 +112,7 @@ struct UnreadPages: Sendable {
         if let target = Self.linkTarget(page.head) {
             found.append((".link", target))
         }
-        for keyPath in places.flatMap({ place in Self.links.map { place + $0 } }) {
+        for keyPath in keyPaths(Self.links) {
             guard let target = facts.captured[keyPath].flatMap(Self.address) else { continue }
             found.append((Self.swift("linkField", keyPath), target))
         }
@@ -179,21 +191,48 @@ struct UnreadPages: Sendable {
 
     // MARK: Signs
 
-    /// A readable sentence about pages that are not requested; nil if the pages so far are the
-    /// whole list.
-    func sign(on page: OpenPage, _ facts: PageFacts) -> String? {
+    /// A readable sentence about pages that are not requested, if no pages are stated; nil if the
+    /// pages so far are the whole list.
+    ///
+    /// - Parameter countsObjects: Whether a usual number of all objects counts.
+    func sign(on page: OpenPage, _ facts: PageFacts, countsObjects: Bool) -> String? {
         let schemes = schemes(on: page, facts)
         if schemes.count > 1 {
             let names = schemes.map(\.name).joined(separator: " or ")
             return "several ways lead to a next page, which was not read: choose the pages \(names)"
         }
-        func keyPaths(_ names: [String]) -> [String] { places.flatMap { place in names.map { place + $0 } } }
-        let head = page.head
         let choice = schemes.first.map { "choose the pages \($0.name)" }
+        if let sign = pointerSign(on: page, facts, cursors: Self.cursors + Self.lastingCursors, choice) { return sign }
+        for keyPath in flags where facts.captured[keyPath] == .bool(true) {
+            return "\(keyPath) says that more pages follow, which were not read: " + (choice ?? Self.advice)
+        }
+        if countsObjects, let sign = totalSign(on: page, facts) { return sign + ": " + (choice ?? Self.advice) }
+        if let sign = pageCountSign(on: page) { return sign + ": " + (choice ?? Self.numbered) }
+        return remainderSign(facts) ?? choice.map { "there is a next page, which was not read: \($0)" }
+    }
+
+    /// A readable sentence about pages to which the stated pages did not lead; nil without a sign of
+    /// any.
+    ///
+    /// - Parameter isStatedLast: Whether a stated sign shows that the page is the last. It then may
+    ///   have an address or a cursor, as a position for later.
+    func signBeyondStatedPages(on page: OpenPage, _ facts: PageFacts, isStatedLast: Bool) -> String? {
+        if !isStatedLast {
+            let choice = schemes(on: page, facts).first.map { "choose the pages \($0.name)" }
+            if let sign = pointerSign(on: page, facts, cursors: Self.cursors, choice) { return sign }
+        }
+        return pageCountSign(on: page) ?? pageNumberSign(on: page, facts) ?? remainderSign(facts)
+    }
+
+    /// A sentence about an address, a cursor or a number of a next page.
+    private func pointerSign(
+        on page: OpenPage, _ facts: PageFacts, cursors: [String], _ choice: String?
+    ) -> String? {
+        let head = page.head
         if Self.linkTarget(head) != nil {
             return "the Link field of the last page leads to a next one, which was not read: " + (choice ?? Self.advice)
         }
-        for keyPath in keyPaths(Self.links + Self.cursors) {
+        for keyPath in keyPaths(Self.links + cursors) {
             guard let value = facts.captured[keyPath], value.isSet else { continue }
             if case .bool = value { continue }
             return "\(keyPath) leads to a next page, which was not read: "
@@ -203,20 +242,53 @@ struct UnreadPages: Sendable {
         if let next = head.headers["X-Next-Page"], !next.trimmingCharacters(in: .whitespaces).isEmpty {
             return "X-Next-Page leads to a next page, which was not read: " + (choice ?? Self.numbered)
         }
-        for keyPath in keyPaths(Self.flags) where facts.captured[keyPath] == .bool(true) {
-            return "\(keyPath) says that more pages follow, which were not read: " + (choice ?? Self.advice)
-        }
+        return nil
+    }
+
+    /// A sentence about a usual number of all objects that is higher than the number of objects so
+    /// far.
+    func totalSign(on page: OpenPage, _ facts: PageFacts) -> String? {
         let elementCount = page.elementCountUpTo + facts.elementCount + facts.tombstones.count
-        for keyPath in keyPaths(Self.totals) {
-            guard case .integer(let count) = facts.captured[keyPath], count > elementCount else { continue }
-            return "\(keyPath) counts \(count) objects, and the response had \(elementCount): "
-                + (choice ?? Self.advice)
+        let total = totals(facts).first { $0.count > elementCount }
+        return total.map { "\($0.keyPath) counts \($0.count) objects, and the response had \(elementCount)" }
+    }
+
+    /// The highest of the usual numbers of all objects; nil without any.
+    func total(_ facts: PageFacts) -> Int? { totals(facts).map(\.count).max() }
+
+    private func totals(_ facts: PageFacts) -> [(keyPath: String, count: Int)] {
+        keyPaths(Self.totals).compactMap { keyPath in
+            guard case .integer(let count) = facts.captured[keyPath] else { return nil }
+            return (keyPath, Int(count))
         }
+    }
+
+    private func pageCountSign(on page: OpenPage) -> String? {
         for name in Self.pageCountFields {
-            guard let count = head.headers.integer(name), count > page.index + 1 else { continue }
-            return "\(name) counts \(count) pages, and \(page.index + 1) were read: " + (choice ?? Self.numbered)
+            guard let count = page.head.headers.integer(name), count > page.index + 1 else { continue }
+            return "\(name) counts \(count) pages, and \(page.index + 1) were read"
         }
-        return choice.map { "there is a next page, which was not read: \($0)" }
+        return nil
+    }
+
+    private func pageNumberSign(on page: OpenPage, _ facts: PageFacts) -> String? {
+        for place in places {
+            for (number, count, _) in Self.numbers {
+                guard case .integer = facts.captured[place + number],
+                    case .integer(let total) = facts.captured[place + count], total > page.index + 1
+                else { continue }
+                return "\(place + count) counts \(total) pages, and \(page.index + 1) were read"
+            }
+        }
+        return nil
+    }
+
+    private func remainderSign(_ facts: PageFacts) -> String? {
+        for keyPath in keyPaths(Self.remainders) {
+            guard case .integer(let count) = facts.captured[keyPath], count > 0 else { continue }
+            return "\(keyPath) counts \(count) more objects, which were not read"
+        }
+        return nil
     }
 
     private static let numbered = "choose the pages, such as .page(parameter: \"page\")"
