@@ -311,7 +311,9 @@ import Testing
         ("<!-- <a href=\"/files/dir/a.txt\">a</a> -->", true),
         ("<a href=\"../\">../</a><a href=\"/files/dir/a.txt\">a</a>", false),
         ("<!--><a href=\"/files/dir/a.txt\">a</a>", false), ("<a href=\"a.txt\">a</a><!-- x", false),
-        ("<a href=\"https://host/dir/a.txt\">a</a>", false), ("<a href=\"a.txt?v=1\">a</a>", false),
+        ("<a href=\"https://host/dir/a.txt\">a</a>", false), ("<a href=\"ftp://host/dir/a.txt\">a</a>", false),
+        ("<a href=\" MailTo:me@host\">me</a><a href=\"javascript:sort()\">Name</a>", true),
+        ("<a href=\"a.txt?v=1\">a</a>", false),
         ("<a href=\"a&eacute;.txt\">a</a>", false), ("<a href=\"a.txt\">a</a><a href=\"a&#xD800;\">b</a>", false),
     ])
     func anIndexWithoutFilesHasNoLinksToOtherPlaces(links: String, isEmpty: Bool) throws {
@@ -322,6 +324,38 @@ import Testing
         } else {
             #expect(throws: FolderError.self) { try IndexList(page, prefix: "", trustsDates: true) }
         }
+    }
+
+    /// Without the file, the index would remove it.
+    @Test(
+        arguments: [
+            ("x:y.txt", "x:y.txt"), ("http:a.txt", "http:a.txt"), ("http:///a.txt", "http:///a.txt"),
+            ("data:1.txt?token=1", "data:1.txt?…"), ("///a.txt", "///a.txt"), ("mailto", nil), ("./x:y.txt", nil),
+            ("x%3Ay.txt", nil), ("1:2.txt", nil),
+        ] as [(String, String?)])
+    func aLinkThatCanBeAFileIsResolvedOrAnError(link: String, found: String?) throws {
+        let page = try page(
+            "<title>Index of /</title><a href=\"a.txt\">a</a><a href=\"\(link)\">x</a></html>", from: "http://host/")
+        guard let found else {
+            #expect(try IndexList(page, prefix: "", trustsDates: true).items.count == 2)
+            return
+        }
+        let error = try #require(throws: FolderError.self) { try IndexList(page, prefix: "", trustsDates: true) }
+        let problem = "the index of the folder has a link without http or https; a name with a colon begins with ./"
+        #expect(error == page.error(problem, found: found))
+    }
+
+    /// A name that is not UTF-8 keeps its escapes, which another name can have as its text.
+    @Test(arguments: ["%e9.txt", "%e9/"]) func twoLinksWithOneNameAreAnError(name: String) throws {
+        func list(_ links: String...) throws -> IndexList {
+            let anchors = links.map { "<a href=\"\($0)\">x</a>" }.joined()
+            return try IndexList(
+                page("<title>Index of /</title>\(anchors)</html>", from: "http://host/"), prefix: "", trustsDates: true)
+        }
+        let one = try list(name, name, "./" + name)
+        #expect(one.items.count + one.folders.count == 1)
+        let error = #expect(throws: FolderError.self) { try list(name, "%25" + name.dropFirst()) }
+        #expect(error?.description == "http://host/: the index of the folder has two links with one name")
     }
 
     @Test func characterReferencesOfLinksAreRead() throws {

@@ -5,6 +5,20 @@ struct IndexLink: Hashable {
     /// The words behind the link, up to the next link or the end of the line.
     var words: [String]
 
+    /// Whether the target is the address of a host, by whatever protocol.
+    var hasHost: Bool {
+        let text = target.trimmingPrefix(while: \.isWhitespace)
+        if text.hasPrefix("//") { return true }
+        return text.firstIndex(of: ":").map { text[$0...].hasPrefix("://") } ?? false
+    }
+
+    /// Whether the target is a mail address, as in Apache's footer, or a script. Other texts before
+    /// a colon can be the beginning of a name.
+    var isMailOrScript: Bool {
+        let text = target.trimmingPrefix(while: \.isWhitespace).prefix(11).lowercased()
+        return text.hasPrefix("mailto:") || text.hasPrefix("javascript:")
+    }
+
     /// Calls a function with each link that has a target, in order.
     ///
     /// - Returns: Why not all links were found; nil if they were.

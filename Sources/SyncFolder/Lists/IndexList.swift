@@ -31,11 +31,24 @@ struct IndexList {
         guard String(decoding: page.bytes.suffix(4_096), as: UTF8.self).lowercased().contains("</html>") else {
             throw page.error("the index of the folder has no end")
         }
-        var known: Set<SyncKey> = []
+        // Whether the name of each file and folder is the text of its address without escapes.
+        var known: [SyncKey: Bool] = [:]
         var unfit: String?
+        var unusable: (problem: String, target: String)?
         let (origin, folderPath) = (page.url.origin, page.folderPath)
         let problem = IndexLink.forEach(in: page.bytes) { link in
-            guard let url = try? HTTPAddress.parse(link.target, relativeTo: page.url) else { return }
+            let url: URL
+            do throws(HTTPAddressError) {
+                url = try HTTPAddress.parse(link.target, relativeTo: page.url)
+            } catch {
+                if link.hasHost, error.reason != .noHost {
+                    unfit = unfit ?? link.target
+                } else if !link.isMailOrScript {
+                    let problem = "a link without http or https; a name with a colon begins with ./"
+                    unusable = unusable ?? (problem, link.target)
+                }
+                return
+            }
             let path = url.path(percentEncoded: true)
             let rest = path.hasPrefix(folderPath) ? path.dropFirst(folderPath.count) : ""
             let name = rest.hasSuffix("/") ? rest.dropLast() : rest
@@ -48,9 +61,15 @@ struct IndexList {
                 return
             }
             let isEncoded = name.utf8.contains(UInt8(ascii: "%"))
-            let key = prefix + (isEncoded ? name.removingPercentEncoding ?? String(name) : String(name))
-            // Some indexes link an icon and a name.
-            guard known.insert(SyncKey(rest.hasSuffix("/") ? key + "/" : key)).inserted else { return }
+            // A name that is not UTF-8 keeps its escapes.
+            let text = isEncoded ? name.removingPercentEncoding : String(name)
+            let key = prefix + (text ?? String(name))
+            let place = SyncKey(rest.hasSuffix("/") ? key + "/" : key)
+            if let isText = known.updateValue(text != nil, forKey: place) {
+                // Some indexes link an icon and a name.
+                if isText != (text != nil) { unusable = unusable ?? ("two links with one name", link.target) }
+                return
+            }
             if rest.hasSuffix("/") {
                 folders.append(Folder(url: url, prefix: key + "/"))
             } else {
@@ -60,6 +79,11 @@ struct IndexList {
             }
         }
         if let problem { throw page.error("the index of the folder has \(problem)") }
+        if let unusable {
+            throw page.error(
+                "the index of the folder has \(unusable.problem)",
+                found: HTTPAddress.displayName(page.secrets.redacted(unusable.target)))
+        }
         if let unfit, known.isEmpty {
             throw page.error(
                 "the index of the folder has links, but none to what is in it",
