@@ -209,7 +209,8 @@ public final class FolderMirror: SyncProcessor {
         try await close(open, after: result)
     }
 
-    /// Compares revisions and files, and asks servers about items without a revision.
+    /// Compares revisions and files, and asks servers about items without a revision. An item whose
+    /// server gives no answer counts as changed, so that its download reports the error.
     public func owsShouldUpdateItems(_ items: [FolderItem]) async throws -> Set<SyncKey>? {
         guard let open = try current() else { return Set(items.map(\.key)) }
         var changed: Set<SyncKey> = []
@@ -225,13 +226,25 @@ public final class FolderMirror: SyncProcessor {
                 unknown.append((item, version))
             }
         }
-        let rest = Locked(unknown[...])
+        let checks = Locked((rest: unknown[...], failureCount: 0))
         return try await withThrowingTaskGroup(of: [SyncKey].self) { group in
             for _ in 0..<Self.checkCount {
                 group.addTask {
                     var changed: [SyncKey] = []
-                    while let (item, version) = rest.withLock({ $0.popFirst() }) {
-                        if try await !self.isUnchanged(item, version, in: open) { changed.append(item.key) }
+                    while let (item, version) = checks.withLock({ $0.rest.popFirst() }) {
+                        // A server that is away would have each item wait for the time limit.
+                        guard checks.withLock({ $0.failureCount < Self.checkCount }) else {
+                            changed.append(item.key)
+                            continue
+                        }
+                        do {
+                            if try await !self.isUnchanged(item, version, in: open) { changed.append(item.key) }
+                            checks.withLock { $0.failureCount = 0 }
+                        } catch let error as HTTPError {
+                            // The download will say what is wrong, or that nothing changed.
+                            changed.append(item.key)
+                            if error.isRetryable { checks.withLock { $0.failureCount += 1 } }
+                        }
                     }
                     return changed
                 }
@@ -360,13 +373,7 @@ public final class FolderMirror: SyncProcessor {
         _ item: FolderItem, _ version: ContentVersion, in open: OpenFolder
     ) async throws -> Bool {
         guard let condition = version.condition(at: item.url) else { return false }
-        let head: HTTPHead
-        do {
-            head = try await client.head(of: item.url, condition: condition, headers: try await headers(item.url))
-        } catch let error as HTTPError where !error.isRetryable {
-            // The download will say what is wrong, or that nothing changed.
-            return false
-        }
+        let head = try await client.head(of: item.url, condition: condition, headers: try await headers(item.url))
         // Some servers answer conditional requests as others.
         guard head.status == 304 || version.tag.map({ $0 == head.headers["ETag"] }) ?? false else { return false }
         // Where this cannot be written, as on a full disk, the next pass asks again.

@@ -189,8 +189,51 @@ import Testing
             try await world.synchronizer.sync()
             isDown.withLock { $0 = true }
             let failure = try await world.failure()
-            #expect(failure.errors.first?.stage == .shouldUpdate)
+            #expect(failure.errors.first?.key as? SyncKey == "a")
             #expect(try world.contents == ["a": "content"])
+        }
+    }
+
+    /// Each status is one that another attempt may change; nil is a closed connection.
+    @Test(arguments: [500, 503, 429, nil]) func anItemWithoutAnAnswerDoesNotStopOthers(status: Int?) async throws {
+        try await FolderWorld.with { world in
+            func serve(_ keys: [String], failing: String?) {
+                let list = keys.map { #"{"key": "\#($0)", "url": "/\#($0)"}"# }.joined(separator: ",")
+                world.reply { request in
+                    if request.path == "/list.json" { return .json("[\(list)]") }
+                    guard request.path == failing else {
+                        let isKnown = request.header("if-none-match") == "\"1\""
+                        return isKnown ? .status(304) : .text("content", headers: [("ETag", "\"1\"")])
+                    }
+                    return status.map { .status($0) } ?? .closing
+                }
+            }
+            serve(["a", "b"], failing: nil)
+            try await world.synchronizer.sync()
+            serve(["a", "b", "new"], failing: "/a")
+            let patient = Synchronizer(processor: world.mirror, options: SyncOptions(stopOnError: false))
+            let failure = try await #require(throws: SyncFailure.self) { try await patient.sync() }
+            #expect(failure.errors.map { $0.key as? SyncKey } == ["a"])
+            #expect(failure.errors.first?.stage == .content)
+            #expect(failure.report.unchanged == 1 && failure.report.inserted == 1 && failure.report.failed == 1)
+            #expect(try world.contents == ["a": "content", "b": "content", "new": "content"])
+        }
+    }
+
+    /// Each question could take as long as the time limit.
+    @Test func aServerThatIsAwayIsAskedAboutFewItems() async throws {
+        try await FolderWorld.with { world in
+            let isDown = Locked(false)
+            let list = (0..<100).map { #"{"key": "\#($0)", "url": "/\#($0)"}"# }.joined(separator: ",")
+            world.reply { request in
+                if request.path == "/list.json" { return .json("[\(list)]") }
+                return isDown.withLock(\.self) ? .closing : .text("content", headers: [("ETag", "\"1\"")])
+            }
+            try await world.synchronizer.sync()
+            isDown.withLock { $0 = true }
+            let count = world.requests.events.count
+            _ = try await world.failure()
+            #expect(world.transfers(after: count).count < 50)
         }
     }
 
