@@ -169,15 +169,18 @@ extension HTTPClient {
         }
     }
 
-    /// Requests only the head of a response (`HEAD`), in one attempt.
+    /// Requests the head of a response, in one attempt.
     ///
     /// - Parameters:
     ///   - url: The address, http or https.
+    ///   - method: The method; by default one whose response has no body. A body is not received.
     ///   - condition: The header fields of a conditional request. The status can then be 304.
     ///   - headers: Header fields that only the origin of the address may see.
-    package func head(of url: URL, condition: HTTPHeaders, headers: HTTPHeaders) async throws -> HTTPHead {
+    package func head(
+        of url: URL, by method: String = "HEAD", condition: HTTPHeaders, headers: HTTPHeaders
+    ) async throws -> HTTPHead {
         var order = HTTPOrder(plain: url, limit: .max, secrets: headers)
-        order.request.method = "HEAD"
+        order.request.method = method
         order.request.headers.merge(condition)
         return try await HTTPFetch(order, by: self).head()
     }

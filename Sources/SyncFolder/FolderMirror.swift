@@ -286,7 +286,7 @@ public final class FolderMirror: SyncProcessor {
         let part = try open.contentPart(of: item)
         do {
             try await download(item, into: part, in: open)
-        } catch let error as HTTPError where part.isKept && error.canBeDueToRange {
+        } catch let error as HTTPError where part.isKept && error.isRefusal {
             // Some servers refuse what continues a part, instead of sending the whole content. If
             // the server refuses that, too, the part stays for another attempt.
             try await download(item, into: try open.newContentPart(of: item), in: open)
@@ -373,7 +373,14 @@ public final class FolderMirror: SyncProcessor {
         _ item: FolderItem, _ version: ContentVersion, in open: OpenFolder
     ) async throws -> Bool {
         guard let condition = version.condition(at: item.url) else { return false }
-        let head = try await client.head(of: item.url, condition: condition, headers: try await headers(item.url))
+        let fields = try await headers(item.url)
+        let head: HTTPHead
+        do {
+            head = try await client.head(of: item.url, condition: condition, headers: fields)
+        } catch let error as HTTPError where error.isRefusal {
+            // Some servers, and addresses that are signed for GET, have no HEAD.
+            head = try await client.head(of: item.url, by: "GET", condition: condition, headers: fields)
+        }
         // Some servers answer conditional requests as others.
         guard head.status == 304 || version.tag.map({ $0 == head.headers["ETag"] }) ?? false else { return false }
         // Where this cannot be written, as on a full disk, the next pass asks again.
@@ -404,9 +411,9 @@ extension HTTPHeaders {
 }
 
 extension HTTPError {
-    /// Whether the status can be due to the range of a request that continues a part. A busy server
-    /// is not asked for more.
-    fileprivate var canBeDueToRange: Bool {
+    /// Whether the status can be due to the form of the request, such as its method or its range. A
+    /// busy server is not asked for more.
+    fileprivate var isRefusal: Bool {
         guard case .status(let status, _, let retryAfter) = problem else { return false }
         return retryAfter == nil && ![408, 425, 429, 503].contains(status)
     }
