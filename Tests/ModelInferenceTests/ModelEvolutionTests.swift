@@ -214,6 +214,9 @@ import Testing
         ),
         (#"[{"id":1,"o":{"p":1}}]"#, "o", ["Thing"]),
         (#"[{"id":1,"tags":[{"id":1}]},{"id":2,"tags":[{"id":1}]}]"#, "tags", ["Thing", "Tag"]),
+        // An entity that leads to itself, and one that a part leads to and that leads back.
+        (#"[{"id":1,"c":[{"id":1,"t":"a","c":[{"id":2,"t":"b","c":[]}]}]}]"#, "c", ["Thing"]),
+        (#"[{"id":1,"a":{"p":1,"b":{"q":1,"a":{"p":2,"b":null}}}}]"#, "a", ["Thing"]),
     ])
     func aSubtreeThatBecomesJSONTakesItsEntitiesAlong(json: String, key: String, left: [String]) throws {
         let model = try InferredModel(from: Self.reader(json), entity: "Thing").model
@@ -222,6 +225,43 @@ import Testing
         #expect(evolved.obstacles.isEmpty)
         #expect(evolved.model.entities.map(\.name) == left)
         #expect(evolved.model["Thing"]?.attributes.first { $0.name == key }?.type == .json)
+        let removed = evolved.changes.filter { $0.kind == .removedEntity }.map(\.entity)
+        #expect(removed == model.entities.map(\.name).filter { !left.contains($0) }.sorted())
+    }
+
+    /// A part that a later sample shares stays, with the relationship that shares it.
+    @Test func whatAnotherRelationshipLeadsToStays() throws {
+        let x1 = #"{"id":10,"n":"a","s":{"m":1}}"#
+        let x2 = #"{"id":12,"n":"c","s":{"m":1}}"#
+        let shared = try evolve(
+            #"[{"id":1,"x":[\#(x1)]},{"id":2,"x":[\#(x2)]}]"#,
+            with: #"[{"id":1,"x":[\#(x1)],"y":\#(x1)},{"id":2,"x":[\#(x2)],"y":\#(x2)}]"#)
+        #expect(shared.changes.map(\.description) == ["Thing.y is new: X"])
+        let json = #"[{"id":1,"x":[\#(x1)],"y":\#(x1)}]"#
+        let evolved = try Evolution(
+            shared.model, with: Self.reader(json), entity: "Thing", options: InferredModel.Options(jsonKeyPaths: ["x"]))
+        #expect(evolved.changes.map(\.kind) == [.becameJSON(from: "X")])
+        #expect(evolved.model.entities.map(\.name) == shared.model.entities.map(\.name))
+        #expect(evolved.model["Thing"]?.relationships.map(\.name) == ["y"])
+        try expectFit(json, evolved)
+    }
+
+    /// An entity goes with the relationship within which its identities are unique. Another
+    /// relationship to it becomes JSON.
+    @Test func whatIsUniqueWithinARelationshipGoesWithIt() throws {
+        let parts = #""x":[{"id":1,"n":"a"},{"id":2,"n":"b"}]"#
+        let shared = try evolve(
+            #"[{"id":1,\#(parts)},{"id":2,"x":[{"id":1,"n":"c"}]}]"#,
+            with: #"[{"id":1,\#(parts),"y":{"id":1,"n":"a"}},{"id":2,"x":[],"y":{"id":2,"n":"b"}}]"#)
+        #expect(shared.changes.map(\.description) == ["Thing.y is new: X"])
+        let json = #"[{"id":1,"x":[{"id":1,"n":"a"}],"y":{"id":1,"n":"a"}}]"#
+        let evolved = try Evolution(
+            shared.model, with: Self.reader(json), entity: "Thing", options: InferredModel.Options(jsonKeyPaths: ["x"]))
+        #expect(evolved.changes.map(\.key) == ["x", "y", ""])
+        #expect(
+            evolved.changes.map(\.kind) == [.becameJSON(from: "X"), .becameJSON(from: "X"), .removedEntity])
+        #expect(evolved.model.entities.map(\.name) == ["Thing"])
+        try expectFit(json, evolved)
     }
 
     // MARK: Limits

@@ -11,11 +11,12 @@ extension InferredModel {
     ///
     /// Properties and entities are added, and types are widened. Nothing is removed, except a
     /// relationship that ``InferredModel/Options/jsonKeyPaths`` requests as JSON. Its links are
-    /// dropped, with the entity of objects that belonged to it. A new entity
-    /// is added with the entities that it leads to, and shares them with no other entity. A value
-    /// that only JSON can hold becomes JSON. Keys and objects beyond the limits stay JSON, and are
-    /// reported in ``findings``. A difference that cannot be merged is an ``Obstacle``: the model
-    /// keeps the property unchanged, and a sync reports its values as drift.
+    /// dropped, with the entity of objects that belonged to it, unless another relationship leads
+    /// to that entity. A new entity is added with the entities that it leads to, and shares them
+    /// with no other entity. A value that only JSON can hold becomes JSON. Keys and objects beyond
+    /// the limits stay JSON, and are reported in ``findings``. A difference that cannot be merged
+    /// is an ``Obstacle``: the model keeps the property unchanged, and a sync reports its values as
+    /// drift.
     ///
     /// The evolved model exports values in the style of the later sample. Therefore, sync the whole
     /// sample with it.
@@ -46,6 +47,9 @@ extension InferredModel {
                 /// A relationship became a JSON attribute, as
                 /// ``InferredModel/Options/jsonKeyPaths`` requests.
                 case becameJSON(from: String)
+                /// An entity was removed, because its objects belonged to a relationship that became
+                /// JSON.
+                case removedEntity
             }
 
             /// The kind of the change.
@@ -173,6 +177,7 @@ extension InferredModel.Evolution.Change: CustomStringConvertible {
         case .becameJSON(let destination):
             "\(entity).\(key) is json now, no longer \(destination): the links are dropped, and JSON that is synced "
                 + "from now on fills it"
+        case .removedEntity: "\(entity) is removed: its objects belonged to what is json now"
         }
     }
 }

@@ -44,25 +44,9 @@ struct ModelEvolution {
     /// Removes the relationships that JSON attributes replace, with the entities whose objects
     /// belong to them.
     mutating func removeReplaced() {
-        for (entity, name) in replaced { remove(name, of: entity) }
-    }
-
-    /// Removes a relationship and its inverse, and an entity whose objects belonged to its objects.
-    private mutating func remove(_ name: String, of entity: String) {
-        guard let place = entities.firstIndex(where: { $0.name == entity }),
-            let index = entities[place].relationships.firstIndex(where: { $0.name == name })
-        else { return }
-        let relationship = entities[place].relationships.remove(at: index)
-        let destination = relationship.destination
-        guard let target = entities.firstIndex(where: { $0.name == destination }) else { return }
-        let isScoped = relationship.inverse != nil && entities[target].identityScope == relationship.inverse
-        entities[target].relationships.removeAll { $0.name == relationship.inverse }
-        let isOwnedByOthers = entities.contains { entity in
-            entity.relationships.contains { $0.destination == destination && $0.ownsTargets == true }
-        }
-        guard isScoped || relationship.ownsTargets == true && !isOwnedByOthers else { return }
-        for nested in entities[target].relationships { remove(nested.name, of: destination) }
-        entities.removeAll { $0.name == destination }
+        let removal = RelationshipRemoval(of: replaced, from: entities)
+        entities = removal.entities
+        changes += removal.changes
     }
 
     /// Merges an entity of the later model into one of the earlier model.
