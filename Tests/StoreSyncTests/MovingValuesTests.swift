@@ -162,6 +162,35 @@ import Testing
         }
     }
 
+    /// A table of others refers to the values, and follows their changes.
+    @Test(arguments: UniqueDatabase.sql, ["CASCADE", "SET NULL"])
+    func referencesFollowTheValuesThatMove(kind: UniqueDatabase.Kind, action: String) async throws {
+        try await kind.use { database in
+            try await database.make(
+                "User",
+                "id bigint NOT NULL, email text UNIQUE, team text, number bigint, name text, UNIQUE (team, number)")
+            try await database.run(
+                """
+                CREATE TABLE letter (k bigint, email text REFERENCES "User" (email) ON UPDATE \(action), team text, \
+                number bigint, FOREIGN KEY (team, number) REFERENCES "User" (team, number) ON UPDATE \(action))
+                """)
+            let store = try await database.open(try Self.model(isUnique: false))
+            for batch in [1, 1000] {
+                _ = try await Self.sync([(1, "a", "t", 1), (2, "b", "t", 2), (3, "c", "t", 3)], into: store)
+                try await database.run("INSERT INTO letter VALUES (2, 'b', 't', 2), (3, 'c', 't', 3)")
+                let after: [User] = [(2, "a", "t", 3), (3, "b", "t", 2)]
+                _ = try await Self.sync(after, into: store, batch: batch)
+                #expect(try await Self.users(store) == Self.lines(after))
+                // Any change of a value has the declared action.
+                #expect(
+                    try await database.rows("SELECT email, team, number FROM letter ORDER BY k")
+                        == (action == "CASCADE"
+                            ? [["a", "t", "3"], ["b", "t", "2"]] : [[nil, nil, nil], [nil, nil, nil]]))
+                try await database.run("DELETE FROM letter")
+            }
+        }
+    }
+
     // MARK: What stays taken
 
     struct Refusal: CustomTestStringConvertible, Sendable {

@@ -281,7 +281,10 @@ extension PostgresConnection {
         let found = try run(
             SQLStatementText(
                 """
-                SELECT c.relname::text, a.attname::text, a.attnotnull OR e.attnotnull, i.indexprs IS NOT NULL \
+                SELECT c.relname::text, a.attname::text, a.attnotnull OR e.attnotnull OR EXISTS (\
+                SELECT 1 FROM pg_catalog.pg_constraint f WHERE f.contype::text = 'f'::text \
+                AND f.confupdtype::text = 'c'::text AND f.confrelid = e.attrelid \
+                AND (a.attnum = ANY (f.confkey) OR e.attnum = ANY (f.confkey))), i.indexprs IS NOT NULL \
                 OR e.attnum = ANY ((i.indkey::smallint[])[0:i.indnkeyatts - 1]), \
                 coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct'::text, ''::text) = 'true'::text \
                 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \

@@ -21,7 +21,8 @@ package struct SQLUniqueColumns: Sendable {
     /// What a waiting row has in a column.
     package enum Content: Hashable, Sendable {
         case null
-        /// A value that no other row has, because the column does not accept null.
+        /// A value that no other row has, because the column does not accept null, or because
+        /// references to the row would become null with it.
         case placeholder
     }
 
@@ -32,7 +33,8 @@ package struct SQLUniqueColumns: Sendable {
     ///
     /// - Parameters:
     ///   - layout: The entity of the rows. Its identity is never left empty.
-    ///   - mandatory: The columns that do not accept null.
+    ///   - mandatory: The columns that do not accept null, and those whose changes foreign keys
+    ///     pass on to references (`ON UPDATE CASCADE`).
     package init(_ indexes: [Index], of layout: EntityLayout, in schema: SQLSchema, mandatory: Set<String>) {
         let fold = schema.dialect.folded
         func slots(of columns: Set<String>) -> [Int] {

@@ -256,6 +256,16 @@ extension SQLiteConnection {
         mandatory.bind([.text(table)])
         var names: Set<String> = []
         while try mandatory.step() { names.formUnion(sources(mandatory.text(at: 0))) }
+        let followed = try prepare(
+            """
+            SELECT ifnull(f."to", (SELECT c.name FROM pragma_table_info(f."table") c WHERE c.pk = f.seq + 1)) \
+            FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f \
+            WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE AND f.on_update = 'CASCADE'
+            """)
+        followed.bind([.text(table)])
+        while try followed.step() {
+            if !followed.isNull(at: 0) { names.formUnion(sources(followed.text(at: 0))) }
+        }
         return SQLUniqueColumns(Array(indexes.values), of: layout, in: schema, mandatory: names)
     }
 
