@@ -349,22 +349,47 @@ struct PostgresExistingTableTests {
         }
     }
 
-    /// What a type of the model has no room for is null, whichever sign it has.
-    @Test(arguments: [
-        (AttributeType.decimal, "numeric", ["Infinity", "-Infinity", "NaN"]),
-        (.date, "timestamptz", ["infinity", "-infinity"]), (.date, "timestamp", ["infinity", "-infinity"]),
-    ])
-    func infinityOfOthersIsNull(type: AttributeType, column: String, values: [String]) async throws {
+    /// Null would be written over them. A decimal number has no infinity.
+    @Test(
+        arguments: [
+            (
+                AttributeType.decimal, "numeric",
+                ["Infinity": .decimal(.nan), "-Infinity": .decimal(.nan), "NaN": .decimal(.nan)]
+            ),
+            (
+                .date, "timestamptz",
+                ["infinity": .date(Timestamp(microseconds: .max)), "-infinity": .date(Timestamp(microseconds: .min))]
+            ),
+            (
+                .date, "timestamp",
+                ["infinity": .date(Timestamp(microseconds: .max)), "-infinity": .date(Timestamp(microseconds: .min))]
+            ),
+        ] as [(AttributeType, String, [String: AttributeValue])])
+    func infinityOfOthersIsNotNull(
+        type: AttributeType, column: String, values: [String: AttributeValue]
+    ) async throws {
         try await SharedPostgres.withDatabase { database in
             try await database.run("CREATE TABLE people (\(Self.people), value \(column))")
             let store = try await ExistingPeople.open(try ExistingPeople.model(SyncAttribute("value", type)), database)
             let path = PropertyPath("value")
-            for value in values {
+            for (value, expected) in values {
                 try await database.run("DELETE FROM people; INSERT INTO people (id, value) VALUES (1, '\(value)')")
-                #expect(try await store.records(StoreQuery("Person")).map { $0.record["value"] } == [.null], "\(value)")
+                #expect(
+                    try await store.records(StoreQuery("Person")).map { $0.record["value"] } == [expected], "\(value)")
+                // Rows of a selection are a batch, in which a decimal that is not a number is null.
+                let cell = type == .decimal ? AttributeValue.null : expected
                 for column in [.value(path), .aggregate(.minimum, path)] as [StoreSelection.Column] {
                     let selection = StoreSelection(StoreQuery("Person"), columns: [column])
-                    #expect(try await store.read { try await $0.rows(selection) } == [[.null]], "\(value)")
+                    #expect(try await store.read { try await $0.rows(selection) } == [[cell]], "\(value)")
+                }
+                guard type == .date else { continue }
+                for isAtHand in [true, false] {
+                    var record = Record(of: try store.model.layout(of: "Person"))
+                    (record["id"], record["value"]) = (2, expected)
+                    let copy = record
+                    try await store.transaction(isAtHand: isAtHand) { _ = try await $0.insert(copy) }
+                    #expect(try await database.run("SELECT value FROM people WHERE id = 2") == [[value]])
+                    try await database.run("DELETE FROM people WHERE id = 2")
                 }
             }
         }

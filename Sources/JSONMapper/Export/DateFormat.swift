@@ -47,8 +47,8 @@ extension RecordMapper.Exporter.Options {
 
         /// Returns the text of a date.
         ///
-        /// The ISO 8601 formats clamp dates to the years 0 to 9999. An export writes null for other
-        /// dates in these formats.
+        /// The ISO 8601 formats clamp dates to the years 0 to 9999. An export of other
+        /// dates in these formats fails.
         public func string(from moment: Timestamp) -> String {
             if let pattern { return pattern.string(moment.date) }
             return DateText.text(moment.microseconds, fraction: fraction ?? .shortest)

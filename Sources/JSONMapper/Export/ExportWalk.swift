@@ -144,20 +144,50 @@ struct ExportWalk {
         switch step.kind {
         case .attribute:
             writer.key(quoted: key)
-            try writer.value(object.value(at: step.index))
+            try writer.value(try value(at: step.index, of: object))
         case .dateAttribute:
             writer.key(quoted: key)
-            try writer.value(object.value(at: step.index), dates: options.dateFormat)
+            try writer.value(
+                try value(at: step.index, of: object, writesAnyDate: options.dateFormat.fraction == nil),
+                dates: options.dateFormat)
         case .floatAttribute:
             writer.key(quoted: key)
-            try writer.float(object.value(at: step.index))
+            try writer.float(try value(at: step.index, of: object))
         case .transformedAttribute:
             writer.key(quoted: key)
             try writer.value(try json(of: plan.transformed[step.index], in: object))
         case .styledAttribute:
-            try write(object.value(at: plan.styled[step.index].slot), plan.styled[step.index], key, &writer)
+            let style = plan.styled[step.index]
+            let writesAnyDate = style.dateStyle?.layout.isNumber ?? (options.dateFormat.fraction == nil)
+            try write(try value(at: style.slot, of: object, writesAnyDate: writesAnyDate), style, key, &writer)
         case .otherKeys, .relationship, .beginGroup, .endGroup: break
         }
+    }
+
+    /// Returns a value that is written as it is.
+    ///
+    /// - Parameter writesAnyDate: Whether the format of dates has a form for every date.
+    /// - Throws: ``MappingError/inexpressible(entity:key:attribute:)``. Null in place of the value
+    ///   would be written over it when the JSON is read again.
+    @inline(__always)
+    private func value(
+        at slot: Int, of object: Object, writesAnyDate: Bool = false
+    ) throws(MappingError) -> AttributeValue {
+        let value = object.value(at: slot)
+        let isExpressible =
+            switch value {
+            case .double(let number): number.isFinite
+            case .decimal(let number): number.isFinite
+            case .date(let moment): writesAnyDate || DateText.hasText(moment.microseconds)
+            default: true
+            }
+        guard isExpressible else {
+            let layout = object.layout
+            throw .inexpressible(
+                entity: layout.name, key: Record.Key(layout.identitySlots.map { object.value(at: $0) }),
+                attribute: layout.attributes[slot].name)
+        }
+        return value
     }
 
     /// The keys of a JSON object, with quotes; none for another value.
@@ -231,7 +261,6 @@ struct ExportWalk {
         switch value {
         case .date(let moment):
             guard let dateStyle = style.dateStyle else { return try writer.value(value, dates: options.dateFormat) }
-            guard dateStyle.layout.isNumber || DateText.hasText(moment.microseconds) else { return writer.null() }
             let text = dateStyle.text(moment.microseconds)
             if dateStyle.layout.isNumber {
                 writer.raw(text)

@@ -62,9 +62,8 @@ extension RecordMapper {
         /// Returns an object as JSON.
         ///
         /// - Throws: ``MappingError`` if the object or a related one is not of an entity of the
-        ///   model, if objects are nested deeper than the options allow, or if a transformer fails;
-        ///   ``JSONError/nonFiniteNumber`` if a number is infinite or NaN; or an error of the
-        ///   object's source.
+        ///   model, if objects are nested deeper than the options allow, if a transformer fails, or
+        ///   if JSON cannot express a value; or an error of the object's source.
         package func bytes(of object: some ExportableObject) throws -> [UInt8] {
             var writer = JSONWriter(style: options.style)
             try write(object, to: &writer)
@@ -156,8 +155,8 @@ extension RecordMapper.Exporter {
     /// Returns a record as JSON, without its relationships, because a record does not hold related
     /// objects.
     ///
-    /// - Throws: ``MappingError`` if the record is not of an entity of the model, or if a
-    ///   transformer fails; ``JSONError/nonFiniteNumber`` if a number is infinite or NaN.
+    /// - Throws: ``MappingError`` if the record is not of an entity of the model, if a transformer
+    ///   fails, or if JSON cannot express a value.
     public func bytes(ofRecord record: Record) throws -> [UInt8] {
         try bytes(of: record)
     }

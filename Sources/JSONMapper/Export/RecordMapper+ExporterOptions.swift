@@ -31,7 +31,8 @@ extension RecordMapper.Exporter {
         /// The representation of related objects; ``Relationships/array`` by default.
         public var relationships: Relationships = .array
         /// The format of dates; ``DateFormat/iso8601`` by default, which keeps fractions of a
-        /// second, and writes null for a date outside the years 0 to 9999.
+        /// second. A date outside the years 0 to 9999 is an error,
+        /// ``MappingError/inexpressible(entity:key:attribute:)``.
         public var dateFormat: DateFormat = .iso8601
         /// The layout of the JSON text; compact by default.
         public var style: JSONWriter.Style = .compact

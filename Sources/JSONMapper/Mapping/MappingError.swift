@@ -112,6 +112,9 @@ public enum MappingError: Error, Hashable, Sendable {
     /// On export, a transformer could not convert a value back. The last payload is the description
     /// of the error.
     case irreversible(entity: String, attribute: String, by: String, String)
+    /// On export, a value has no form in JSON: it is infinite, NaN, or a date outside the years 0
+    /// to 9999. `key` is the identity of the object; nil if it has none.
+    case inexpressible(entity: String, key: Record.Key?, attribute: String)
     /// On export, objects are nested deeper than ``RecordMapper/Exporter/Options/maximumDepth``.
     case nestedTooDeep(entity: String, maximumDepth: Int)
 }
@@ -128,6 +131,9 @@ extension MappingError: CustomStringConvertible, CustomDebugStringConvertible {
         case .unfit(let problem): problem.description
         case .irreversible(let entity, let attribute, let name, _):
             "\(entity).\(attribute) cannot be exported: \(name) refused the value"
+        case .inexpressible(let entity, let key, let attribute):
+            "\(entity)\(Self.name(key)) cannot be exported: \(attribute) is infinite, NaN, or a date outside the years "
+                + "0 to 9999, which JSON cannot express"
         case .nestedTooDeep(let entity, let maximumDepth):
             "\(entity) cannot be exported: it is nested deeper than \(maximumDepth) objects"
         }
@@ -138,8 +144,14 @@ extension MappingError: CustomStringConvertible, CustomDebugStringConvertible {
         switch self {
         case .unfit(let problem): problem.debugDescription
         case .irreversible(_, _, _, let text): "\(description): \(text)"
-        case .unknownEntity, .unknownTransformer, .unrelatedEntity, .nestedTooDeep: description
+        case .unknownEntity, .unknownTransformer, .unrelatedEntity, .inexpressible, .nestedTooDeep: description
         }
+    }
+
+    /// The values of an identity, after a space; empty for an object without one.
+    private static func name(_ key: Record.Key?) -> String {
+        guard case .identity(let values) = key else { return "" }
+        return " " + values.map(\.description).joined(separator: ", ")
     }
 }
 
@@ -153,7 +165,7 @@ extension MappingError: LocalizedError {
 extension MappingError: AreaError {
     package var errorArea: ErrorArea {
         switch self {
-        case .unfit, .irreversible, .nestedTooDeep: .data
+        case .unfit, .irreversible, .inexpressible, .nestedTooDeep: .data
         case .unknownEntity, .unknownTransformer, .unrelatedEntity: .program
         }
     }

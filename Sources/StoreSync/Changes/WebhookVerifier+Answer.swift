@@ -92,7 +92,7 @@ extension MappingError {
     fileprivate var isOfContent: Bool {
         switch self {
         case .unfit: true
-        case .unknownEntity, .unknownTransformer, .unrelatedEntity, .irreversible, .nestedTooDeep: false
+        case .unknownEntity, .unknownTransformer, .unrelatedEntity, .irreversible, .inexpressible, .nestedTooDeep: false
         }
     }
 }

@@ -182,8 +182,32 @@ package enum PostgresText {
     /// The first moment of a `timestamptz`, in 4714 BC, in microseconds since 2000.
     package static let firstMoment: Int64 = -211_813_488_000_000_000
 
-    /// Returns a moment as text for a `timestamptz`; `-infinity` for moments before the first one.
+    /// Whether a `timestamptz` holds a moment.
+    static func holds(_ moment: Timestamp) -> Bool {
+        moment.microseconds >= firstMoment + epoch || moment.microseconds == .min
+    }
+
+    /// Returns a moment as microseconds since 2000. The last and the first one are `infinity` and
+    /// `-infinity`.
+    static func microseconds(_ moment: Timestamp) -> Int64 {
+        switch moment.microseconds {
+        case .min, .max: moment.microseconds
+        default: moment.microseconds - epoch
+        }
+    }
+
+    /// Returns a moment from microseconds since 2000, the inverse of ``microseconds(_:)``.
+    static func moment(_ sinceEpoch: Int64) -> Timestamp {
+        switch sinceEpoch {
+        case .min, .max: Timestamp(microseconds: sinceEpoch)
+        default: Timestamp(microseconds: sinceEpoch &+ epoch)
+        }
+    }
+
+    /// Returns a moment as text for a `timestamptz`; `-infinity` for moments before the first one,
+    /// `infinity` for the last one.
     static func moment(_ moment: Timestamp) -> String {
+        guard moment.microseconds < .max else { return "infinity" }
         guard moment.microseconds >= firstMoment + epoch else { return "-infinity" }
         // The calendar repeats every 400 years, and `DateText` supports only years with four
         // digits.

@@ -46,7 +46,7 @@ extension PostgresCells {
         case (.string, .string), (.uri, .uri): addText(reader.bytes(row: row, slot: slot))
         case (.date, .date):
             let moment = reader.date(row: row, slot: slot)
-            guard moment.microseconds >= PostgresText.firstMoment + PostgresText.epoch else { return false }
+            guard PostgresText.holds(moment) else { return false }
             add(moment)
         case (.double, .double):
             let number = reader.double(row: row, slot: slot)

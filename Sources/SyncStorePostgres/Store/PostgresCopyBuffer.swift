@@ -70,7 +70,7 @@ final class PostgresCopyBuffer: PostgresCells {
     func add(_ bool: Bool) { add(bool ? 1 as UInt8 : 0) }
 
     @inline(__always)
-    func add(_ moment: Timestamp) { add(moment.microseconds - PostgresText.epoch) }
+    func add(_ moment: Timestamp) { add(PostgresText.microseconds(moment)) }
 
     @inline(__always)
     func addBinary(_ bytes: UnsafeBufferPointer<UInt8>) {

@@ -9,6 +9,9 @@ extension PostgresResult {
     /// Returns the value of an attribute; null if it does not fit the type, because other programs
     /// write too.
     ///
+    /// An infinite date is the last or the first `Timestamp`. An infinite number of type `numeric`
+    /// is NaN.
+    ///
     /// The column must be in binary form, and selected with `SQLDialect.selected(_:as:)`.
     func value(_ row: Int, _ column: Int, as type: AttributeType) -> AttributeValue {
         withBytes(row, column) { bytes in
@@ -22,7 +25,7 @@ extension PostgresResult {
             case .uuid: .uuid(bytes.loadUnaligned(as: UUID.self))
             case .json: PostgresText.json(bytes.bindMemory(to: UInt8.self))?.value ?? .null
             case .binary, .transformable: .binary(Data(bytes))
-            case .date: Self.moment(bytes.bigEndianInteger)
+            case .date: .date(PostgresText.moment(bytes.bigEndianInteger))
             }
         } ?? .null
     }
@@ -63,17 +66,11 @@ extension PostgresResult {
         } ?? []
     }
 
-    /// A decimal number from its text; null for infinity and NaN.
+    /// A decimal number from its text; NaN for infinity.
     private static func decimal(_ text: String) -> AttributeValue {
         // Foundation reads `-Infinity` as zero.
-        guard text.last?.isNumber == true, let number = Decimal(string: text) else { return .null }
-        return .decimal(number)
-    }
-
-    /// A date from microseconds since 2000; null for infinity.
-    private static func moment(_ sinceEpoch: Int64) -> AttributeValue {
-        let (microseconds, overflow) = sinceEpoch.addingReportingOverflow(PostgresText.epoch)
-        return overflow || sinceEpoch == .min ? .null : .date(Timestamp(microseconds: microseconds))
+        guard text.last?.isNumber == true else { return .decimal(.nan) }
+        return Decimal(string: text).map(AttributeValue.decimal) ?? .null
     }
 }
 
