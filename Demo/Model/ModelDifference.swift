@@ -3,6 +3,8 @@ import SyncModel
 /// The differences between the model of a database and another one, each as one line.
 struct ModelDifference {
     private(set) var lines: [String] = []
+    /// Whether the other model lacks entities or properties.
+    private(set) var hasDrops = false
 
     /// Compares two models. Bookkeeping does not count.
     init(from old: DataModel, to new: DataModel) {
@@ -17,7 +19,12 @@ struct ModelDifference {
             if found.name != entity.name { lines.append("\(found.name) is \(entity.name) now") }
             compare(Self.properties(of: found), Self.properties(of: entity), of: entity.name)
         }
-        lines += old.dataEntities.filter { !kept.contains($0.name) }.map { "\($0.name) is dropped" }
+        drop(old.dataEntities.map(\.name).filter { !kept.contains($0) })
+    }
+
+    private mutating func drop(_ names: [String]) {
+        lines += names.map { "\($0) is dropped" }
+        if !names.isEmpty { hasDrops = true }
     }
 
     /// A property, and what it holds.
@@ -54,6 +61,6 @@ struct ModelDifference {
                 lines.append("\(place) is \(property.content) now, no longer \(found.content)")
             }
         }
-        lines += old.filter { !kept.contains($0.name) }.map { "\(entity).\($0.name) is dropped" }
+        drop(old.map(\.name).filter { !kept.contains($0) }.map { "\(entity).\($0)" })
     }
 }

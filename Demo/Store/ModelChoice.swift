@@ -22,6 +22,8 @@ struct ModelChoice {
     var notes: [String] = []
     /// The changes of an evolved model, each as one line.
     var changes: [String] = []
+    /// Whether the changes drop entities or properties.
+    var hasDrops = false
     /// What an evolved model cannot take over from the JSON, each as one line.
     var obstacles: [String] = []
 

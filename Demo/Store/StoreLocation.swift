@@ -57,12 +57,18 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     ///   ``StoreLocationError/damagedModel(_:)`` if its model cannot be read.
     func keptModel() async throws -> DataModel? {
         switch self {
-        case .memory: return nil
-        case .sqlite(let path):
-            return try Self.model(of: try await SQLiteStore.note(at: path))
+        case .memory: nil
+        case .sqlite, .postgres: try Self.model(of: try await note())
+        }
+    }
+
+    /// What the database says about its model.
+    private func note() async throws -> SQLStoreNote {
+        switch self {
+        case .memory: return SQLStoreNote(isStore: false, text: nil)
+        case .sqlite(let path): return try await SQLiteStore.note(at: path)
         #if Postgres
-        case .postgres(let address):
-            return try Self.model(of: try await PostgresStore.note(at: address))
+        case .postgres(let address): return try await PostgresStore.note(at: address)
         #else
         case .postgres: throw StoreLocationError.noPostgres
         #endif
@@ -123,17 +129,21 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
 
     /// Opens the store to change it, adapts it to the model, and keeps that.
     ///
-    /// - Parameter cacheByteCount: The size of the page cache of an SQLite database in bytes; nil,
-    ///   the default, for the usual size.
-    func open(_ model: DataModel, cacheByteCount: Int? = nil) async throws -> any Store {
+    /// - Parameters:
+    ///   - drops: Whether to drop what the model lacks. Otherwise, it stays with its data.
+    ///   - cacheByteCount: The size of the page cache of an SQLite database in bytes; nil, the
+    ///     default, for the usual size.
+    func open(_ model: DataModel, drops: Bool = false, cacheByteCount: Int? = nil) async throws -> any Store {
+        let version = try await note().modelVersion + (drops ? 1 : 0)
         switch self {
         case .memory: return MemoryStore(exactly: model)
         case .sqlite(let path):
-            let options = try Self.sqliteOptions(model, cacheByteCount)
+            let options = try Self.sqliteOptions(model, version, cacheByteCount)
             return try await SQLiteStore(exactly: model, at: .file(path), options: options)
         #if Postgres
         case .postgres(let address):
             var options = PostgresStore.Options()
+            options.modelVersion = version
             options.note = String(decoding: try model.coreDataXML(), as: UTF8.self)
             return try await PostgresStore(exactly: model, at: address, options: options)
         #else
@@ -145,7 +155,7 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// Fills an SQLite database anew by another model, in one transaction.
     ///
     /// - Parameters:
-    ///   - cacheByteCount: As in ``open(_:cacheByteCount:)``.
+    ///   - cacheByteCount: As in ``open(_:drops:cacheByteCount:)``.
     ///   - note: Called with each warning of the new store.
     ///   - fill: Fills the new store. If it fails, the database is unchanged.
     /// - Throws: ``StoreLocationError/otherKind`` for another store; errors of the store and of
@@ -156,7 +166,7 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     ) async throws -> Result {
         guard case .sqlite(let path) = self else { throw StoreLocationError.otherKind }
         let result = Locked<Result?>(nil)
-        let options = try Self.sqliteOptions(model, cacheByteCount)
+        let options = try Self.sqliteOptions(model, try await self.note().modelVersion, cacheByteCount)
         let rebuilt = try await SQLiteStore.rebuild(exactly: model, at: path, options: options) { store in
             let filled = try await fill(store)
             result.withLock { $0 = filled }
@@ -167,8 +177,11 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The options of an SQLite database that keeps its model.
-    private static func sqliteOptions(_ model: DataModel, _ cacheByteCount: Int?) throws -> SQLiteStore.Options {
+    private static func sqliteOptions(
+        _ model: DataModel, _ version: Int, _ cacheByteCount: Int?
+    ) throws -> SQLiteStore.Options {
         var options = SQLiteStore.Options()
+        options.modelVersion = version
         if let cacheByteCount { options.cacheByteCount = cacheByteCount }
         options.note = String(decoding: try model.coreDataXML(), as: UTF8.self)
         return options
@@ -176,13 +189,18 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
 
     /// Opens the store for reading.
     func openForReading(_ model: DataModel) async throws -> any Store {
+        let version = try await note().modelVersion
         switch self {
         case .memory: return MemoryStore(exactly: model)
-        case .sqlite(let path): return try await SQLiteStore(exactly: model, at: .readOnlyFile(path))
+        case .sqlite(let path):
+            var options = SQLiteStore.Options()
+            options.modelVersion = version
+            return try await SQLiteStore(exactly: model, at: .readOnlyFile(path), options: options)
         #if Postgres
         case .postgres(let address):
             var options = PostgresStore.Options()
             options.isReadOnly = true
+            options.modelVersion = version
             return try await PostgresStore(exactly: model, at: address, options: options)
         #else
         case .postgres: throw StoreLocationError.noPostgres

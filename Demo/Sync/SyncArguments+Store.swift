@@ -36,7 +36,8 @@ extension SyncArguments {
                 let former = ModelChoice(model: kept, origin: .kept)
                 keyed = try keyed.remembering(listKeyPath: former.listKeyPath(of: entity), of: entity)
                 let mapped = try ModelChoice.mapper(keyed.model, dialect: dialect) { _ in }
-                keyed.changes = ModelDifference(from: kept, to: mapped.model).lines
+                let difference = ModelDifference(from: kept, to: mapped.model)
+                (keyed.changes, keyed.hasDrops) = (difference.lines, difference.hasDrops)
             }
             choice = keyed
         } else if isRebuilding {
@@ -126,7 +127,8 @@ extension SyncArguments {
             if isPlan, choice.origin != .inferred, isEvolving || !choice.changes.isEmpty && store.isExistingFile {
                 let mapper = try ModelChoice.mapper(model, dialect: dialect, warn: warn)
                 return try await store.withCopy { copy in
-                    try await sync(try JSONStore(try await copy.open(mapper.model), mapper: mapper))
+                    let opened = try await copy.open(mapper.model, drops: choice.hasDrops)
+                    return try await sync(try JSONStore(opened, mapper: mapper))
                 }
             }
             if isPlan { return try await sync(try await store.openForPlan(model, dialect: dialect, warn: warn)) }
@@ -136,7 +138,8 @@ extension SyncArguments {
                 (bookmarked ? [SyncEntity.bookmark] : []) + (history == nil ? [] : [SyncEntity.pass])
             let mapper = try ModelChoice.mapper(try model.adding(bookkeeping), dialect: dialect, warn: warn)
             guard isRebuilding, store.newFiles.isEmpty else {
-                let opened = try await store.open(mapper.model, cacheByteCount: cacheByteCount)
+                let opened = try await store.open(
+                    mapper.model, drops: choice.hasDrops, cacheByteCount: cacheByteCount)
                 return try await sync(try JSONStore(opened, mapper: mapper, history: history))
             }
             return try await store.rebuild(mapper.model, cacheByteCount: cacheByteCount, note: note) { store in

@@ -25,8 +25,11 @@ extension SQLiteMigration {
     /// The stored text.
     func note() throws -> SQLStoreNote {
         guard try isRecorded() else { return SQLStoreNote(isStore: false, text: nil) }
-        let statement = try connection.prepare("SELECT note FROM \(Self.record) WHERE note IS NOT NULL")
-        return SQLStoreNote(isStore: true, text: try statement.step() ? statement.text(at: 0) : nil)
+        let statement = try connection.prepare("SELECT note, model_version FROM \(Self.record)")
+        guard try statement.step() else { return SQLStoreNote(isStore: true, text: nil) }
+        return SQLStoreNote(
+            isStore: true, text: statement.isNull(at: 0) ? nil : statement.text(at: 0),
+            modelVersion: Int(statement.integer(at: 1)))
     }
 
     /// Whether the settings have a text that differs from the stored one.

@@ -81,6 +81,29 @@ import Testing
         #expect(planned["entities"] == done["entities"])
     }
 
+    @Test func whatAModelLacksIsDropped() async throws {
+        func model(_ entities: SyncEntity...) throws -> String {
+            try folder.write(String(decoding: DataModel(entities).coreDataXML(), as: UTF8.self), to: "model.xml")
+        }
+        func user(_ attributes: SyncAttribute...) -> SyncEntity {
+            SyncEntity(
+                "User", identity: ["id"], attributes: [SyncAttribute("id", .int64)] + attributes, relationships: [])
+        }
+        let age = SyncAttribute("age", .int64)
+        let sub = SyncEntity("Member", parent: "User", attributes: [], relationships: [])
+        _ = try await sync(#"[{"id": 1, "age": 7}]"#, "--model", model(user(age), sub))
+        let file = try folder.write(#"[{"id": 2}]"#, to: "members.json")
+        let member = await CommandRun(["sync", file, "--entity", "Member", "--store", store])
+        #expect(member.code == 0, "\(member.errors)")
+        let without = try await sync(#"[{"id": 1}]"#, "--model", model(user()))
+        #expect(without.lines.contains("  User.age is dropped") && without.lines.contains("  Member is dropped"))
+        #expect(without.counts(of: "User") == [0, 0, 1, 0], "\(without.output) \(without.errors)")
+        let back = try await sync(#"[{"id": 1}]"#, "--model", model(user(age)))
+        #expect(back.lines.contains("  User.age is new: int64"), "\(back.output) \(back.errors)")
+        #expect(await export().output.filter { !$0.isWhitespace } == #"[{"id":1,"age":null}]"#)
+        #expect(try await sync(#"[{"id": 1, "age": 8}]"#).counts(of: "User") == [0, 1, 0, 0])
+    }
+
     @Test func aPlanByAnotherModelListsOtherTypes() async throws {
         _ = try await sync(#"[{"id": 1, "level": 7, "code": "x"}, {"id": 2, "level": 36, "code": "y"}]"#)
         func model(_ code: AttributeType) throws -> String {

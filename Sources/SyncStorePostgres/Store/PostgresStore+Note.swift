@@ -22,8 +22,10 @@ extension PostgresWorker {
         try await connected { connection in
             let table = schema.relation(SQLSchemaRecord.table)
             do {
-                let found = try connection.query("SELECT note FROM \(table)")
-                return SQLStoreNote(isStore: true, text: found.rowCount > 0 ? found.text(0, 0) : nil)
+                let found = try connection.query("SELECT note, model_version FROM \(table)")
+                guard found.rowCount > 0 else { return SQLStoreNote(isStore: true, text: nil) }
+                return SQLStoreNote(
+                    isStore: true, text: found.text(0, 0), modelVersion: Int(found.integer(0, 1) ?? 0))
             } catch let error as PostgresError where error.code == .undefinedTable {
                 return SQLStoreNote(isStore: false, text: nil)
             }

@@ -7,9 +7,12 @@ package struct SQLStoreNote: Hashable, Sendable {
     package let isStore: Bool
     /// The text; nil if there is none.
     package let text: String?
+    /// The version of the model that the tables have; 0 if there are none.
+    package let modelVersion: Int
 
-    package init(isStore: Bool, text: String?) {
+    package init(isStore: Bool, text: String?, modelVersion: Int = 0) {
         self.isStore = isStore
         self.text = text
+        self.modelVersion = modelVersion
     }
 }
