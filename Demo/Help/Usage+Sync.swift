@@ -36,7 +36,8 @@ extension Usage {
                                  faster
           --dialect sync|groot   The vocabulary of the model's annotations (default
                                  sync); groot needs --model
-          --strict               Fail without changes if the JSON differs from the model
+          --strict               Fail, and change no objects, if the JSON differs from
+                                 the model
           --fail-on LIST         The findings that end a sync that is done with exit code
                                  2, separated by commas: rejected, drift, kept,
                                  obstacles (default rejected,obstacles)
@@ -53,8 +54,8 @@ extension Usage {
                                  updateRelationships, deleteRelationships (default all)
           --where CONDITION      Delete only objects for which this holds, such as
                                  'createdAt > 2014-01-01'
-          --max-removals N|P%    Fail without changes if more than N objects, or more
-                                 than P percent of them, are absent
+          --max-removals N|P%    Fail, and change no objects, if more than N, or more
+                                 than P percent, are absent
           --plan                 Show what would happen, and change nothing
           --json                 Print one JSON object and nothing else
 
@@ -87,8 +88,10 @@ extension Usage {
           --every TIME           Repeat until Ctrl-C, with this pause: 60s, 5m or 2h
 
         A database keeps its model and uses it in later syncs. Another --model adapts
-        the database, and drops what that model lacks. One process at a time syncs
-        into a database; others wait.
+        the database, and drops what that model lacks; the tables of others keep their
+        columns. A sync that then fails changes no objects, but the database stays
+        adapted, and the error lists how. One process at a time syncs into a database;
+        others wait.
 
         Examples:
           Demo sync films.json --entity Film --store sqlite:films.db

@@ -140,7 +140,12 @@ extension SyncArguments {
             guard isRebuilding, store.newFiles.isEmpty else {
                 let opened = try await store.open(
                     mapper.model, drops: choice.hasDrops, cacheByteCount: cacheByteCount)
-                return try await sync(try JSONStore(opened, mapper: mapper, history: history))
+                do {
+                    return try await sync(try JSONStore(opened, mapper: mapper, history: history))
+                } catch {
+                    guard !choice.changes.isEmpty else { throw error }
+                    throw ChangedModelError(changes: choice.changes, cause: NameError.explaining(error, in: model))
+                }
             }
             return try await store.rebuild(mapper.model, cacheByteCount: cacheByteCount, note: note) { store in
                 try await sync(try JSONStore(store, mapper: mapper, history: history))
@@ -148,6 +153,18 @@ extension SyncArguments {
         } catch {
             throw NameError.explaining(error, in: model)
         }
+    }
+}
+
+/// The failure of a sync after the database has been adapted to another model, which stays.
+struct ChangedModelError: Error, CustomStringConvertible {
+    /// The changes of the model, each as one line.
+    let changes: [String]
+    let cause: any Error
+
+    var description: String {
+        let reason = cause is CancellationError ? "stopped" : FailureText.text(cause)
+        return "\(reason); no objects were changed, but the model was: \(changes.joined(separator: "; "))"
     }
 }
 

@@ -193,9 +193,11 @@ struct SyncCommand {
     ///
     /// - Returns: The exit code for it.
     private func report(_ error: any Error) -> Int32 {
-        let isCancelled = error is CancellationError
+        let change = error as? ChangedModelError
+        let isCancelled = (change?.cause ?? error) is CancellationError
         let text =
-            isCancelled ? "stopped; nothing was changed" : PrintableText.line(FailureText.text(error), limit: 1_000)
+            isCancelled && change == nil
+            ? "stopped; nothing was changed" : PrintableText.line(FailureText.text(error), limit: 1_000)
         console.clear()
         if arguments.printsJSON {
             console.print(SyncSummary.json(ofFailure: text))

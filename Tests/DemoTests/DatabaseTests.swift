@@ -81,6 +81,16 @@ import Testing
         #expect(planned["entities"] == done["entities"])
     }
 
+    @Test func aFailedSyncListsTheChangesOfTheModel() async throws {
+        _ = try await sync(#"[{"id": 1}]"#)
+        let more = #"[{"id": 2, "age": 7}]"#
+        let refused = try await sync(more, "--evolve", "--max-removals", "0")
+        let change = "; no objects were changed, but the model was: User.age is new: int64"
+        #expect(refused.code == 1 && refused.errors.contains(change), "\(refused.errors)")
+        let again = try await sync(more, "--evolve", "--max-removals", "0", "--json")
+        #expect(again.code == 1 && !again.output.contains("but the model was"), "\(again.output)")
+    }
+
     @Test func whatAModelLacksIsDropped() async throws {
         func model(_ entities: SyncEntity...) throws -> String {
             try folder.write(String(decoding: DataModel(entities).coreDataXML(), as: UTF8.self), to: "model.xml")
