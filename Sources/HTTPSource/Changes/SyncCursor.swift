@@ -114,11 +114,30 @@ struct SyncCursor: Sendable, Hashable {
             // The time is after 1970, so a division rounds down.
             return SyncCursor(text: String(unit > 1e6 ? time * Int64(unit / 1e6) : time / Int64(1e6 / unit)))
         }
-        var written = DateText.text(time, fraction: .shortest)
-        if text.count <= 10 { return SyncCursor(text: String(written.prefix(10))) }
-        if let dot = written.firstIndex(of: "."), !text.contains(".") { written = written[..<dot] + "Z" }
-        if !text.hasSuffix("Z"), !text.dropFirst(10).contains(where: { "+-".contains($0) }) { written.removeLast() }
-        return SyncCursor(text: text.contains(" ") ? written.replacing("T", with: " ") : written)
+        return SyncCursor(text: date(at: time))
+    }
+
+    /// The text of a time with the separator, the digits and the offset from UTC of this date. Time
+    /// that its digits cannot show is left out, so that the text is never later.
+    private func date(at time: Int64) -> String {
+        func isDigit(_ character: Character) -> Bool { ("0"..."9").contains(character) }
+        let clock = text.dropFirst(11).prefix { isDigit($0) || $0 == ":" }
+        var offset = text.dropFirst(11 + clock.count)
+        var fraction = Substring()
+        if let point = offset.first, point == "." || point == "," {
+            fraction = offset.prefix(1) + offset.dropFirst().prefix(while: isDigit)
+            offset = offset.dropFirst(fraction.count)
+        }
+        // The same digits without an offset are a time in UTC.
+        let local = DateText.microseconds(String(text.dropLast(offset.count)))
+        guard let original = self.time, let local, DateText.hasText(time + local - original) else {
+            return DateText.text(time, fraction: .shortest)
+        }
+        let written = DateText.text(time + local - original, fraction: .microseconds)
+        let digits = written.dropFirst(20).prefix(6).prefix(max(fraction.count - 1, 0))
+        let zeros = String(repeating: "0", count: max(fraction.count - 1 - digits.count, 0))
+        return written.prefix(10) + text.dropFirst(10).prefix(1) + written.dropFirst(11).prefix(clock.count)
+            + fraction.prefix(1) + digits + zeros + offset
     }
 }
 
