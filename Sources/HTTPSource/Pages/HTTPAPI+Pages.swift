@@ -232,7 +232,8 @@ extension HTTPAPI {
 
         /// Returns the same pages with a number of objects that each page is requested with.
         ///
-        /// The server may return fewer objects. More objects per page need fewer requests.
+        /// The server may return fewer objects, on any page: that is no sign that a page lacks some.
+        /// More objects per page need fewer requests.
         public func requesting(_ count: Int, by parameter: String) -> HTTPAPI.Pages {
             var pages = self
             pages.size = Size(parameter: parameter, count: count)
