@@ -88,6 +88,29 @@ import Testing
         }
     }
 
+    /// Some versions of libcurl refuse such lines themselves.
+    @Test(arguments: ["X-A: b\r\nLink", " X-A: b"]) func aLineThatIsNoFieldIsRefused(lines: String) async throws {
+        let reply = Array("HTTP/1.1 200 OK\r\n\(lines)\r\nContent-Length: 2\r\n\r\n[]".utf8)
+        try await LoopbackHTTPServer.serving({ _ in .garbage(reply) }) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            await #expect(throws: HTTPError.Problem.self) {
+                try await HTTPClient.systemTransport().send(HTTPRequest(url))
+            }
+        }
+    }
+
+    /// A line that begins with a blank continues the field before it.
+    @Test func theLinesOfAFoldedFieldAreJoined() async throws {
+        let link = "Link: </style.css>; rel=preload,\r\n </list?page=2>;\r\n\trel=next\r\n \r\nX-A: b"
+        let reply = Array("HTTP/1.1 200 OK\r\n\(link)\r\nContent-Length: 2\r\n\r\n[]".utf8)
+        try await LoopbackHTTPServer.serving({ _ in .garbage(reply) }) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            let headers = try await HTTPClient.systemTransport().send(HTTPRequest(url)).headers
+            #expect(headers["Link"] == "</style.css>; rel=preload, </list?page=2>; rel=next")
+            #expect(headers["X-A"] == "b" && headers["Content-Length"] == "2")
+        }
+    }
+
     /// What arrived of a body, and the error at its end.
     private struct Received: Sendable {
         var body = ""

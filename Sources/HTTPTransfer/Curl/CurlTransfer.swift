@@ -32,6 +32,8 @@ final class CurlTransfer: Sendable {
         var taker: Taker?
         var end: Result<Void, any Error>?
         var isCancelled = false
+        /// What is wrong with a line of the head; nil if nothing is.
+        var headProblem: String?
         /// An address to which libcurl did not connect, because it is not allowed.
         var refusedAddress: String?
 
@@ -48,9 +50,18 @@ final class CurlTransfer: Sendable {
             return .success(unread)
         }
 
-        /// The head that a line without surrounding blanks completes; nil if it completes none.
-        mutating func head(after line: Slice<UnsafeRawBufferPointer>) -> Head? {
-            if line.starts(with: "HTTP/".utf8), fields.isEmpty || status < 200 {
+        /// The head that a line completes; nil if it completes none.
+        mutating func head(after bytes: UnsafeRawBufferPointer) -> Head? {
+            let line = CurlTransfer.trimmed(bytes[...])
+            if bytes.first == UInt8(ascii: " ") || bytes.first == UInt8(ascii: "\t") {
+                // A line that begins with a blank continues the field before it (RFC 9112, section
+                // 5.2).
+                guard let last = fields.indices.last else {
+                    headProblem = "the first line of the head after the status begins with a blank"
+                    return nil
+                }
+                if !line.isEmpty { fields[last].1 += " " + String(decoding: line, as: UTF8.self) }
+            } else if line.starts(with: "HTTP/".utf8), fields.isEmpty || status < 200 {
                 let text = String(decoding: line, as: UTF8.self)
                 isHTTP1 = text.hasPrefix("HTTP/1")
                 status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
@@ -70,6 +81,8 @@ final class CurlTransfer: Sendable {
             } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
                 let value = CurlTransfer.trimmed(line[(colon + 1)...])
                 fields.append((String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self)))
+            } else {
+                headProblem = "a line of the head has no colon"
             }
             return nil
         }
@@ -222,7 +235,7 @@ final class CurlTransfer: Sendable {
     /// Processes a line of the head, or one after the body.
     ///
     /// - Returns: Whether the transfer can continue. After a change of protocol, which is never
-    ///   requested, no other response follows.
+    ///   requested, no other response follows. A head that cannot be read is refused.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         state.withLock { state in
             guard state.head == nil else {
@@ -231,8 +244,8 @@ final class CurlTransfer: Sendable {
                 state.trailerByteCount += line.count
                 return state.trailerByteCount <= Self.maximumTrailerByteCount
             }
-            state.head = state.head(after: Self.trimmed(line[...]))
-            return state.status != 101
+            state.head = state.head(after: line)
+            return state.status != 101 && state.headProblem == nil
         }
     }
 
@@ -268,6 +281,9 @@ final class CurlTransfer: Sendable {
         if trailerByteCount > Self.maximumTrailerByteCount {
             let text = "the fields after the body are longer than \(Self.maximumTrailerByteCount) bytes"
             return finish(.failure(HTTPError.Problem.malformed(text)))
+        }
+        if let problem = state.withLock(\.headProblem) {
+            return finish(.failure(HTTPError.Problem.malformed(problem)))
         }
         if !hasHead, let refused = state.withLock(\.refusedAddress) {
             return finish(.failure(HTTPError.Problem.forbiddenDestination("\(refused), which is not a public address")))
