@@ -40,7 +40,8 @@ extension Usage {
                                  the model
           --fail-on LIST         The findings that end a sync that is done with exit code
                                  2, separated by commas: rejected, drift, kept,
-                                 obstacles (default rejected,obstacles)
+                                 obstacles (default rejected,obstacles). With drift,
+                                 a server's list is read again even if it is unchanged
           --evolve               Extend the model of the database by what is new in the
                                  JSON: keys are added, types widened, and the entity
                                  added if the database lacks it. Without it, such

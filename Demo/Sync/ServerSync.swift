@@ -72,10 +72,14 @@ struct ServerSync {
         }
         var options = arguments.options
         options.keyPath = keyPath
+        // Unchanged pages would hide the drift that decides about the exit code.
+        let usesBookmark = !arguments.failingFindings.contains(.drift)
         let remote =
             arguments.isPlan
-            ? try await store.plan(from: source, into: arguments.entity, options: options, progress: progress)
-            : try await store.sync(from: source, into: arguments.entity, options: options, progress: progress)
+            ? try await store.plan(
+                from: source, into: arguments.entity, options: options, usesBookmark: usesBookmark, progress: progress)
+            : try await store.sync(
+                from: source, into: arguments.entity, options: options, usesBookmark: usesBookmark, progress: progress)
         return SyncSummary(
             entity: arguments.entity, origin: origin, isPlan: arguments.isPlan, result: remote, remote: remote)
     }

@@ -39,6 +39,30 @@ import Testing
         }
     }
 
+    @Test func unchangedPagesWithRejectedObjectsAreReportedAgain() async throws {
+        let source = Listing("a", .tagged, #"[{"id":1},{"name":"Ada"}]"#)
+        for _ in 0..<3 {
+            let result = try await sync(source)
+            #expect(result.coverage == .everything && result.rejectedCount == 1)
+        }
+        // A cursor stays, because it asks for changes only.
+        let changes = Listing("b", .changes, #"[{"id":1},{"name":"Ada"}]"#)
+        try await sync(changes)
+        #expect(try await sync(changes).coverage == .unchanged)
+    }
+
+    @Test func unchangedPagesThatDifferFromTheModelFailEachStrictSync() async throws {
+        let source = Listing("a", .tagged, #"[{"id":1,"unknown":1}]"#)
+        try await sync(source)
+        #expect(try await sync(source).coverage == .unchanged)
+        var strict = StoreSyncOptions()
+        strict.failsOnDrift = true
+        for _ in 0..<2 {
+            await #expect(throws: StoreSyncError.self) { try await sync(source, options: strict) }
+        }
+        #expect(try await sync(source).coverage == .unchanged)
+    }
+
     @Test func aFileIsAnotherList() async throws {
         let source = Listing("a", .changes, #"[{"id":1},{"id":2}]"#)
         try await sync(source)

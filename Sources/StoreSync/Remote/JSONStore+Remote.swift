@@ -11,7 +11,8 @@ extension JSONStore {
     /// in the same transaction. If the source reports no change, nothing is written, unless the
     /// bookmark changes or the history records such syncs. A bookmark becomes invalid when the
     /// source, the options or the model change, or when another list replaces the objects. Lists
-    /// that share an entity each need a scope (`StoreSyncOptions.scope`).
+    /// that share an entity each need a scope (`StoreSyncOptions.scope`). If objects were rejected,
+    /// the next sync reads the pages again, although they may be unchanged, and reports them again.
     ///
     /// All pages are read in one transaction and in bounded memory. Until the commit, readers see
     /// the old state and other writers wait.
@@ -62,7 +63,10 @@ extension JSONStore {
                     let summary = end.summary
                     // Only a full pass examines kept objects again.
                     let isComplete = summary.countsByEntity.values.allSatisfy { $0.kept == 0 }
-                    try await place.write(isComplete ? end.bookmark : nil, transaction)
+                    var bookmark = isComplete ? end.bookmark : nil
+                    // Pages with rejected objects are read again, so that each sync reports them.
+                    if summary.rejectedCount > 0 { bookmark?.pages = [] }
+                    try await place.write(bookmark, transaction)
                     try await BookmarkPlace.noteChanges(
                         in: summary, by: request, asList: request.deletesAbsent && summary.coverage == .everything,
                         except: place, transaction)
@@ -124,6 +128,8 @@ extension SyncRequest {
         fingerprint.combine(options.keyPath)
         fingerprint.combine(options.operations.rawValue)
         fingerprint.combine(rules.clearsAbsent)
+        // Pages that a tolerant sync has read may fail a strict one.
+        fingerprint.combine(options.failsOnDrift)
         if let newerBy = options.newerBy { fingerprint.combine(newerBy) }
         fingerprint.combine("\(mapper.dialect)")
         fingerprint.combine(mapper.model)
