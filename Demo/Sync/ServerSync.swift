@@ -25,6 +25,7 @@ struct ServerSync {
             HTTPAPI.Delta(cursor: .element(keyPath: keyPath), parameter: server.sinceParameter)
         }
         if let delta { api.delta = delta }
+        api.advisesInArguments = true
         var source = HTTPJSONSource(url, api: api, client: client) { server.headers }
         source.timeout = server.timeout
         self.source = SampledSource(source)

@@ -187,7 +187,44 @@ import Testing
             let run = await CommandRun(
                 ["sync", "\(server.baseURL)/users", "--entity", "User", "--key-path", "data", "--pages", "auto"])
             #expect(run.counts(of: "User") == [3, 0, 0, 0], "\(run.output)")
-            #expect(run.output.contains(#"the pages were found by .page(parameter: "page")"#), "\(run.output)")
+            #expect(run.output.contains("the pages were found by --pages page:page"), "\(run.output)")
+        }
+    }
+
+    @Test(arguments: [
+        (#""next_page_url":"/users?page=2""#, "choose --pages link:next_page_url"),
+        (#""@odata.nextLink":"/users?page=2""#, #"choose --pages 'link:@odata\.nextLink'"#),
+        (#""next_cursor":"x""#, "choose --pages cursor:next_cursor:PARAM, with the parameter that takes it"),
+        (#""total":9"#, "choose the pages, such as --pages page:page or --pages offset:offset"),
+    ])
+    func pagesThatWereNotReadAreNamedAsArguments(member: String, advice: String) async throws {
+        try await LoopbackHTTPServer.serving({ _ in .json(#"{"data":[{"id":1}],\#(member)}"#) }) { server in
+            let run = await CommandRun(["sync", "\(server.baseURL)/users", "--entity", "User", "--key-path", "data"])
+            #expect(run.output.contains(advice), "\(run.output)")
+        }
+    }
+
+    /// The same data has the same exit code, also if the server says that it is unchanged.
+    @Test(arguments: [(#"{"name":"x"}"#, "rejected"), (#"{"id":3,"name":"x","new":1}"#, "drift")])
+    func anUnchangedPageDoesNotHideFindings(element: String, finding: String) async throws {
+        let isFirst = Watched(true)
+        let handler: LoopbackHTTPServer.Handler = { request in
+            let tag = isFirst.value ? "\"1\"" : "\"2\""
+            guard request.header("if-none-match") != tag else { return .text("", status: 304) }
+            let others = isFirst.value ? "" : ",\(element)"
+            return .json(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}\#(others)]"#, headers: [("ETag", tag)])
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let store = "sqlite:\(folder.url.appending(path: "users.sqlite").path)"
+            let arguments = [
+                "sync", "\(server.baseURL)/users", "--entity", "User", "--store", store, "--fail-on", finding,
+            ]
+            #expect(await CommandRun(arguments).code == 0)
+            isFirst.update { $0 = false }
+            for _ in 0..<3 {
+                let run = await CommandRun(arguments)
+                #expect(run.code == 2, "\(run.output)")
+            }
         }
     }
 

@@ -350,7 +350,7 @@ actor HTTPPass: RemotePass {
         if source.api.format.isOpenEnded { remoteEnd.proof = source.api.endSign == nil ? nil : .endSign }
         remoteEnd.warnings += completeness.warnings(isDelta: isDelta)
         if isTotalExact { remoteEnd.totalElementCount = total ?? completeness.usualTotal }
-        if source.api.pages.isSingle || source.api.pages.isAutomatic { remoteEnd.advice = UnreadPages.advice }
+        remoteEnd.advice = completeness.advice
         return remoteEnd
     }
 

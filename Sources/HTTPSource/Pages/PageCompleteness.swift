@@ -35,7 +35,8 @@ struct PageCompleteness: Sendable {
     /// - Parameter keyPath: The key path of the list.
     init(_ source: HTTPJSONSource, keyPath: String) {
         self.source = source
-        unreadPages = UnreadPages(beside: keyPath)
+        unreadPages = UnreadPages(
+            beside: keyPath, names: PageNames(areArguments: source.api.advisesInArguments))
         errorSigns = ErrorSigns(source, beside: keyPath)
         unseen = source.api.pages.steeringKeyPaths
     }
@@ -125,6 +126,11 @@ struct PageCompleteness: Sendable {
         if let linkDoubt { return linkDoubt }
         if isDelta { return nil }
         return uncounted ?? unseen.first.map { "\($0), which leads to the next page, was on no page" }
+    }
+
+    /// What to do about a list with more objects than its pages have; nil if its pages are stated.
+    var advice: String? {
+        source.api.pages.isSingle || source.api.pages.isAutomatic ? unreadPages.names.advice : nil
     }
 
     /// Readable sentences about errors that pages may report, and about pointers that were not

@@ -8,7 +8,7 @@ import StoreSync
 struct UnreadPages: Sendable {
     /// A scheme that fits a page, and where it leads.
     struct Scheme: Sendable {
-        /// The scheme in Swift, such as `.link`.
+        /// The scheme as advice writes it, such as `.link`.
         let name: String
         /// The address of the next page.
         let address: String
@@ -67,26 +67,31 @@ struct UnreadPages: Sendable {
 
     /// The places of the usual names: the root, and beside the list.
     private let places: [String]
+    /// How advice writes schemes.
+    let names: PageNames
 
-    /// - Parameter keyPath: The key path of the list.
-    init(beside keyPath: String) {
+    /// - Parameters:
+    ///   - keyPath: The key path of the list.
+    ///   - names: How advice writes schemes; in Swift by default.
+    init(beside keyPath: String, names: PageNames = PageNames(areArguments: false)) {
+        self.names = names
         let parent = JSONKeyPath.list(at: keyPath).list.dropLast()
         places = parent.isEmpty ? [""] : ["", JSONKeyPath.text(of: Array(parent)) + "."]
     }
 
     /// The key paths of values outside the objects that can be such a sign.
     var captures: [String] {
-        let names =
+        let usual =
             Self.links + Self.cursors + Self.lastingCursors + Self.flags + Self.totals + Self.remainders
             + Self.linkLists.map(\.0) + Self.numbers.flatMap { [$0.0, $0.1] }
-        return keyPaths(names)
+        return keyPaths(usual)
     }
 
     /// The usual key paths of a value that is true if more pages follow.
     var flags: [String] { keyPaths(Self.flags) }
 
-    private func keyPaths(_ names: [String]) -> [String] {
-        places.flatMap { place in names.map { place + $0 } }
+    private func keyPaths(_ usual: [String]) -> [String] {
+        places.flatMap { place in usual.map { place + $0 } }
     }
 
     // MARK: Schemes
@@ -110,11 +115,11 @@ struct UnreadPages: Sendable {
     private func addresses(on page: OpenPage, _ facts: PageFacts) -> [Scheme] {
         var found: [(name: String, target: String)] = []
         if let target = Self.linkTarget(page.head) {
-            found.append((".link", target))
+            found.append((names.link, target))
         }
         for keyPath in keyPaths(Self.links) {
             guard let target = facts.captured[keyPath].flatMap(Self.address) else { continue }
-            found.append((Self.swift("linkField", keyPath), target))
+            found.append((names.linkField(keyPath), target))
         }
         for place in places {
             for (name, relation, address) in Self.linkLists {
@@ -122,8 +127,7 @@ struct UnreadPages: Sendable {
                     let link = links.first(where: { $0[relation] == .string("next") }),
                     case .string(let target) = link[address]
                 else { continue }
-                let rest = relation == "rel" ? "" : ", relation: \"\(relation)\", address: \"\(address)\""
-                found.append((".links(keyPath: \"\(place + name)\"\(rest))", target))
+                found.append((names.links(place + name, relation: relation, address: address), target))
             }
         }
         return found.compactMap { name, target in
@@ -142,8 +146,7 @@ struct UnreadPages: Sendable {
         guard facts.elementCount > 0 || !facts.tombstones.isEmpty else { return [] }
         let url = page.fetch.url
         func numbered(_ number: Int, first: Int = 1) -> Scheme {
-            let name = first == 1 ? ".page(parameter: \"page\")" : ".page(parameter: \"page\", first: \(first))"
-            return Scheme(name: name, address: url.setting("page", to: String(number)).absoluteString)
+            Scheme(name: names.page(first: first), address: url.setting("page", to: String(number)).absoluteString)
         }
         var found: [Scheme] = []
         if let next = page.head.headers.integer("X-Next-Page"), next > 0 { found.append(numbered(next)) }
@@ -167,7 +170,7 @@ struct UnreadPages: Sendable {
             }
             for (name, parameter) in Self.parameters.sorted(by: { $0.key < $1.key }) {
                 guard let cursor = facts.captured[place + name]?.token else { continue }
-                let scheme = ".cursor(keyPath: \"\(place + name)\", parameter: \"\(parameter)\")"
+                let scheme = names.cursor(place + name, parameter: parameter)
                 found.append(Scheme(name: scheme, address: url.setting(parameter, to: cursor).absoluteString))
             }
         }
@@ -184,11 +187,6 @@ struct UnreadPages: Sendable {
         return text
     }
 
-    private static func swift(_ function: String, _ keyPath: String) -> String {
-        // A key path with a backslash is written as a raw string.
-        keyPath.contains("\\") ? ".\(function)(keyPath: #\"\(keyPath)\"#)" : ".\(function)(keyPath: \"\(keyPath)\")"
-    }
-
     // MARK: Signs
 
     /// A readable sentence about pages that are not requested, if no pages are stated; nil if the
@@ -198,16 +196,16 @@ struct UnreadPages: Sendable {
     func sign(on page: OpenPage, _ facts: PageFacts, countsObjects: Bool) -> String? {
         let schemes = schemes(on: page, facts)
         if schemes.count > 1 {
-            let names = schemes.map(\.name).joined(separator: " or ")
-            return "several ways lead to a next page, which was not read: choose the pages \(names)"
+            let choice = names.choosing(schemes.map(\.name).joined(separator: " or "))
+            return "several ways lead to a next page, which was not read: \(choice)"
         }
-        let choice = schemes.first.map { "choose the pages \($0.name)" }
+        let choice = schemes.first.map { names.choosing($0.name) }
         if let sign = pointerSign(on: page, facts, cursors: Self.cursors + Self.lastingCursors, choice) { return sign }
         for keyPath in flags where facts.captured[keyPath] == .bool(true) {
-            return "\(keyPath) says that more pages follow, which were not read: " + (choice ?? Self.advice)
+            return "\(keyPath) says that more pages follow, which were not read: " + (choice ?? names.advice)
         }
-        if countsObjects, let sign = totalSign(on: page, facts) { return sign + ": " + (choice ?? Self.advice) }
-        if let sign = pageCountSign(on: page) { return sign + ": " + (choice ?? Self.numbered) }
+        if countsObjects, let sign = totalSign(on: page, facts) { return sign + ": " + (choice ?? names.advice) }
+        if let sign = pageCountSign(on: page) { return sign + ": " + (choice ?? names.numbered) }
         return remainderSign(facts) ?? choice.map { "there is a next page, which was not read: \($0)" }
     }
 
@@ -218,7 +216,7 @@ struct UnreadPages: Sendable {
     ///   have an address or a cursor, as a position for later.
     func signBeyondStatedPages(on page: OpenPage, _ facts: PageFacts, isStatedLast: Bool) -> String? {
         if !isStatedLast {
-            let choice = schemes(on: page, facts).first.map { "choose the pages \($0.name)" }
+            let choice = schemes(on: page, facts).first.map { names.choosing($0.name) }
             if let sign = pointerSign(on: page, facts, cursors: Self.cursors, choice) { return sign }
         }
         return pageCountSign(on: page) ?? pageNumberSign(on: page, facts) ?? remainderSign(facts)
@@ -230,17 +228,18 @@ struct UnreadPages: Sendable {
     ) -> String? {
         let head = page.head
         if Self.linkTarget(head) != nil {
-            return "the Link field of the last page leads to a next one, which was not read: " + (choice ?? Self.advice)
+            return "the Link field of the last page leads to a next one, which was not read: "
+                + (choice ?? names.advice)
         }
         for keyPath in keyPaths(Self.links + cursors) {
             guard let value = facts.captured[keyPath], value.isSet else { continue }
             if case .bool = value { continue }
+            let cursor = names.choosing(names.cursor(keyPath, parameter: nil))
             return "\(keyPath) leads to a next page, which was not read: "
-                + (choice
-                    ?? "choose the pages .cursor(keyPath: \"\(keyPath)\", parameter: …), with the parameter that takes it")
+                + (choice ?? "\(cursor), with the parameter that takes it")
         }
         if let next = head.headers["X-Next-Page"], !next.trimmingCharacters(in: .whitespaces).isEmpty {
-            return "X-Next-Page leads to a next page, which was not read: " + (choice ?? Self.numbered)
+            return "X-Next-Page leads to a next page, which was not read: " + (choice ?? names.numbered)
         }
         return nil
     }
@@ -290,9 +289,4 @@ struct UnreadPages: Sendable {
         }
         return nil
     }
-
-    private static let numbered = "choose the pages, such as .page(parameter: \"page\")"
-    /// What to do about a list with further pages of an unknown kind.
-    static let advice =
-        "choose the pages, such as .page(parameter: \"page\") or .offset(parameter: \"offset\")"
 }
