@@ -214,16 +214,16 @@ public final class FolderMirror: SyncProcessor {
     public func owsShouldUpdateItems(_ items: [FolderItem]) async throws -> Set<SyncKey>? {
         guard let open = try current() else { return Set(items.map(\.key)) }
         var changed: Set<SyncKey> = []
-        var unknown: [(item: FolderItem, version: ContentVersion)] = []
+        var unknown: [(item: FolderItem, stored: IndexEntry)] = []
         for item in items {
-            guard let version = open.intactVersion(of: item) else {
+            guard let stored = open.intactEntry(of: item) else {
                 changed.insert(item.key)
                 continue
             }
             if let revision = item.owsRevision {
-                if version.revision != revision { changed.insert(item.key) }
-            } else if item.listed.map({ $0.mark != version.listed }) ?? true {
-                unknown.append((item, version))
+                if stored.version.revision != revision { changed.insert(item.key) }
+            } else if item.listed.map({ $0.mark != stored.version.listed }) ?? true {
+                unknown.append((item, stored))
             }
         }
         let checks = Locked((rest: unknown[...], failureCount: 0))
@@ -231,14 +231,14 @@ public final class FolderMirror: SyncProcessor {
             for _ in 0..<Self.checkCount {
                 group.addTask {
                     var changed: [SyncKey] = []
-                    while let (item, version) = checks.withLock({ $0.rest.popFirst() }) {
+                    while let (item, stored) = checks.withLock({ $0.rest.popFirst() }) {
                         // A server that is away would have each item wait for the time limit.
                         guard checks.withLock({ $0.failureCount < Self.checkCount }) else {
                             changed.append(item.key)
                             continue
                         }
                         do {
-                            if try await !self.isUnchanged(item, version, in: open) { changed.append(item.key) }
+                            if try await !self.isUnchanged(item, stored, in: open) { changed.append(item.key) }
                             checks.withLock { $0.failureCount = 0 }
                         } catch let error as HTTPError {
                             // The download will say what is wrong, or that nothing changed.
@@ -295,7 +295,7 @@ public final class FolderMirror: SyncProcessor {
 
     private func download(_ item: FolderItem, into part: PartFile, in open: OpenFolder) async throws {
         do {
-            let condition = item.owsRevision == nil ? open.intactVersion(of: item)?.condition(at: item.url) : nil
+            let condition = item.owsRevision == nil ? open.intactEntry(of: item)?.version.condition(at: item.url) : nil
             let end = try await client.download(
                 item.url, into: part, resuming: part.resumption, condition: condition ?? HTTPHeaders(),
                 headers: try await headers(item.url), limit: item.byteCount ?? .max, isRepeated: true)
@@ -370,8 +370,9 @@ public final class FolderMirror: SyncProcessor {
 
     /// Asks the server whether it still has the stored version.
     private func isUnchanged(
-        _ item: FolderItem, _ version: ContentVersion, in open: OpenFolder
+        _ item: FolderItem, _ stored: IndexEntry, in open: OpenFolder
     ) async throws -> Bool {
+        let version = stored.version
         guard let condition = version.condition(at: item.url) else { return false }
         let fields = try await headers(item.url)
         let head: HTTPHead
@@ -383,8 +384,12 @@ public final class FolderMirror: SyncProcessor {
         }
         // Some servers answer conditional requests as others.
         guard head.status == 304 || version.tag.map({ $0 == head.headers["ETag"] }) ?? false else { return false }
+        // A plan can be made during a pass, and writes nothing.
+        let isOfPass = state.withLock { $0.pass == PassScope.id }
         // Where this cannot be written, as on a full disk, the next pass asks again.
-        if let listed = item.listed, listed.isSettled(by: head.headers) { try? open.note(listed, of: item) }
+        if isOfPass, let listed = item.listed, listed.isSettled(by: head.headers) {
+            try? open.note(listed, of: item.key, stored)
+        }
         return true
     }
 }

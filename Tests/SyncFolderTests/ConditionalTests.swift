@@ -164,6 +164,52 @@ import Testing
         }
     }
 
+    /// The pass may be about to replace the file.
+    @Test func aPlanDuringAPassWritesNothing() async throws {
+        try await FolderWorld.with { world in
+            Self.serveIndex(in: world, Self.index())
+            try await world.synchronizer.sync()
+            let url = try #require(URL(string: world.server.baseURL + "/a"))
+            let item = Locked(FolderItem("a", at: url))
+            item.withLock { $0.listed = ListedFile(["24-Nov-2026", "12:30", "7"], of: url) }
+            let index = world.folder.appending(path: ".mirror/index")
+            let planner = Locked<Synchronizer<FolderMirror>?>(nil)
+            let mirror = world.another {
+                if let planner = planner.withLock({ $0.take() }) {
+                    let before = try Data(contentsOf: index)
+                    let plan = try await Task.detached { try await planner.plan() }.value
+                    #expect(plan.counts[.leave] == 1)
+                    #expect(try Data(contentsOf: index) == before)
+                }
+                return SourceList([item.withLock(\.self)])
+            }
+            planner.withLock { $0 = Synchronizer(processor: mirror) }
+            let before = try Data(contentsOf: index)
+            #expect(try await Self.questions(in: world, mirror) == 2)
+            #expect(try Data(contentsOf: index) != before)
+            #expect(try await Self.questions(in: world, mirror) == 0)
+        }
+    }
+
+    @Test func whatAnIndexShowsIsRecordedOnlyForTheCheckedContent() async throws {
+        try await FolderWorld.with { world in
+            Self.serveIndex(in: world, Self.index())
+            try await world.synchronizer.sync()
+            let open = try OpenFolder.writing(world.folder)
+            let item = FolderItem("a", at: world.listURL)
+            let checked = try #require(open.intactEntry(of: item))
+            let listed = try #require(ListedFile(["24-Nov-2026", "12:30", "7"], of: item.url))
+            // Another content is about to be moved into place.
+            let stamp = FileStamp(byteCount: 7, modified: 1)
+            try open.append(.content("a", stamp, ContentVersion()))
+            try open.note(listed, of: "a", checked)
+            #expect(open.entry(of: "a")?.content == checked.content + [stamp])
+            try open.note(listed, of: "a", try #require(open.entry(of: "a")))
+            #expect(open.entry(of: "a")?.content == [stamp] && open.entry(of: "a")?.version.listed == listed.mark)
+            await open.release()
+        }
+    }
+
     @Test func aServerWhoseDatesAreNotTrustedIsAskedAboutEachFile() async throws {
         try await FolderWorld.with { world in
             Self.serveIndex(in: world, Self.index())

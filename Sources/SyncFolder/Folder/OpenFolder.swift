@@ -146,17 +146,17 @@ final class OpenFolder: Sendable {
 
     /// What is stored of a key; nil if there is nothing, if its files are not what was stored, or
     /// if the listed size or checksum is another one.
-    func intactVersion(of item: FolderItem) -> ContentVersion? {
+    func intactEntry(of item: FolderItem) -> IndexEntry? {
         guard let entry = entry(of: item.key), !entry.isDoubtful, let stamp = entry.content.last else { return nil }
         let path = FilePath(of: item.key)
         guard status(of: path, in: root)?.stamp == stamp, stamp.byteCount == item.byteCount ?? stamp.byteCount,
             entry.version.agrees(with: item)
         else { return nil }
-        if item.previewURL == nil { return entry.preview.isEmpty ? entry.version : nil }
+        if item.previewURL == nil { return entry.preview.isEmpty ? entry : nil }
         guard let preview = entry.preview.last,
             let previews = try? previews(isMade: false), status(of: path, in: previews)?.stamp == preview
         else { return nil }
-        return entry.version
+        return entry
     }
 
     func entry(of key: SyncKey) -> IndexEntry? {
@@ -339,14 +339,19 @@ final class OpenFolder: Sendable {
         if item.previewURL == nil { try removePreview(of: item.key) }
     }
 
-    /// Records that an index shows the stored content of an item in this way, if the sizes agree.
-    func note(_ listed: ListedFile, of item: FolderItem) throws(FolderError) {
-        guard var version = entry(of: item.key)?.version, let stamp = entry(of: item.key)?.content.last,
-            stamp.byteCount == listed.byteCount
-        else { return }
+    /// Records that an index shows the stored content of a key in this way, if the sizes agree.
+    ///
+    /// - Parameter checked: The entry of the stored content. If it is no longer that of the key,
+    ///   nothing is recorded.
+    func note(_ listed: ListedFile, of key: SyncKey, _ checked: IndexEntry) throws(FolderError) {
+        guard let stamp = checked.content.last, stamp.byteCount == listed.byteCount else { return }
+        var version = checked.version
         version.listed = listed.mark
-        try append(.content(item.key, stamp, version))
-        try write { index, _ throws(FolderError) in index.settleContent(of: item.key) }
+        try write { index, file throws(FolderError) in
+            guard index.entries[key] == checked else { return }
+            try index.append([.content(key, stamp, version)], to: file)
+            index.settleContent(of: key)
+        }
     }
 
     /// Moves a downloaded part into place as the preview of an item.
