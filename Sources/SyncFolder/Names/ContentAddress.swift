@@ -16,7 +16,6 @@ enum ContentAddress {
             "sig", "se", "sp", "spr", "sr", "st", "sv", "sip", "ss", "srt", "skoid", "sktid", "skt", "ske", "sks",
             "skv",
         ],
-        "token": ["token"],
     ]
     private static let signaturePrefixes = ["x-amz-", "x-goog-"]
 
