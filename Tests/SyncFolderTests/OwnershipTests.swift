@@ -219,6 +219,18 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: getuid() != 0, "permissions do not deny the superuser"))
+    func aFolderThatCannotBeWrittenHasAPlan() async throws {
+        try await FolderWorld.with { world in
+            world.serve([("a", 1)])
+            try await world.synchronizer.sync()
+            let index = world.folder.appending(path: ".mirror/index").path
+            try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: index)
+            #expect(try await world.synchronizer.plan().counts == [.leave: 1])
+            await #expect(throws: SyncFailure.self) { try await world.synchronizer.sync() }
+        }
+    }
+
     @Test func previewsThatBecameALinkAreNotFollowed() async throws {
         try await FolderWorld.with { world in
             serve(world, hasPreview: true)

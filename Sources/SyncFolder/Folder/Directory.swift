@@ -62,12 +62,12 @@ final class Directory: Sendable {
         return directory
     }
 
-    /// Opens or creates a regular file for reading and writing.
+    /// Opens or creates a regular file; for reading by default.
     ///
     /// - Returns: A descriptor that the caller closes.
-    func file(_ name: String, _ flags: Int32 = 0) throws(FolderError) -> Int32 {
+    func file(_ name: String, _ flags: Int32 = O_RDONLY) throws(FolderError) -> Int32 {
         // Opening a pipe would wait for its other end.
-        let file = openat(descriptor, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0o666)
+        let file = openat(descriptor, name, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0o666)
         guard file >= 0 else {
             if errno == ELOOP { throw .inTheWay(path: path(of: name)) }
             throw failure("open", name)

@@ -282,7 +282,7 @@ final class OpenFolder: Sendable {
         guard let writing, let status = writing.parts.status(String(part.number)), status.isFile,
             status.stamp.byteCount > 0, status.stamp.byteCount <= part.byteCount ?? .max
         else { return nil }
-        let file = try writing.parts.file(String(part.number))
+        let file = try writing.parts.file(String(part.number), O_RDWR)
         return try PartFile(
             part.number, file,
             Resumption(byteCount: status.stamp.byteCount, total: part.byteCount, tag: part.tag),
@@ -298,7 +298,7 @@ final class OpenFolder: Sendable {
             state.lastNumber += 1
             return state.lastNumber
         }
-        let file = try writing.parts.file(String(number), O_CREAT | O_EXCL)
+        let file = try writing.parts.file(String(number), O_RDWR | O_CREAT | O_EXCL)
         return try PartFile(number, file, Resumption(), isHashed: isHashed) { tag, byteCount in
             try keep(number, tag, byteCount)
         }

@@ -115,7 +115,7 @@ struct FolderIndex: Sendable {
         } else if isOutdated || damagedLineCount > 0 {
             try rewriteIfPossible(in: internals)
         }
-        let file = try internals.file(Self.name, O_APPEND)
+        let file = try internals.file(Self.name, O_WRONLY | O_APPEND)
         guard ftruncate(file, off_t(byteCount)) == 0 else {
             close(file)
             throw internals.failure("write", Self.name)
@@ -147,7 +147,7 @@ struct FolderIndex: Sendable {
             lineCount += lines.count
             for line in lines { bytes += line.bytes }
         }
-        let file = try internals.file(Self.newName, O_CREAT | O_TRUNC)
+        let file = try internals.file(Self.newName, O_WRONLY | O_CREAT | O_TRUNC)
         defer { close(file) }
         guard file.writeAll(bytes), fsync(file) == 0 else {
             let failure = internals.failure("write", Self.newName)
