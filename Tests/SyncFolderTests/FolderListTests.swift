@@ -383,6 +383,14 @@ import Testing
             "<html><title>x</title><p>Sign in to see the index of your files</p></html>",
             "it is an HTML page, but not an index of a folder"
         ),
+        (
+            "<?xml version=\"1.0\"?>\n<ListBucketResult><Name>b</Name></ListBucketResult>",
+            "it is XML, which is not a list"
+        ),
+        (
+            "<?xml version=\"1.0\"?><html><title>Log in</title></html>",
+            "it is an HTML page, but not an index of a folder"
+        ),
         ("<html><title>Index of /</title><a href=\"a\">a</a>", "the index of the folder has no end"),
         (
             "<title>Index of /</title><a href=\"a\">a</a><a href='b\">b</a></html>",

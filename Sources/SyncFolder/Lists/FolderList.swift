@@ -96,6 +96,12 @@ struct ListPage: Sendable {
         return start.hasPrefix("<") ? .index : .json
     }
 
+    /// Whether it is XML, but not an HTML page, which can be XML, too.
+    var isXML: Bool {
+        let start = String(decoding: bytes.prefix(1_024), as: UTF8.self).lowercased()
+        return start.contains("<?xml") && !start.contains("<html")
+    }
+
     /// Resolves an address of the list.
     ///
     /// - Parameter place: Where it is in the list, such as `[3].url`.

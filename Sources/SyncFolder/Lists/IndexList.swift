@@ -26,7 +26,9 @@ struct IndexList {
     ///   and for one that only has links to other places of the server.
     init(_ page: ListPage, prefix: String, trustsDates: Bool) throws(FolderError) {
         guard Self.isIndex(page) else {
-            throw page.error("it is an HTML page, but not an index of a folder", found: page.beginning)
+            throw page.error(
+                page.isXML ? "it is XML, which is not a list" : "it is an HTML page, but not an index of a folder",
+                found: page.beginning)
         }
         guard String(decoding: page.bytes.suffix(4_096), as: UTF8.self).lowercased().contains("</html>") else {
             throw page.error("the index of the folder has no end")
