@@ -90,6 +90,31 @@ import Testing
         #expect(service.health.lastReport == "sync")
     }
 
+    @Test func failuresOfTheLeaseDoNotDelayTheSyncs() async throws {
+        lease.beUnavailable(TestError("away"))
+        let schedule = SyncSchedule(interval: .seconds(60), jitter: 0, failureDelay: .seconds(20), runsAtStart: false)
+        let service = SyncService<String>(schedule: schedule, lease: lease, clock: clock) { [log] in
+            log.append("sync")
+            throw TestError("failed")
+        }
+        let run = Task { try await service.run() }
+        for _ in 1...5 {
+            try await clock.waitForPendingDelays([.seconds(3)])
+            clock.advance(by: .seconds(3))
+        }
+        try await clock.waitForPendingDelays([.seconds(3)])
+        #expect(service.health.consecutiveFailures == 6)
+        lease.beUnavailable(nil)
+        clock.advance(by: .seconds(3))
+        try await clock.waitForPendingDelays([.seconds(3), .seconds(9), .seconds(60)])
+        service.trigger()
+        try await log.wait(for: "sync")
+        try await clock.waitForPendingDelays([.seconds(3), .seconds(9), .seconds(20)])
+        #expect(service.health.consecutiveFailures == 7)
+        service.requestStop()
+        try await run.value
+    }
+
     @Test func aStopEndsTheStandby() async throws {
         lease.seize(by: other)
         let service = service("sync")

@@ -12,7 +12,9 @@ public struct SyncSchedule: Sendable, Hashable, Codable {
     /// It spreads the requests of many hosts over time.
     public var jitter: Double
 
-    /// The wait after a first failure, doubled with every further one. Default `nil`.
+    /// The wait after a first failed sync, doubled with every further one. Default `nil`.
+    ///
+    /// Failures of a lease are not failed syncs.
     ///
     /// With `nil`, zero or less, it is ``interval``.
     public var failureDelay: Duration?
@@ -43,7 +45,7 @@ public struct SyncSchedule: Sendable, Hashable, Codable {
     /// The wait before the next sync; above 0.
     ///
     /// - Parameters:
-    ///   - consecutiveFailures: The number of failures since the last success; 0 or more.
+    ///   - consecutiveFailures: The number of failed syncs since the last success; 0 or more.
     ///   - random: A number in 0 ..< 1 that chooses the jitter.
     package func delay(consecutiveFailures: Int, random: Double) -> Duration {
         let interval = interval > .zero ? interval : .seconds(1)

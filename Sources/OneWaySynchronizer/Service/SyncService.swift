@@ -38,6 +38,9 @@ public final class SyncService<Report: Sendable>: Sendable {
         var stopTimers: [Task<Void, Never>] = []
         var waiters = Waiters<Void>()
         var health = SyncService<Report>.Health()
+        /// The number of failed syncs since the last success. Unlike that of the health, it leaves
+        /// out failures of the lease.
+        var failedSyncCount = 0
         /// The number of steps that the health records.
         var stepCount = 0
     }
@@ -240,7 +243,7 @@ public final class SyncService<Report: Sendable>: Sendable {
     private func runSyncs() async throws {
         defer { record(.beginsNoMore) }
         if !schedule.runsAtStart {
-            let (delay, next) = nextRun(consecutiveFailures: control.withLock(\.health.consecutiveFailures))
+            let (delay, next) = nextRun(consecutiveFailures: control.withLock(\.failedSyncCount))
             record(.waitsForSync(next: next))
             await waitForNextRun(delay)
         }
@@ -287,12 +290,12 @@ public final class SyncService<Report: Sendable>: Sendable {
         let result: Result<Report, any Error>
         do { result = .success(try await operation(broadcaster)) } catch { result = .failure(error) }
         let isCancelled = Task.isCancelled
-        // Only this task records failures.
-        let failures = control.withLock(\.health.consecutiveFailures)
+        // Only this task counts failed syncs.
+        let failures = control.withLock(\.failedSyncCount)
         switch result {
         case .success(let report):
             let (delay, next) = nextRun(consecutiveFailures: 0)
-            record(.endsSync(result, next: next))
+            record(.endsSync(result, next: next)) { control, _ in control.failedSyncCount = 0 }
             broadcaster.send(.succeeded(report))
             return delay
         case .failure(let error) where isCancelled || error.isCancellation:
@@ -302,7 +305,7 @@ public final class SyncService<Report: Sendable>: Sendable {
             return delay
         case .failure(let error):
             let (delay, next) = nextRun(consecutiveFailures: failures + 1)
-            record(.endsSync(result, next: next))
+            record(.endsSync(result, next: next)) { control, _ in control.failedSyncCount += 1 }
             broadcaster.send(.failed(error))
             return delay
         }
