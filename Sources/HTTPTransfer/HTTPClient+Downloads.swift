@@ -123,12 +123,14 @@ extension HTTPClient {
     ///     by default.
     ///   - headers: Header fields that only the origin of the address may see.
     ///   - limit: The maximum size in bytes, if it is less than the client's limit.
+    ///   - ownEncodings: The encodings in which the body is received as it is; none by default.
     ///   - isRepeated: Whether the caller makes further attempts. This one then continues only
     ///     after each new mebibyte, and requests the whole body once if a part has no continuation;
     ///     false by default.
     package func download(
         _ url: URL, into sink: some DownloadSink, resuming resumption: Resumption,
-        condition: HTTPHeaders = HTTPHeaders(), headers: HTTPHeaders, limit: Int = .max, isRepeated: Bool = false
+        condition: HTTPHeaders = HTTPHeaders(), headers: HTTPHeaders, limit: Int = .max,
+        ownEncodings: Set<String> = [], isRepeated: Bool = false
     ) async throws -> DownloadEnd {
         var resumption = resumption
         var hasStartedOver = false
@@ -137,6 +139,7 @@ extension HTTPClient {
         while true {
             do {
                 var order = HTTPOrder(plain: url, limit: .max, secrets: headers)
+                order.request.ownEncodings = ownEncodings
                 let continuation = resumption.headers
                 order.request.headers.merge(continuation == HTTPHeaders() ? condition : continuation)
                 let fetch = HTTPFetch(order, by: self)

@@ -298,7 +298,8 @@ public final class FolderMirror: SyncProcessor {
             let condition = item.owsRevision == nil ? open.intactEntry(of: item)?.version.condition(at: item.url) : nil
             let end = try await client.download(
                 item.url, into: part, resuming: part.resumption, condition: condition ?? HTTPHeaders(),
-                headers: try await headers(item.url), limit: item.byteCount ?? .max, isRepeated: true)
+                headers: try await headers(item.url), limit: item.byteCount ?? .max,
+                ownEncodings: CompressedName.encodings(of: item.key), isRepeated: true)
             guard case .whole(let byteCount, let fields) = end else {
                 open.abandon(part)
                 return try open.dropPart(of: item.key)

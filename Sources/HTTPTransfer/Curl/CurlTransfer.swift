@@ -51,7 +51,9 @@ final class CurlTransfer: Sendable {
         }
 
         /// The head that a line completes; nil if it completes none.
-        mutating func head(after bytes: UnsafeRawBufferPointer) -> Head? {
+        ///
+        /// - Parameter ownEncodings: See ``HTTPRequest/ownEncodings``. The head does not show them.
+        mutating func head(after bytes: UnsafeRawBufferPointer, ownEncodings: Set<String>) -> Head? {
             let line = CurlTransfer.trimmed(bytes[...])
             if bytes.first == UInt8(ascii: " ") || bytes.first == UInt8(ascii: "\t") {
                 // A line that begins with a blank continues the field before it (RFC 9112, section
@@ -72,7 +74,10 @@ final class CurlTransfer: Sendable {
                     fields = []
                     return nil
                 }
-                let headers = HTTPHeaders(fields)
+                var headers = HTTPHeaders(fields)
+                if let encoding = headers.contentEncoding, ownEncodings.contains(encoding.lowercased()) {
+                    headers["Content-Encoding"] = nil
+                }
                 // libcurl ignores a length beyond 64 bits, and reads until the connection closes.
                 let hasLength = headers["Content-Length"] != nil && !headers.hasUnusableLength
                 let hasEnd = !isHTTP1 || hasLength || headers["Transfer-Encoding"] != nil
@@ -244,7 +249,7 @@ final class CurlTransfer: Sendable {
                 state.trailerByteCount += line.count
                 return state.trailerByteCount <= Self.maximumTrailerByteCount
             }
-            state.head = state.head(after: line)
+            state.head = state.head(after: line, ownEncodings: request.ownEncodings)
             return state.status != 101 && state.headProblem == nil
         }
     }

@@ -14,6 +14,9 @@ public struct HTTPRequest: Hashable, Sendable {
     ///
     /// A client sets it as its ``HTTPClient/Destinations`` require.
     public var requiresPublicAddress = false
+    /// The encodings, in lowercase, that belong to the content, such as gzip for a file `a.gz`: a
+    /// body in one of them is not decompressed. Only libcurl's transport can leave it compressed.
+    package var ownEncodings: Set<String> = []
 
     /// Creates a GET request.
     public init(_ url: URL, headers: HTTPHeaders = HTTPHeaders()) {
