@@ -57,6 +57,17 @@ import Testing
         #expect(record?["name"] == "t" && record?["title"] == "n")
     }
 
+    @Test(arguments: ["AS SELECT * FROM Person", "(_id INTEGER UNIQUE NOT NULL, id INTEGER, name TEXT)"])
+    func aTableThatLostItsPrimaryKeyIsNamed(copy: String) async throws {
+        let store = try await world.open(.people())
+        try await world.sync(#"[{"id":1},{"id":2}]"#, into: store)
+        try run("CREATE TABLE copy \(copy); DROP TABLE Person; ALTER TABLE copy RENAME TO Person")
+        let error = await #expect(throws: SQLSchemaError.self) { try await world.open(.people()) }
+        #expect(
+            error?.description.contains("_id, which numbers its rows, is no longer its INTEGER PRIMARY KEY") == true,
+            "\(String(describing: error))")
+    }
+
     @Test func whatIsOnlyAddedIsNoObstacle() async throws {
         let older = try await world.open(.people())
         try await world.sync(#"[{"id":1,"name":"a"}]"#, into: older)

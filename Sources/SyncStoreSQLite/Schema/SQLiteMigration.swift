@@ -176,62 +176,6 @@ struct SQLiteMigration {
             existing: existing)
     }
 
-    /// A column of a table as it is.
-    private struct FoundColumn {
-        /// The declared type.
-        let type: String
-        let isGenerated: Bool
-    }
-
-    /// The columns of a table, by name as SQLite compares it. Empty if there is no such table.
-    private func columns(of table: String) throws(SQLiteError) -> [[UInt8]: FoundColumn] {
-        let info = try connection.prepare("SELECT name, type, hidden FROM pragma_table_xinfo(?)")
-        info.bind([.text(table)])
-        var columns: [[UInt8]: FoundColumn] = [:]
-        while try info.step() {
-            columns[schema.dialect.folded(info.text(at: 0))] = FoundColumn(
-                type: info.text(at: 1), isGenerated: info.integer(at: 2) > 1)
-        }
-        return columns
-    }
-
-    /// A table of the store if it is missing, or the columns that it no longer has.
-    private func missingParts(
-        of table: SQLSchema.Table, _ columns: [[UInt8]: FoundColumn]
-    ) -> [SQLSchemaError.Defect] {
-        guard !columns.isEmpty else { return [SQLSchemaError.Defect(table: table.name, part: .table)] }
-        return table.columns.filter { columns[schema.dialect.folded($0)] == nil }.map {
-            SQLSchemaError.Defect(table: table.name, part: .column($0))
-        }
-    }
-
-    /// The error for a column that cannot be written, or that is one of an attribute and no longer
-    /// returns every value unchanged; nil if the table has no such column.
-    ///
-    /// - Parameters:
-    ///   - columns: The table's columns.
-    ///   - attributes: The types of the attributes, by column.
-    private func changed(
-        _ table: SQLSchema.Table, _ columns: [[UInt8]: FoundColumn], _ attributes: [String: AttributeType],
-        _ dates: SQLNaming.DateStorage
-    ) -> SQLSchemaError? {
-        for column in table.columns {
-            guard let found = columns[schema.dialect.folded(column)] else { continue }
-            guard !found.isGenerated else {
-                return .generated(
-                    column, in: table.name,
-                    advice: "make it an ordinary column again, or create all tables again with SQLiteStore.rebuild")
-            }
-            guard let type = attributes[column],
-                !type.affinities(dates).contains(SQLiteAffinity(declaredType: found.type, isStrict: false))
-            else { continue }
-            return .changedType(
-                of: column, in: table.name, found: found.type, declared: schema.dialect.columnType(type, dates: dates),
-                advice: "change it back, or create all tables again with SQLiteStore.rebuild")
-        }
-        return nil
-    }
-
     /// Whether the tables still have the schema's columns and indices. Other programs may have made
     /// existing tables anew, as Django and Alembic do, or dropped an index.
     private func isComplete(_ schema: SQLSchema, _ existing: [String: SQLiteExistingTable]) throws -> Bool {
