@@ -113,6 +113,8 @@ extension PostgresError.Code {
     public static let raisedException: Self = "P0001"
     /// `23505`: a unique index would contain a value twice.
     public static let uniqueViolation: Self = "23505"
+    /// `23P01`: an exclusion constraint would contain two rows that conflict.
+    public static let exclusionViolation: Self = "23P01"
     /// `25006`: a write on a standby server or in a read-only store.
     public static let readOnlyTransaction: Self = "25006"
     /// `25P03`: the server ended the session because its transaction was idle for too long.

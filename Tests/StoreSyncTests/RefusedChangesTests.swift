@@ -104,6 +104,29 @@ import Testing
         }
     }
 
+    // MARK: Values
+
+    @Test(
+        arguments: UniqueDatabase.sql,
+        ["b text REFERENCES \"User\" (name)", "a bigint, b text, FOREIGN KEY (a, b) REFERENCES \"User\" (id, name)"])
+    func aValueToWhichATableOfOthersRefersIsNamed(kind: UniqueDatabase.Kind, columns: String) async throws {
+        try await kind.use { database in
+            try await database.make(
+                "User", "id bigint NOT NULL UNIQUE, name text UNIQUE, age bigint, UNIQUE (id, name)")
+            let store = try await database.open(try RefusedObjectsTests.model())
+            try await database.run("CREATE TABLE invoices (number bigint, \(columns))")
+            try await Self.sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, "User", store)
+            let values = columns.hasPrefix("a") ? "id, name" : "name"
+            try await database.run("INSERT INTO invoices SELECT 9, \(values) FROM \"User\" WHERE id = 2")
+            let refusal = try await Self.refusal(#"[{"id":1,"name":"y"},{"id":2,"name":"z"}]"#, "User", store)
+            #expect(refusal?.key == .identity(2) && refusal?.reason == .referred(by: "invoices"))
+            let text = refusal.map { "\($0)" } ?? ""
+            #expect(
+                text.hasPrefix("User 2, element 1: name cannot be changed, because invoices refers to it"), "\(text)")
+            try await Self.sync(#"[{"id":1,"name":"y"},{"id":2,"name":"b"}]"#, "User", store)
+        }
+    }
+
     // MARK: Links
 
     @Test(arguments: UniqueDatabase.sql, ["CHECK (parent IS NULL OR id < 13)", "UNIQUE (parent, name)"])

@@ -20,8 +20,8 @@ extension StoreError {
             case null
             /// A foreign key. The payload is the table that refers to rows which do not exist.
             case missingReference(from: String)
-            /// A foreign key that keeps the object from being deleted. The payload is the table
-            /// that refers to the object.
+            /// A foreign key that keeps the object from being deleted, or its attributes from being
+            /// changed. The payload is the table that refers to them.
             case referred(by: String)
         }
 
@@ -84,7 +84,9 @@ extension StoreError.Refusal: CustomStringConvertible, CustomDebugStringConverti
         case .unfit: return "\(names.isEmpty ? "a value" : names) does not fit its column exactly"
         case .null: return "\(names.isEmpty ? "a column" : names) has no value, and its column does not accept null"
         case .missingReference(let table): return "\(table) refers to a row that does not exist"
-        case .referred(let table): return "it cannot be deleted, because \(table) refers to it"
+        case .referred(let table):
+            let change = names.isEmpty ? "it cannot be deleted" : "\(names) cannot be changed"
+            return "\(change), because \(table) refers to \(attributes.count > 1 ? "them" : "it")"
         }
     }
 

@@ -113,7 +113,7 @@ extension PostgresMerge {
                 }
             }
             return numbers
-        } catch let error as PostgresError where error.isConflict || error.isRefusal {
+        } catch let error as PostgresError where error.isConflict || error.isRefusalOfMerge {
             // The merge finds the existing rows, or reports which row is refused.
             try connection.execute("ROLLBACK TO SAVEPOINT sync_fill; RELEASE SAVEPOINT sync_fill")
             filling.stop(table)

@@ -95,7 +95,8 @@ struct PostgresMerge {
                         isSmall ? nil : buffer)
                     try take(answers[0], round, policy, connection, into: &result)
                     if isSmall { ahead = PostgresReadAhead(request, answers.dropFirst()) }
-                } catch let error as PostgresError where error.isRefusal {
+                } catch let error as PostgresError where error.isRefusalOfMerge {
+                    try connection.check(error, of: schema.table(of: layout.index), schema)
                     var refused = PostgresRefusedRows(
                         merge: self, reader: reader, round: round, task: task, request: request,
                         objects: order.objects, waiting: waiting, result: result, connection: connection)
@@ -147,7 +148,7 @@ struct PostgresMerge {
                 ) { answers.append($0) }
             }
         } catch let error as PostgresError {
-            guard !connection.isBeginning, error.isConflict || error.isRefusal else { throw error }
+            guard !connection.isBeginning, error.isConflict || error.isRefusalOfMerge else { throw error }
             var failure: PostgresError? = error
             while let error = failure {
                 try connection.execute("ROLLBACK TO SAVEPOINT sync_merge")

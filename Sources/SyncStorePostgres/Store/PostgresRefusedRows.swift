@@ -6,8 +6,9 @@ import SyncStoreSQL
 
 /// Merges the rows of a round whose statement an index or a constraint refused.
 ///
-/// The rows are still in the batch's table. If a unique index refused them, they are merged without
-/// their unique values, which wait. Other refused rows are found by halving.
+/// The rows are still in the batch's table. If a unique index or an exclusion constraint refused
+/// them, they are merged without their unique values, which wait. Other refused rows are found by
+/// halving.
 struct PostgresRefusedRows {
     let merge: PostgresMerge
     let reader: RecordBatch.Reader
@@ -42,7 +43,7 @@ struct PostgresRefusedRows {
     mutating func merge(after error: PostgresError) throws {
         let rows = round.rows.sorted()[...]
         if try numberedAgain(after: error) {
-            do { try attempt(rows) } catch let next as PostgresError where next.isRefusal {
+            do { try attempt(rows) } catch let next as PostgresError where next.isRefusalOfMerge {
                 try merge(rows, after: next)
             }
         } else {
@@ -66,20 +67,20 @@ struct PostgresRefusedRows {
 
     private mutating func merge(_ rows: ArraySlice<Int>, after error: PostgresError) throws {
         var error = error
-        if error.code == .uniqueViolation, waiting != nil {
+        if [.uniqueViolation, .exclusionViolation].contains(error.code), waiting != nil {
             let contents = try self.contents ?? connection.uniqueColumns(of: merge.layout, merge.schema).contents
             self.contents = contents
             if !contents.isEmpty {
                 do {
                     try attempt(rows, emptied: contents)
                     return wait(rows, contents.keys.sorted())
-                } catch let next as PostgresError where next.isRefusal { error = next }
+                } catch let next as PostgresError where next.isRefusalOfMerge { error = next }
             }
         }
         guard rows.count > 1 else { return try refuse(rows[rows.startIndex], error) }
         let middle = rows.startIndex + rows.count / 2
         for half in [rows[..<middle], rows[middle...]] {
-            do { try attempt(half) } catch let next as PostgresError where next.isRefusal {
+            do { try attempt(half) } catch let next as PostgresError where next.isRefusalOfMerge {
                 try merge(half, after: next)
             }
         }
@@ -96,7 +97,7 @@ struct PostgresRefusedRows {
         part.rows = Array(rows)
         let answer: PostgresResult
         do { answer = try connection.retrying { try connection.execute(text) } } catch let error as PostgresError
-            where error.isRefusal
+            where error.isRefusalOfMerge
         {
             try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt; RELEASE SAVEPOINT sync_attempt")
             throw error
@@ -151,7 +152,7 @@ extension PostgresMerge {
         let name: SQLBinding = .text(error.constraint ?? "")
         let table: SQLBinding = .text(schema.relation(schema.table(of: layout.index)))
         switch error.code {
-        case .uniqueViolation:
+        case .uniqueViolation, .exclusionViolation:
             let columns = try connection.run(SQLStatementText(Self.indexColumns, [table, name])).texts(0)
             refusal.attributes =
                 schema.attributes(ofUniqueIndex: error.constraint ?? "", entity: layout.index)
@@ -164,14 +165,30 @@ extension PostgresMerge {
         case .stringTooLong, .numberOutOfRange, .dateOutOfRange, .invalidText:
             refusal.attributes = try unheld(row: row, connection)
             refusal.reason = .unfit
-        default:
-            let columns = try connection.run(SQLStatementText(Self.constraintColumns, [table, name])).texts(0)
-            refusal.attributes = attributes(of: columns)
-            if error.code == .foreignKeyViolation {
-                refusal.reason = .missingReference(from: error.table ?? schema.table(of: layout.index))
+        case .foreignKeyViolation, .restrictViolation:
+            let other = error.table ?? schema.table(of: layout.index)
+            let referred = try connection.run(
+                SQLStatementText(Self.referredColumns, [table, name, .text(other)])
+            ).texts(0)
+            guard referred.isEmpty else {
+                let identity = Set(layout.identitySlots.map { layout.attributes[$0].name })
+                refusal.attributes = attributes(of: referred).filter { !identity.contains($0) }
+                refusal.reason = .referred(by: other)
+                break
             }
+            refusal.attributes = try constrained(by: name, table, connection)
+            refusal.reason = .missingReference(from: other)
+        case .insufficientPrivilege: refusal.constraint = "row-level security"
+        default: refusal.attributes = try constrained(by: name, table, connection)
         }
         return refusal
+    }
+
+    /// The attributes whose columns a constraint of the table is about.
+    private func constrained(
+        by constraint: SQLBinding, _ table: SQLBinding, _ connection: PostgresConnection
+    ) throws -> [String] {
+        attributes(of: try connection.run(SQLStatementText(Self.constraintColumns, [table, constraint])).texts(0))
     }
 
     private func attributes(of columns: [String]) -> [String] {
@@ -190,6 +207,14 @@ extension PostgresMerge {
         SELECT a.attname::text FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_attribute a \
         ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey) \
         WHERE c.conrelid = to_regclass($1::text) AND c.conname::text = $2::text
+        """
+
+    /// Selects the columns of a table to which a foreign key of another table refers.
+    private static let referredColumns = """
+        SELECT a.attname::text FROM pg_catalog.pg_constraint f JOIN pg_catalog.pg_class c ON c.oid = f.conrelid \
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = ANY (f.confkey) \
+        WHERE f.confrelid = to_regclass($1::text) AND f.conname::text = $2::text AND c.relname::text = $3::text \
+        AND f.conrelid <> f.confrelid
         """
 
     /// The attributes whose columns do not hold the values of a row.
@@ -297,7 +322,7 @@ extension PostgresConnection {
                 ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid \
                 WHERE f.adrelid = e.attrelid AND f.adnum = e.attnum AND e.attgenerated::text <> ''::text \
                 AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum)) \
-                WHERE i.indrelid = to_regclass($1::text) AND i.indisunique
+                WHERE i.indrelid = to_regclass($1::text) AND (i.indisunique OR i.indisexclusion)
                 """, [.text(schema.relation(schema.table(of: layout.index)))]))
         var indexes: [String: SQLUniqueColumns.Index] = [:]
         var mandatory: Set<String> = []

@@ -119,6 +119,9 @@ extension SQLiteMerge {
         } else if let name = error.subject(after: "CHECK constraint failed: ") {
             refusal.constraint = name
             refusal.attributes = try attributes(inCheck: name, connection)
+        } else if error.isForeignKey, let found = try referring(to: object, reader, row: row, connection) {
+            refusal.attributes = found.attributes
+            refusal.reason = .referred(by: found.table)
         } else if error.isForeignKey {
             let keys = try connection.prepare("SELECT \"from\" FROM pragma_foreign_key_list(?)")
             keys.bind([.text(statements.tableName)])
@@ -130,6 +133,47 @@ extension SQLiteMerge {
             refusal.constraint = error.messageWithoutValues
         }
         return refusal
+    }
+
+    /// The table of others that refers to values of an object which a row changes, and their
+    /// attributes; nil if there is none.
+    private func referring(
+        to object: ObjectID?, _ reader: RecordBatch.Reader, row: Int, _ connection: SQLiteConnection
+    ) throws -> (table: String, attributes: [String])? {
+        guard let object else { return nil }
+        let found = try connection.prepare(
+            """
+            SELECT m.name, f.seq, f."from", \
+            ifnull(f."to", (SELECT c.name FROM pragma_table_info(f."table") c WHERE c.pk = f.seq + 1)) \
+            FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' \
+            AND f."table" = ?1 COLLATE NOCASE AND m.name <> ?1 COLLATE NOCASE ORDER BY m.name, f.id, f.seq
+            """)
+        found.bind([.text(statements.tableName)])
+        var keys: [(table: String, columns: [(from: String, to: String)])] = []
+        while try found.step() {
+            if found.integer(at: 1) == 0 { keys.append((found.text(at: 0), [])) }
+            let target = found.isNull(at: 3) ? "" : found.text(at: 3)
+            keys[keys.count - 1].columns.append((found.text(at: 2), target))
+        }
+        for key in keys {
+            let slots = slots(of: key.columns.map(\.to))
+            guard slots.count == key.columns.count else { continue }
+            let values = key.columns.map { "t.\(SQLText.name($0.to))" }
+            let conditions = key.columns.map { "c.\(SQLText.name($0.from)) = t.\(SQLText.name($0.to))" }
+            let stored = try connection.prepare(
+                "SELECT \(values.joined(separator: ", ")) FROM \(SQLText.name(statements.tableName)) t "
+                    + "JOIN \(SQLText.name(key.table)) c ON \(conditions.joined(separator: " AND ")) "
+                    + "WHERE t.\(schema.rowColumn) = ? LIMIT 1")
+            stored.bind([.integer(object)])
+            guard try stored.step() else { continue }
+            let changed = slots.enumerated().filter { column, slot in
+                reader.value(row: row, slot: slot).map {
+                    $0 != stored.value(at: column, as: layout.attributes[slot].type)
+                } ?? false
+            }
+            if !changed.isEmpty { return (key.table, changed.map { layout.attributes[$0.element].name }) }
+        }
+        return nil
     }
 
     private func slots(of columns: [String]) -> [Int] {
