@@ -50,6 +50,27 @@ struct PostgresMigrationTests {
         }
     }
 
+    /// The join table has the name of the index of the former column.
+    @Test func aToOneRelationshipThatBecomesToManyIsNamed() async throws {
+        try await SharedPostgres.withDatabase { database in
+            for isToMany in [false, true] {
+                let model = try DataModel {
+                    SyncEntity("User", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        isToMany ? SyncRelationship("note", toMany: "Note") : SyncRelationship("note", toOne: "Note")
+                    }
+                    SyncEntity("Note", identity: "id") { SyncAttribute("id", .int64) }
+                }
+                do {
+                    _ = try await PostgresStore(exactly: model, at: database.url, options: .patient)
+                    #expect(!isToMany)
+                } catch {
+                    #expect(error as? SQLSchemaError == .changedRelationship(entity: "User", relationship: "note"))
+                }
+            }
+        }
+    }
+
     private static let uuid = UUID(uuid: (0xAB, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
 
     private func fill(_ store: PostgresStore) async throws {

@@ -119,9 +119,11 @@ struct PostgresMigration {
         let stored = try self.stored()
         let own = Set((stored?.description.tables ?? []).map(\.name))
         let known = Set(stored?.description.existing ?? [])
+        // A join table of a relationship can have the name of the index of its former column.
+        let indices = stored?.description.indexNames ?? []
         var existing: Set<String> = []
         for table in schema.tables.map(\.name) where known.contains(table) || !own.contains(table) {
-            guard try exists(table) else { continue }
+            guard try !indices.contains(table) && exists(table) else { continue }
             // Rejects views and other relations that are not tables.
             existing.insert(try PostgresExistingTable(table, in: schema, on: connection).name)
         }
