@@ -180,7 +180,7 @@ extension ElementMapper {
             group.records.setDouble(Double(Float(value)), at: field.slot)
         case .decimal:
             guard group.records.setDecimal(number.text.bytes, at: field.slot) else { return .outOfRange(field.type) }
-        case .bool: group.records.setBool(number.mantissa != 0 || number.isTruncated, at: field.slot)
+        case .bool: group.records.setBool(number.mantissa != 0, at: field.slot)
         case .date:
             let date =
                 field.dateStyle < 0

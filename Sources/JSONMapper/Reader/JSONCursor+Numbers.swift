@@ -40,20 +40,22 @@ extension JSONCursor {
             isInteger = false
             exponent += try scanExponent(&cursor)
         }
-        /// Appends the digits at the cursor to the mantissa, which wraps around on overflow.
         if cursor == end, !endIsFinal { throw endFault() }
         position = cursor
         needsComma = true
         var isTruncated = false
         if digitCount > 19 {
-            // A mantissa of 20 digits may still fit in 64 bits.
-            isTruncated = digitCount > 20 || !Self.fits(firstDigit, cursor)
+            let leading = Self.leadingDigits(firstDigit, cursor)
+            mantissa = leading.mantissa
+            exponent += leading.droppedCount
+            isTruncated = leading.isTruncated
         }
         return JSONNumber(
             text: JSONSlice(start: start, count: cursor - start, isEscaped: false), isInteger: isInteger,
             isNegative: isNegative, mantissa: mantissa, exponent: exponent, isTruncated: isTruncated)
     }
 
+    /// Appends the digits at the cursor to the mantissa, which wraps around on overflow.
     @inline(__always)
     private func scanDigits(_ cursor: inout UnsafePointer<UInt8>, _ mantissa: inout UInt64) {
         while cursor < end {
@@ -84,20 +86,33 @@ extension JSONCursor {
         return isNegative ? -value : value
     }
 
-    /// Whether the digits before the exponent, without the decimal point, fit in 64 bits.
+    /// Reads as many of the digits before the exponent, without the decimal point, as fit in 64
+    /// bits.
+    ///
+    /// - Returns: The digits, the number of those that do not fit, and whether one of the latter is
+    ///   not zero.
     @inline(never)
-    private static func fits(_ first: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Bool {
-        var value: UInt64 = 0
+    private static func leadingDigits(
+        _ first: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
+    ) -> (mantissa: UInt64, droppedCount: Int, isTruncated: Bool) {
+        var mantissa: UInt64 = 0
+        var droppedCount = 0
+        var isTruncated = false
         var cursor = first
         while cursor < end, cursor.pointee | 0x20 != ASCII.e {
             defer { cursor += 1 }
             guard ASCII.isDigit(cursor.pointee) else { continue }
-            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
-            let (sum, carry) = product.addingReportingOverflow(UInt64(cursor.pointee &- ASCII.zero))
-            guard !overflow, !carry else { return false }
-            value = sum
+            let digit = UInt64(cursor.pointee &- ASCII.zero)
+            let (product, overflow) = mantissa.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(digit)
+            if droppedCount == 0, !overflow, !carry {
+                mantissa = sum
+            } else {
+                droppedCount += 1
+                if digit != 0 { isTruncated = true }
+            }
         }
-        return true
+        return (mantissa, droppedCount, isTruncated)
     }
 
     /// The fault for a missing digit or, if there are digits, for a superfluous leading zero.

@@ -9,11 +9,11 @@ package struct JSONNumber {
     package let isInteger: Bool
     /// Whether the number starts with a minus sign; also true for `-0`.
     package let isNegative: Bool
-    /// The significant digits as a whole number; meaningless if `isTruncated`.
+    /// The significant digits as a whole number; the leading ones if `isTruncated`.
     let mantissa: UInt64
     /// The power of ten that the mantissa is multiplied by.
     let exponent: Int
-    /// Whether the number has more digits than the mantissa can hold.
+    /// Whether the mantissa lacks digits that are not zero.
     let isTruncated: Bool
 
     /// The number as an `Int64`; nil if it has a fraction or does not fit.

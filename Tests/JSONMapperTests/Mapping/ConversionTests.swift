@@ -39,6 +39,8 @@ import Testing
             (.string, "\"a\\u00e9\\n\"", .string("aé\n")), (.string, "0", .string("0")), (.string, "1.0", .string("1")),
             (.string, "12.50", .string("12.5")), (.string, "18446744073709551616", .string("18446744073709551616")),
             (.string, "true", .string("true")),
+            (.string, "1.00000000000000000000", .string("1")), (.int32, "5.00000000000000000000", .int(5)),
+            (.bool, "0.00000000000000000000", .bool(false)), (.bool, "0.00000000000000000000001", .bool(true)),
             (.bool, "true", .bool(true)), (.bool, "0", .bool(false)), (.bool, "2", .bool(true)),
             (.bool, "\"1\"", .bool(true)),
             (.bool, "\"False\"", .bool(false)), (.bool, "0.0", .bool(false)),

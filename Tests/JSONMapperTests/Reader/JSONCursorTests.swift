@@ -52,6 +52,12 @@ import Testing
         NumberCase(text: "1.7976931348623157e308", int64: nil, uint64: nil, double: .greatestFiniteMagnitude),
         NumberCase(text: "2.2250738585072011e-308", int64: nil, uint64: nil, double: .leastNormalMagnitude.nextDown),
         NumberCase(text: "0.30000000000000004", int64: nil, uint64: nil, double: 0.1 + 0.2),
+        NumberCase(text: "5.00000000000000000000", int64: 5, uint64: 5, double: 5),
+        NumberCase(text: "-0.00000000000000000000", int64: 0, uint64: 0, double: -0.0),
+        NumberCase(text: "0.00000000000000000000000015e25", int64: nil, uint64: nil, double: 1.5),
+        NumberCase(text: "0.0000000000000000000000001e25", int64: 1, uint64: 1, double: 1),
+        NumberCase(text: "100000000000000000000000e-20", int64: 1000, uint64: 1000, double: 1000),
+        NumberCase(text: "1.00000000000000000000000001", int64: nil, uint64: nil, double: 1),
         NumberCase(
             text: "123456789012345678901234567890", int64: nil, uint64: nil, double: 123456789012345677877719597056),
     ])
