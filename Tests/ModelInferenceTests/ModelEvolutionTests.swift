@@ -264,6 +264,15 @@ import Testing
         try expectFit(json, evolved)
     }
 
+    /// Keys are compared byte by byte, as a mapper does.
+    @Test func keysOfEqualCharactersAreDifferent() throws {
+        let second = #"[{"id":1,"cafe\u0301":1}]"#
+        let evolved = try evolve(#"[{"id":1,"caf\u00e9":1}]"#, with: second)
+        #expect(evolved.changes.map(\.description) == ["Thing.cafe\u{301} is new: int64"])
+        #expect(evolved.model["Thing"]?.attributes.count == 3)
+        try expectFit(second, evolved)
+    }
+
     // MARK: Limits
 
     /// Below, at and above the limit: the contents of the earlier model count toward it.

@@ -219,25 +219,27 @@ package final class EntityMapping: Sendable {
     /// If several attributes claim a path, the strongest claim wins, and among equal claims the
     /// first one. A path that is annotated for several attributes fills all of them.
     private static func sources(_ keys: EntityKeys) -> [KeyTrie.Source] {
-        var strongest: [[String]: (strength: Int, slots: [Int])] = [:]
-        var order: [[String]] = []
+        // Keys are compared byte by byte: texts of equal characters can be different keys.
+        var strongest: [[[UInt8]]: (strength: Int, slots: [Int])] = [:]
+        var order: [(path: [String], bytes: [[UInt8]])] = []
         for attribute in keys.attributes {
             for path in attribute.spellings {
                 let strength = strength(of: path, for: attribute)
-                guard let claim = strongest[path] else {
-                    strongest[path] = (strength, [attribute.slot])
-                    order.append(path)
+                let bytes = path.map { Array($0.utf8) }
+                guard let claim = strongest[bytes] else {
+                    strongest[bytes] = (strength, [attribute.slot])
+                    order.append((path, bytes))
                     continue
                 }
                 if strength < claim.strength {
-                    strongest[path] = (strength, [attribute.slot])
+                    strongest[bytes] = (strength, [attribute.slot])
                 } else if strength == claim.strength, strength == 0 {
-                    strongest[path] = (strength, claim.slots + [attribute.slot])
+                    strongest[bytes] = (strength, claim.slots + [attribute.slot])
                 }
             }
         }
-        var sources = order.flatMap { path in
-            (strongest[path]?.slots ?? []).map { KeyTrie.Source(path: path, field: $0, relationship: nil) }
+        var sources = order.flatMap { path, bytes in
+            (strongest[bytes]?.slots ?? []).map { KeyTrie.Source(path: path, field: $0, relationship: nil) }
         }
         for relationship in keys.relationships {
             let index = relationship.relationship.index

@@ -100,8 +100,8 @@ struct ModelDraft {
             findings.append(.init(.json(.unnameable), entity: entities[index].name))
         }
         let knownKeys = known.keys(of: node)
-        let limit =
-            properties.count { knownKeys.contains($0.name) } + max(options.maximumPropertyCount - knownKeys.count, 0)
+        let isKnown = { (property: ShapeProperty) in knownKeys.contains(Array(property.name.utf8)) }
+        let limit = properties.count(where: isKnown) + max(options.maximumPropertyCount - knownKeys.count, 0)
         let isRootMap = node.isRoot && node.isRootMap
         if isRootMap {
             // Without the key that identifies it, each sync would replace the object.
@@ -110,7 +110,7 @@ struct ModelDraft {
         } else if properties.count > limit {
             // Known keys and the most frequent ones become properties, in their order.
             let ranks = properties.map { property in
-                knownKeys.contains(property.name)
+                isKnown(property)
                     ? Int.max : identity?.contains(property.name) == true ? Int.max - 1 : property.count
             }
             let kept = properties.indices.sorted { ranks[$0] > ranks[$1] }.prefix(limit).sorted()

@@ -61,12 +61,12 @@ struct KnownPlaces {
         places.values.contains { $0.resolved === node }
     }
 
-    /// The keys that the earlier model has for the objects of a place.
-    func keys(of node: ShapeNode) -> Set<String> {
+    /// The keys that the earlier model has for the objects of a place, as UTF-8.
+    func keys(of node: ShapeNode) -> Set<[UInt8]> {
         places.filter { $0.value.resolved === node }.keys.reduce(into: []) { found, entity in
             guard let keys = keys[entity] else { return }
-            found.formUnion(keys.attributes.compactMap(\.key))
-            found.formUnion(keys.relationships.compactMap(\.key))
+            found.formUnion(keys.attributes.compactMap(\.key).map { Array($0.utf8) })
+            found.formUnion(keys.relationships.compactMap(\.key).map { Array($0.utf8) })
         }
     }
 }

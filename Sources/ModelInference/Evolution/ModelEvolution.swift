@@ -4,7 +4,7 @@ import SyncModel
 /// Merges the model of a later sample into an earlier one, entity by entity, starting from the
 /// elements.
 ///
-/// Properties are matched by their JSON keys.
+/// Properties are matched by their JSON keys, byte by byte, as a mapper matches them.
 struct ModelEvolution {
     private let earlier: DataModel
     private let later: DataModel
@@ -66,10 +66,10 @@ struct ModelEvolution {
                 addOtherKeys(attribute.attribute, to: place)
             }
             guard let key = attribute.key else { continue }
-            if let slot = slots[key] {
+            if let slot = slots[Array(key.utf8)] {
                 metAttributes.insert(slot)
                 widen(slot, of: place, key: key, by: attribute.attribute)
-            } else if let index = indices[key] {
+            } else if let index = indices[Array(key.utf8)] {
                 metRelationships.insert(index)
                 if requested.contains([laterName, key]) {
                     replace(index, of: place, key: key, by: attribute.attribute)
@@ -89,11 +89,11 @@ struct ModelEvolution {
         for relationship in laterKeys.relationships {
             guard let key = relationship.key else { continue }
             let declared = relationship.relationship.declaration
-            if let index = indices[key] {
+            if let index = indices[Array(key.utf8)] {
                 metRelationships.insert(index)
                 follow(index, of: place, key: key, to: declared)
                 addKey(of: relationship, named: keys.relationships[index].relationship.name, to: place)
-            } else if let slot = slots[key] {
+            } else if let slot = slots[Array(key.utf8)] {
                 metAttributes.insert(slot)
                 var json = SyncAttribute(key, .json)
                 json.userInfo[JSONDialect.emptyAnnotation] = "omit"
@@ -101,7 +101,7 @@ struct ModelEvolution {
                 addOtherKeys(nil, to: place)
             } else {
                 // An attribute that the earlier model has for one of the keys keeps it.
-                let isConventional = !relationship.identifierSpellings.contains { slots[$0[0]] != nil }
+                let isConventional = !relationship.identifierSpellings.contains { slots[Array($0[0].utf8)] != nil }
                 add(relationship, key: key, isConventional: isConventional, to: place)
             }
         }
@@ -300,16 +300,16 @@ struct ModelEvolution {
 }
 
 extension EntityKeys {
-    /// The slot of the attribute under each key.
-    fileprivate var slots: [String: Int] {
-        Dictionary(attributes.compactMap { found in found.key.map { ($0, found.slot) } }) { first, _ in first }
+    /// The slot of the attribute under each key, which is in UTF-8.
+    fileprivate var slots: [[UInt8]: Int] {
+        let slots = attributes.compactMap { found in found.key.map { (Array($0.utf8), found.slot) } }
+        return Dictionary(slots) { first, _ in first }
     }
 
-    /// The index of the relationship under each key.
-    fileprivate var indices: [String: Int] {
-        Dictionary(relationships.compactMap { found in found.key.map { ($0, found.relationship.index) } }) { first, _ in
-            first
-        }
+    /// The index of the relationship under each key, which is in UTF-8.
+    fileprivate var indices: [[UInt8]: Int] {
+        let indices = relationships.compactMap { found in found.key.map { (Array($0.utf8), found.relationship.index) } }
+        return Dictionary(indices) { first, _ in first }
     }
 }
 
