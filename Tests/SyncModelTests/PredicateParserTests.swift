@@ -25,7 +25,11 @@ import Testing
             ("not a = 1 and !(b = 2)", !(PropertyPath("a") == 1) && !(PropertyPath("b") == 2)),
             ("  android = 1\n", PropertyPath("android") == 1),
             ("größe = 1", PropertyPath("größe") == 1),
-            ("a = 9223372036854775808", PropertyPath("a") == 9223372036854775808.0),
+            // A decimal where a double is another number.
+            ("a = 9223372036854775808", PropertyPath("a") == Decimal(UInt64(1) << 63)),
+            ("a = -9007199254740992.5", PropertyPath("a") == -(Decimal(UInt64(1) << 53) + 0.5)),
+            ("a = 0.1", PropertyPath("a") == 0.1), ("a = 1e400", PropertyPath("a") == Double.infinity),
+            ("a = 1e22", PropertyPath("a") == 1e22),
         ] as [(String, RecordPredicate)])
     func aTextIsReadAsThePredicateItSays(text: String, predicate: RecordPredicate) throws {
         #expect(try RecordPredicate(parsing: text) == predicate)

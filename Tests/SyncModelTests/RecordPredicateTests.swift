@@ -141,6 +141,7 @@ import Testing
         #expect(try bound(PropertyPath("double") == 1) == .double(1))
         #expect(try bound(PropertyPath("decimal") == 1) == .decimal(1))
         #expect(try bound(PropertyPath("decimal") == 0.1) == .decimal(Decimal(string: "0.1") ?? 0))
+        #expect(try bound(RecordPredicate(parsing: "double = 0.10000000000000000001")) == .double(0.1))
         #expect(try bound(PropertyPath("uuid") == uuid.uuidString) == .uuid(uuid))
         #expect(try bound(PropertyPath("uri") == "a:b") == .uri("a:b"))
         #expect(try bound(PropertyPath("int") > 1.5) == .double(1.5))

@@ -63,6 +63,30 @@ import Testing
         #expect(found != [[.null]])
     }
 
+    /// A number in a predicate keeps its digits, and may be beyond all decimals.
+    @Test(arguments: [
+        ("amount = 12345678901234567890.12345", [1]), ("amount > 9007199254740992.4", [1, 2]),
+        ("amount in (9007199254740992.5, 1e400)", [2]), ("not amount in (9007199254740992.5, 1e400)", [1, 3]),
+        ("amount < 1e400", [1, 2, 3]), ("amount >= 1e400", []), ("amount != -1e400", [1, 2, 3]),
+        ("amount <= -1e200", []), ("not amount = 1e400", [1, 2, 3]), ("id < 9007199254740992.5", [1, 2, 3, 4]),
+    ])
+    func numbersOfPredicatesAreExact(predicate: String, ids: [Int64]) async throws {
+        let numbers = ["12345678901234567890.12345", "9007199254740992.5", "-1", nil]
+        for store in [try await store(), MemoryStore(exactly: model)] as [any Store] {
+            try await store.transaction { transaction in
+                for (index, number) in numbers.enumerated() {
+                    var record = Record(of: try transaction.model.layout(of: "Price"))
+                    record["id"] = .int(Int64(index + 1))
+                    record["amount"] = number.flatMap { Decimal(string: $0) }.map { .decimal($0) } ?? .null
+                    try await transaction.insert(record)
+                }
+            }
+            let query = try StoreQuery("Price", where: RecordPredicate(parsing: predicate))
+            let found = try await store.read { try await $0.records(query).map { $0.record["id"] } }
+            #expect(Set(found) == Set(ids.map { .int($0) }))
+        }
+    }
+
     @Test func whatOthersWroteIsReadInOneWay() async throws {
         let store = try await store()
         let texts = ["'1.50'", "'12 EUR'", "'1,5'", "'1e3'", "'.5'", "' 7'", "'NaN'", "''", "7"]

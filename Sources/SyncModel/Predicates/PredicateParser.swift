@@ -1,3 +1,5 @@
+import Foundation
+
 extension PredicateTree where Path == PropertyPath {
     /// Creates a predicate from text, such as a command-line argument.
     ///
@@ -156,12 +158,22 @@ private struct PredicateParser {
         let digits = token.utf8.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
         if let first = digits.first, first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") {
             if let number = Int64(token) { return .int(number) }
-            if let number = Double(token) { return .double(number) }
+            if let number = Double(token) { return Self.number(token, nearest: number) }
             // Possibly a date; binding to an attribute verifies it.
             if token.utf8.dropFirst(4).first == UInt8(ascii: "-") { return .string(token) }
         }
         index = start
         throw expected("a value")
+    }
+
+    /// The value of a number that is not a 64-bit integer: a decimal if the nearest double has
+    /// another value.
+    private static func number(_ text: String, nearest double: Double) -> AttributeValue {
+        var text = text
+        guard let exact = text.withUTF8({ Decimal(exactly: $0) }), exact != Decimal(string: double.description) else {
+            return .double(double)
+        }
+        return .decimal(exact)
     }
 
     /// Reads a text in quotes; nil if there is no quote.

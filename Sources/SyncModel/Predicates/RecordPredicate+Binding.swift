@@ -7,7 +7,7 @@ extension PredicateTree where Path == PropertyPath {
     ///
     /// - An integer compared with a `double`, `float` or `decimal` attribute.
     /// - A double compared with a `decimal` attribute, and a decimal with a `double` or `float`
-    ///   one.
+    ///   one. A double beyond all decimals is greater or less than each of them.
     /// - A text compared with a `uuid`, `uri` or `date` attribute. A day without a time is midnight
     ///   in UTC.
     /// - A text compared with a `json` attribute, as the text of a JSON value.
@@ -28,14 +28,20 @@ extension PredicateTree where Path == PropertyPath {
             if case .attribute(_, .json) = bound.leaf, comparison != .equal, comparison != .notEqual {
                 throw .unsuitableProperty(entity: layout.name, key: key.path, name: key.components.last ?? "")
             }
+            if let beyond = bound.comparison(comparison, beyondDecimals: value) { return beyond }
             return .comparison(bound, comparison, try key.fitted(value, to: bound, of: layout))
         case .isIn(let key, let values):
             let bound = try key.bound(to: layout, in: model)
             var fitted: [AttributeValue] = []
+            var beyond: [RecordPredicate.Bound] = []
             for value in values {
-                fitted.append(try key.fitted(value, to: bound, of: layout))
+                if let comparison = bound.comparison(.equal, beyondDecimals: value) {
+                    beyond.append(comparison)
+                } else {
+                    fitted.append(try key.fitted(value, to: bound, of: layout))
+                }
             }
-            return .isIn(bound, fitted)
+            return beyond.isEmpty ? .isIn(bound, fitted) : .or([.isIn(bound, fitted)] + beyond)
         case .isNull(let key):
             return .isNull(try key.bound(to: layout, in: model))
         case .text(let key, let match, let text):
@@ -68,6 +74,30 @@ extension [RecordPredicate] {
             bound.append(try part.bound(to: layout, in: model))
         }
         return bound
+    }
+}
+
+extension PropertyPath.Bound {
+    /// The comparison of a `decimal` attribute with a number beyond all decimals, as one with the
+    /// greatest or least decimal that has the same result; nil for any other comparison.
+    fileprivate func comparison(
+        _ comparison: PropertyPath.Comparison, beyondDecimals value: AttributeValue
+    ) -> RecordPredicate.Bound? {
+        guard case .attribute(_, .decimal) = leaf, case .double(let number) = value, number.magnitude > 1,
+            Decimal(string: number.description) == nil
+        else { return nil }
+        let isAbove = number > 0
+        let holds =
+            switch comparison {
+            case .equal: false
+            case .notEqual: true
+            case .less, .lessOrEqual: isAbove
+            case .greater, .greaterOrEqual: !isAbove
+            }
+        let limit = Decimal.greatestFiniteMagnitude
+        return isAbove
+            ? .comparison(self, holds ? .lessOrEqual : .greater, .decimal(limit))
+            : .comparison(self, holds ? .greaterOrEqual : .less, .decimal(-limit))
     }
 }
 
