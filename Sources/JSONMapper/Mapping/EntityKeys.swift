@@ -33,9 +33,9 @@ package import SyncModel
 /// or `Ids` (to-many, also after the singular of the name). One key may fill attributes and a
 /// relationship at once. If several relationships claim a key, the first one gets it.
 ///
-/// The primary key is the first of these: the attribute that is marked as such, the identity that
-/// the model declares, `id`, or `remoteID`. The topmost entity that has one determines it for all
-/// entities that inherit from it.
+/// The primary key is the first of these: the attributes that are marked as such, together; the
+/// identity that the model declares; `id`; or `remoteID`. The topmost entity that has one
+/// determines it for all entities that inherit from it.
 ///
 /// **In the Groot dialect**, a property has only the key path of its annotation. The identity
 /// consists of the attributes that the annotations of the entity and its ancestors name; without
@@ -128,10 +128,11 @@ package struct EntityKeys: Sendable {
     /// The identity that the entity itself has in a dialect that infers keys from names; nil for
     /// none.
     ///
-    /// It is the marked attribute, the declared identity, or an attribute with a conventional name.
+    /// It is the marked attributes, the declared identity, or an attribute with a conventional name.
     static func ownIdentity(_ layout: EntityLayout, _ dialect: JSONDialect) -> [String]? {
         let own = layout.entity.attributes
-        if let marked = own.first(where: { dialect.annotations.isPrimaryKey($0.userInfo) }) { return [marked.name] }
+        let marked = own.filter { dialect.annotations.isPrimaryKey($0.userInfo) }
+        guard marked.isEmpty else { return marked.map(\.name) }
         guard layout.entity.identity.isEmpty else { return layout.entity.identity }
         guard layout.entity.userInfo[JSONDialect.identityAnnotation] != SyncEntity.noIdentity else { return nil }
         return primaryKeyNames.first { name in own.contains { $0.name == name } }.map { [$0] }

@@ -108,6 +108,20 @@ import Testing
         #expect(keys.remotePrimaryKey == remote)
     }
 
+    @Test func markedAttributesAreTheKeyTogether() throws {
+        let model = try DataModel {
+            SyncEntity("Line") {
+                SyncAttribute("order", .int64, userInfo: ["sync.isPrimaryKey": "YES"])
+                SyncAttribute("text", .string)
+                SyncAttribute("number", .int64, userInfo: ["hyper.isPrimaryKey": "true"])
+            }
+        }
+        let keys = EntityKeys(try model.layout(of: "Line"), in: model)
+        #expect(keys.identitySlots == [0, 2])
+        #expect(keys.localPrimaryKey == nil)
+        #expect(try JSONDialect.sync.identities(in: model) == ["Line": ["order", "number"]])
+    }
+
     @Test func anEntityWithoutAKeyHasNone() throws {
         let keys = try keys { SyncEntity("User") { SyncAttribute("text", .string) } }
         #expect(keys.localPrimaryKey == nil)
