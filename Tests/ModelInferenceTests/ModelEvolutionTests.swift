@@ -50,6 +50,10 @@ import Testing
     @Test(arguments: [
         (#"[{"id":1,"a":1}]"#, #"[{"id":1,"a":1.5}]"#, ["Thing.a is decimal now, no longer int64"]),
         (#"[{"id":1,"a":0.5}]"#, #"[{"id":1,"a":1}]"#, []),
+        (#"[{"id":1,"a":0.5}]"#, #"[{"id":1,"a":9007199254740992}]"#, []),
+        (
+            #"[{"id":1,"a":0.5}]"#, #"[{"id":1,"a":9007199254740993}]"#, ["Thing.a is json now, no longer double"]
+        ),
         (
             #"[{"id":1,"a":1}]"#, #"[{"id":1,"a":18446744073709551615}]"#, ["Thing.a is decimal now, no longer int64"]
         ),

@@ -65,6 +65,15 @@ struct ModelDraft {
         return try DataModel(entities.map { $0.entity(named: names) })
     }
 
+    /// The keys of integers that a double cannot represent, each with its entity.
+    var longIntegers: Set<[String]> {
+        entities.reduce(into: []) { found, entity in
+            for property in entity.attributes.compactMap(\.property) where property.hasLongIntegers {
+                found.insert([entity.name, property.name])
+            }
+        }
+    }
+
     // MARK: Entities
 
     private mutating func addEntity(named name: String, _ node: ShapeNode, at path: [String] = []) {

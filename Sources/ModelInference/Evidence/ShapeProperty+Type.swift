@@ -48,13 +48,17 @@ extension ShapeProperty {
         }
         if kinds == .integer { return InferredType(type: .int64) }
         if kinds.contains(.endlessNumber) { return .json(.number) }
-        let isExact = !kinds.contains(.integer) || max(minimum.magnitude, maximum.magnitude) <= 1 << 53
-        guard isExact, kinds.isDisjoint(with: [.largeInteger, .longNumber]) else {
+        guard !hasLongIntegers, kinds.isDisjoint(with: [.largeInteger, .longNumber]) else {
             return kinds.contains(.extremeNumber) ? .json(.number) : InferredType(type: .decimal)
         }
         let writesIntegers = kinds.contains(.integer) && !kinds.contains(.wholeFraction)
         return InferredType(
             type: .double, userInfo: writesIntegers ? [JSONDialect.wholeNumbersAnnotation: "YES"] : [:])
+    }
+
+    /// Whether a 64-bit integer is beyond 2⁵³, up to which doubles represent every integer.
+    var hasLongIntegers: Bool {
+        kinds.contains(.integer) && max(minimum.magnitude, maximum.magnitude) > 1 << 53
     }
 
     // MARK: Unix timestamps

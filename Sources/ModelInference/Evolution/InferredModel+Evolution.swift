@@ -141,7 +141,8 @@ extension InferredModel {
                     return (evolution, [])
                 }
                 let draft = try ModelDraft(sample.shapes, options: options, extending: (earlier, layout))
-                var evolution = ModelEvolution(from: earlier, to: try draft.model(), findings: draft.findings)
+                var evolution = ModelEvolution(
+                    from: earlier, to: try draft.model(), findings: draft.findings, longIntegers: draft.longIntegers)
                 evolution.merge(entity, entity)
                 if !identity.isEmpty, !RootIdentity.holds(sample.shapes) {
                     evolution.obstacles.insert(

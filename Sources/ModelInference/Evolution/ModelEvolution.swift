@@ -16,6 +16,9 @@ struct ModelEvolution {
     private var merged: Set<[String]> = []
     /// The keys that the later model keeps as JSON because it was requested, each with its entity.
     private let requested: Set<[String]>
+    /// The keys of integers in the later sample that a double cannot represent, each with its
+    /// entity.
+    private let longIntegers: Set<[String]>
     /// The relationships that JSON attributes replace, each with its entity.
     private var replaced: [(entity: String, relationship: String)] = []
     private(set) var changes: [InferredModel.Evolution.Change] = []
@@ -29,11 +32,18 @@ struct ModelEvolution {
 
     /// Creates an evolution without changes.
     ///
-    /// - Parameter findings: The findings about the later model.
-    init(from earlier: DataModel, to later: DataModel, findings: [InferredModel.Finding] = []) {
+    /// - Parameters:
+    ///   - findings: The findings about the later model.
+    ///   - longIntegers: The keys of integers that a double cannot represent, each with its entity
+    ///     in the later model.
+    init(
+        from earlier: DataModel, to later: DataModel, findings: [InferredModel.Finding] = [],
+        longIntegers: Set<[String]> = []
+    ) {
         self.earlier = earlier
         self.later = later
         requested = Set(findings.filter { $0.kind == .json(.requested) }.map { [$0.entity, $0.key] })
+        self.longIntegers = longIntegers
         entities = earlier.entities
     }
 
@@ -68,7 +78,8 @@ struct ModelEvolution {
             guard let key = attribute.key else { continue }
             if let slot = slots[Array(key.utf8)] {
                 metAttributes.insert(slot)
-                widen(slot, of: place, key: key, by: attribute.attribute)
+                let isLong = longIntegers.contains([laterName, key])
+                widen(slot, of: place, key: key, by: attribute.attribute, isLong: isLong)
             } else if let index = indices[Array(key.utf8)] {
                 metRelationships.insert(index)
                 if requested.contains([laterName, key]) {
@@ -136,12 +147,17 @@ struct ModelEvolution {
 
     // MARK: Attributes
 
-    private mutating func widen(_ slot: Int, of place: Int, key: String, by attribute: SyncAttribute) {
+    /// Widens an attribute so that it holds the values of a later one.
+    ///
+    /// - Parameter isLong: Whether the later values have integers that a double cannot represent.
+    private mutating func widen(
+        _ slot: Int, of place: Int, key: String, by attribute: SyncAttribute, isLong: Bool = false
+    ) {
         var merged = entities[place].attributes[slot]
         let isUntyped = attribute.userInfo[JSONDialect.untypedAnnotation] != nil
         merged.userInfo[JSONDialect.emptyAnnotation] = attribute.userInfo[JSONDialect.emptyAnnotation]
         let type = merged.type
-        let wider = isUntyped ? type : merged.widened(by: attribute)
+        let wider = isUntyped ? type : merged.widened(by: attribute, isLong: isLong)
         guard wider != .json || !entities[place].identity.contains(merged.name) else {
             obstacles.append(.init(kind: .keyType, entity: entities[place].name, key: key))
             return
@@ -324,10 +340,13 @@ extension SyncEntity {
 extension SyncAttribute {
     /// The narrowest type that holds the values of both attributes and to which stores can change
     /// the type.
-    fileprivate func widened(by other: SyncAttribute) -> AttributeType {
+    ///
+    /// - Parameter isLong: Whether the other one has integers that a double cannot represent.
+    fileprivate func widened(by other: SyncAttribute, isLong: Bool) -> AttributeType {
         switch (type, other.type) {
         case _ where type == other.type: type
         case (.string, .date) where other.isTimestamp: .json
+        case (.double, .int64) where isLong: .json
         case (.double, .int64), (.decimal, .int64), (.decimal, .double), (.string, .uuid), (.string, .date): type
         case (.int64, .decimal), (.uuid, .string): other.type
         case (.int64, .double): .decimal
