@@ -173,16 +173,17 @@ package struct DateStyle: Hashable, Sendable {
         return isOverflowing || !DateText.range.contains(result) ? nil : result
     }
 
-    /// The bytes of a date in this style, without quotes.
-    func text(_ microseconds: Int64) -> [UInt8] {
+    /// The bytes of a date in this style, without quotes; nil if its year in the style's time zone
+    /// is outside 0000 to 9999, unless the style is a number.
+    func text(_ microseconds: Int64) -> [UInt8]? {
         switch layout {
         case .seconds: return Array(String(Self.floor(microseconds, 1_000_000)).utf8)
         case .wholeSeconds: return Array("\(Self.floor(microseconds, 1_000_000)).0".utf8)
         case .milliseconds: return Array(String(Self.floor(microseconds, 1000)).utf8)
         default: break
         }
-        let range = DateText.range
-        let moment = min(max(microseconds, range.lowerBound), range.upperBound) + Int64(offset) * 1_000_000
+        let (moment, isOverflowing) = microseconds.addingReportingOverflow(Int64(offset) * 1_000_000)
+        guard !isOverflowing, DateText.hasText(moment) else { return nil }
         let days = Self.floor(moment, 86_400_000_000)
         let date = CivilDate(daysSince1970: Int(days))
         let rest = moment - days * 86_400_000_000

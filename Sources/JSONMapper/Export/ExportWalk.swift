@@ -158,8 +158,9 @@ struct ExportWalk {
             try writer.value(try json(of: plan.transformed[step.index], in: object))
         case .styledAttribute:
             let style = plan.styled[step.index]
-            let writesAnyDate = style.dateStyle?.layout.isNumber ?? (options.dateFormat.fraction == nil)
-            try write(try value(at: style.slot, of: object, writesAnyDate: writesAnyDate), style, key, &writer)
+            let writesAnyDate = style.dateStyle != nil || options.dateFormat.fraction == nil
+            try write(
+                try value(at: style.slot, of: object, writesAnyDate: writesAnyDate), style, of: object, key, &writer)
         case .otherKeys, .relationship, .beginGroup, .endGroup: break
         }
     }
@@ -181,13 +182,15 @@ struct ExportWalk {
             case .date(let moment): writesAnyDate || DateText.hasText(moment.microseconds)
             default: true
             }
-        guard isExpressible else {
-            let layout = object.layout
-            throw .inexpressible(
-                entity: layout.name, key: Record.Key(layout.identitySlots.map { object.value(at: $0) }),
-                attribute: layout.attributes[slot].name)
-        }
+        guard isExpressible else { throw inexpressible(slot, of: object) }
         return value
+    }
+
+    private func inexpressible(_ slot: Int, of object: Object) -> MappingError {
+        let layout = object.layout
+        return .inexpressible(
+            entity: layout.name, key: Record.Key(layout.identitySlots.map { object.value(at: $0) }),
+            attribute: layout.attributes[slot].name)
     }
 
     /// The keys of a JSON object, with quotes; none for another value.
@@ -254,14 +257,15 @@ struct ExportWalk {
 
     /// Writes an attribute whose annotations determine how it is written.
     private func write(
-        _ value: AttributeValue, _ style: ExportPlan.Styled, _ key: [UInt8], _ writer: inout JSONWriter
+        _ value: AttributeValue, _ style: ExportPlan.Styled, of object: Object, _ key: [UInt8],
+        _ writer: inout JSONWriter
     ) throws {
         if style.omitsNull, value.isNull { return }
         writer.key(quoted: key)
         switch value {
         case .date(let moment):
             guard let dateStyle = style.dateStyle else { return try writer.value(value, dates: options.dateFormat) }
-            let text = dateStyle.text(moment.microseconds)
+            guard let text = dateStyle.text(moment.microseconds) else { throw inexpressible(style.slot, of: object) }
             if dateStyle.layout.isNumber {
                 writer.raw(text)
             } else {

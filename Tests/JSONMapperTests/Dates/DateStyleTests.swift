@@ -136,6 +136,28 @@ import Testing
         }
     }
 
+    /// A year that four digits cannot express in the time zone of the style is an error.
+    @Test(
+        arguments: [
+            ("yyyy-MM-dd'T'HH:mm:ss'+02:00'", 253_402_300_799, nil),
+            ("yyyy-MM-dd'T'HH:mm:ss'+02:00'", 253_402_293_599, "9999-12-31T23:59:59+02:00"),
+            ("yyyy-MM-dd'T'HH:mm:ss'-05:00'", -62_167_219_200, nil),
+            ("yyyy-MM-dd'T'HH:mm:ss'-05:00'", -62_167_201_200, "0000-01-01T00:00:00-05:00"),
+            ("yyyy-MM-dd'T'HH:mm:ss'-05:00'", 253_402_318_799, "9999-12-31T23:59:59-05:00"),
+            ("yyyy-MM-dd'T'HH:mm:ss'+02:00'", Int64.max / 1_000_000, nil),
+        ] as [(String, Int64, String?)])
+    func theYearCountsInTheTimeZoneOfTheStyle(pattern: String, seconds: Int64, written: String?) throws {
+        let model = try model(pattern)
+        var record = Record(of: try model.layout(of: "Event"))
+        record["at"] = .date(Timestamp(microseconds: seconds * 1_000_000))
+        let exported = Result { try RecordMapper.Exporter(model).bytes(ofRecords: [record]) }
+        guard let written else {
+            #expect(throws: MappingError.self) { try exported.get() }
+            return
+        }
+        #expect(String(decoding: try exported.get(), as: UTF8.self) == #"[{"at":"\#(written)"}]"#)
+    }
+
     @Test(arguments: styles)
     func textsOfOtherStylesAreNotRead(style: Style) throws {
         let contract = ValueContract(wrongType: .reject, unreadableDate: .reject)
