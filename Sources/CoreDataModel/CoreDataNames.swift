@@ -44,8 +44,8 @@ extension AttributeType {
         let value: AttributeValue? =
             switch self {
             case .int16, .int32, .int64: Int64(text).map { .int($0) } ?? wholeNumber(text)
-            case .double: Double(text).map { .double($0) }
-            case .float: Float(text).map { .double(Double($0)) }
+            case .double: Double(text).flatMap { $0.isFinite ? .double($0) : nil }
+            case .float: Float(text).flatMap { $0.isFinite ? .double(Double($0)) : nil }
             case .decimal: decimal(text).map { .decimal($0) }
             case .string: .string(text)
             case .bool: Self.flags[text.lowercased()].map { .bool($0) }

@@ -80,7 +80,9 @@ enum XMLGuard {
     private static func announcesUTF8(_ declaration: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: declaration, as: UTF8.self).lowercased()
         guard let encoding = text.range(of: "encoding") else { return true }
-        let value = text[encoding.upperBound...].drop { " \t\r\n=\"'".contains($0) }
-        return ["utf-8", "utf8", "us-ascii", "ascii"].contains(String(value.prefix { !" \t\r\n\"'?".contains($0) }))
+        // As bytes, because "\r\n" is one character.
+        let value = text[encoding.upperBound...].utf8.drop { " \t\r\n=\"'".utf8.contains($0) }
+        let name = value.prefix { !" \t\r\n\"'?".utf8.contains($0) }
+        return ["utf-8", "utf8", "us-ascii", "ascii"].contains(String(Substring(name)))
     }
 }

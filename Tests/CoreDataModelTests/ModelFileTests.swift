@@ -114,6 +114,17 @@ import Testing
 
     // MARK: What is reported
 
+    /// A default that no export could write is reported.
+    @Test(arguments: [
+        ("Double", "nan"), ("Double", "-inf"), ("Double", "1e400"), ("Float", "nan"), ("Float", "1e39"),
+    ])
+    func aDefaultThatIsNoFiniteNumberIsReported(type: String, text: String) throws {
+        let file = try entity("<attribute name=\"a\" attributeType=\"\(type)\" defaultValueString=\"\(text)\"/>")
+        #expect(
+            reasons(file) == [.unknownValue(element: "attribute", attribute: "defaultValueString", value: text)])
+        #expect(try file.model.layout(of: "E").attributes[0].defaultValue == .null)
+    }
+
     @Test func whatIsNotUnderstoodIsReportedWithItsLine() throws {
         let file = try entity(
             """
@@ -335,6 +346,13 @@ import Testing
     ])
     func anythingButUTF8IsRefused(xml: Data) {
         #expect(throws: ModelFile.Failure.unsupportedEncoding(file: "contents")) { try ModelFile(xml: xml) }
+    }
+
+    @Test(arguments: ["\r\n", "\n\t", " = "])
+    func whiteSpaceIsAllowedBeforeTheNameOfTheEncoding(space: String) throws {
+        let sign = space.contains("=") ? "" : "="
+        let file = try ModelFile(xml: Data("<?xml version=\"1.0\" encoding\(sign)\(space)\"UTF-8\"?><model/>".utf8))
+        #expect(file.model.entities.isEmpty)
     }
 
     @Test func aByteOrderMarkIsPassedOver() throws {
