@@ -16,7 +16,8 @@ extension InferredModel {
         case repeatedKey(entity: String, key: [String])
         /// The name is reserved for entities that record the progress of syncs.
         case reservedName(entity: String)
-        /// The values of a requested key are not all integers, all texts, all UUIDs or all dates.
+        /// The values of a requested key are not all integers, all texts, all UUIDs or all dates,
+        /// or are kept as JSON.
         case unsuitableKey(entity: String, key: String)
     }
 }
@@ -36,7 +37,8 @@ extension InferredModel.Failure: CustomStringConvertible {
         case .reservedName(let entity):
             "\(entity) is a reserved name: entities of that name record the progress of syncs; name another one"
         case .unsuitableKey(let entity, let key):
-            "\(key) is no key: its values in \(entity) are not all integers, texts or dates of one kind"
+            "\(key) is no key: its values in \(entity) are not all integers, texts or dates of one kind, or are "
+                + "kept as JSON"
         }
     }
 }

@@ -277,6 +277,23 @@ import Testing
         try expectFit(second, evolved)
     }
 
+    /// A key of nested objects that is kept as JSON identifies them no longer.
+    @Test func aKeyThatIsKeptAsJSONIdentifiesNothing() throws {
+        let json = #"[{"id":1,"x":{"id":7,"n":1}},{"id":2,"x":{"id":7,"n":1}}]"#
+        let nested = try InferredModel(
+            from: Self.reader(json), entity: "Thing", options: InferredModel.Options(jsonKeyPaths: ["x.id"]))
+        #expect(nested.model["X"]?.entity.identity == [])
+        #expect(nested.model["X"]?.attributes.first { $0.name == "id" }?.type == .json)
+        let root = try InferredModel(
+            from: Self.reader(json), entity: "Thing", options: InferredModel.Options(jsonKeyPaths: ["id"]))
+        #expect(root.model["Thing"]?.entity.identity == ["contentHash"])
+        #expect(throws: InferredModel.Failure.unsuitableKey(entity: "Thing", key: "id")) {
+            try InferredModel(
+                from: Self.reader(json), entity: "Thing",
+                options: InferredModel.Options(key: ["id"], jsonKeyPaths: ["id"]))
+        }
+    }
+
     // MARK: Limits
 
     /// Below, at and above the limit: the contents of the earlier model count toward it.

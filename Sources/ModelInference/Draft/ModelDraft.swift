@@ -209,7 +209,7 @@ struct ModelDraft {
                 findings.append(.init(.noKey, entity: entity.name))
             }
         } else if let found = GlobalIdentities.property(of: entity.node),
-            let attribute = entity.attributes.first(where: { $0.property?.name == found.name })
+            let attribute = entity.attributes.first(where: { $0.property?.name == found.name && $0.type != .json })
         {
             if found.identity?.conflicts == false {
                 entities[index].identity = [attribute.name]

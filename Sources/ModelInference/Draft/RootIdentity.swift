@@ -17,7 +17,7 @@ struct RootIdentity {
             guard let requested = sampler.combinations.first, requested.count == root.objectCount else {
                 throw .incompleteKey(entity: root.name, key: options.key)
             }
-            for key in options.key where root.property(key)?.isSuitableKey != true {
+            for key in options.key where root.property(key)?.isSuitableKey(options) != true {
                 throw .unsuitableKey(entity: root.name, key: key)
             }
             guard !requested.identity.repeats else { throw .repeatedKey(entity: root.name, key: options.key) }
@@ -27,7 +27,7 @@ struct RootIdentity {
         }
         let single = root.all.enumerated().compactMap { index, property -> (rank: Int, key: String)? in
             guard let rank = KeyNames.rank(of: property.name, entity: root.name, isFirst: index == 0),
-                property.identifies(root), property.identity?.repeats == false
+                property.identifies(root, options), property.identity?.repeats == false
             else { return nil }
             return (rank, property.name)
         }.min { $0.rank < $1.rank }
@@ -40,7 +40,7 @@ struct RootIdentity {
         let pair = sampler.combinations.first { combination in
             combination.count == root.objectCount && !combination.identity.repeats
                 && combination.keys.allSatisfy { key in
-                    root.property(key).map { $0.identifies(root) && $0.identity?.repeats == true } ?? false
+                    root.property(key).map { $0.identifies(root, options) && $0.identity?.repeats == true } ?? false
                 }
         }
         keys = pair?.keys ?? []
@@ -57,6 +57,16 @@ extension RootIdentity {
 }
 
 extension ShapeProperty {
+    /// Whether the values of an element's property are suitable, and not requested as JSON.
+    fileprivate func isSuitableKey(_ options: InferredModel.Options) -> Bool {
+        isSuitableKey && !options.jsonKeyPaths.contains(name)
+    }
+
+    /// Whether every element has a suitable value, which is not requested as JSON.
+    fileprivate func identifies(_ root: ShapeNode, _ options: InferredModel.Options) -> Bool {
+        identifies(root) && !options.jsonKeyPaths.contains(name)
+    }
+
     /// Whether the values are all integers, all texts, all UUIDs or all dates.
     var isSuitableKey: Bool {
         switch inferredType.type {
