@@ -7,13 +7,11 @@ extension DateText {
         slice.isEscaped ? slice.withUTF8 { microseconds($0) } : microseconds(slice.bytes)
     }
 
-    /// Reads a number as a Unix timestamp, in microseconds since 1970; nil if it is outside the
-    /// years 0000 to 9999.
+    /// Reads a number as a Unix timestamp, in microseconds since 1970, rounded down; nil if it is
+    /// outside the years 0000 to 9999.
     package static func microseconds(_ number: JSONNumber) -> Int64? {
-        if !number.isTruncated {
-            return microseconds(
-                mantissa: number.mantissa, exponent: number.exponent, isNegative: number.isNegative)
-        }
-        return number.double.flatMap { microseconds(timestamp: $0) }
+        microseconds(
+            mantissa: number.mantissa, exponent: number.exponent, isNegative: number.isNegative,
+            isTruncated: number.isTruncated)
     }
 }

@@ -70,11 +70,21 @@ package enum DateText {
     ///   - mantissa: The significant digits.
     ///   - exponent: The power of ten that multiplies the mantissa.
     ///   - isNegative: Whether the number is below zero.
+    ///   - isTruncated: Whether the number has further digits that are not zero; false by default.
     /// - Returns: The microseconds since 1970, or nil for a date outside ``range``.
-    package static func microseconds(mantissa: UInt64, exponent: Int, isNegative: Bool) -> Int64? {
+    package static func microseconds(
+        mantissa: UInt64, exponent: Int, isNegative: Bool, isTruncated: Bool = false
+    ) -> Int64? {
         var whole = mantissa
+        var exponent = exponent
         var millionths: UInt64 = 0
-        var isInexact = false
+        var isInexact = isTruncated
+        // A divisor has at most 19 zeros. Digits that small are far below a microsecond.
+        while exponent < -19, whole != 0 {
+            isInexact = isInexact || whole % 10 != 0
+            whole /= 10
+            exponent += 1
+        }
         if exponent > 0 {
             for _ in 0..<min(exponent, 20) where whole != 0 {
                 let (product, overflow) = whole.multipliedReportingOverflow(by: 10)
@@ -82,11 +92,10 @@ package enum DateText {
                 whole = product
             }
         } else if exponent < 0 {
-            guard exponent >= -19 else { return mantissa == 0 ? 0 : (isNegative ? -1 : 0) }
             var divisor: UInt64 = 1
-            for _ in 0..<(-exponent) { divisor *= 10 }
+            for _ in 0..<min(-exponent, 19) { divisor *= 10 }
             var rest: UInt64
-            (whole, rest) = mantissa.quotientAndRemainder(dividingBy: divisor)
+            (whole, rest) = whole.quotientAndRemainder(dividingBy: divisor)
             for _ in 0..<6 {
                 divisor /= 10
                 guard divisor > 0 else {
@@ -97,7 +106,7 @@ package enum DateText {
                 (digit, rest) = rest.quotientAndRemainder(dividingBy: divisor)
                 millionths = millionths * 10 + digit
             }
-            isInexact = rest != 0
+            isInexact = isInexact || rest != 0
         }
         let result: UInt64
         switch whole {
