@@ -171,6 +171,16 @@ import Testing
         #expect(try await sync(json, "--evolve").counts(of: "Film") == [0, 0, 2, 0])
     }
 
+    /// The tables of parts of parts, and of parts within equal parts, are no obstacle.
+    @Test(arguments: [#"{"n": 1, "subs": [{"m": 2}]}"#, #"{"id": 1, "bin": [{"id": 2, "bin": []}]}"#])
+    func nestedTablesBecomeJSONOnRequest(part: String) async throws {
+        let json = #"[{"id": 1, "bin": [\#(part)]}]"#
+        #expect(try await sync(json, "--evolve").code == 0)
+        let run = try await sync(json, "--evolve", "--as-json", "bin")
+        #expect(run.code == 0, "\(run.output)\(run.errors)")
+        try await expectExport(json)
+    }
+
     @Test func aRebuildThatFailsChangesNothing() async throws {
         let run = try await sync(#"[{"id": 5}, {"id": ]"#, "--rebuild")
         #expect(run.code == 1 && run.output.isEmpty)

@@ -79,10 +79,12 @@ package struct SQLForeignKeys {
         let own = Set((schema.tables.map(\.name) + unknownTables).map(folded))
         let roots = Dictionary(schema.families.map { (folded($0.table), $0.table) }) { first, _ in first }
         let cascades = parts.filter { part in part.isCascade && !links.contains { isColumn(part, of: $0) } }
-        // A deletion can reach a table of the model through other tables.
+        // A deletion can reach a table of the model through other programs' tables. It goes no
+        // further from the store's own tables, whose references are cleared first.
         var reached = Set(roots.keys)
+        let others = cascades.filter { !own.contains(folded($0.table)) }
         while true {
-            let next = cascades.filter { reached.contains(folded($0.target)) }.map { folded($0.table) }
+            let next = others.filter { reached.contains(folded($0.target)) }.map { folded($0.table) }
             guard !reached.isSuperset(of: next) else { break }
             reached.formUnion(next)
         }
