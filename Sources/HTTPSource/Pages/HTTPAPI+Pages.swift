@@ -95,8 +95,8 @@ extension HTTPAPI {
         private(set) var upgradesLinks = false
         /// The reference of the address of all pages after the first; nil for the same address.
         private(set) var continuation: String?
-        /// The key paths of values that say by their usual names that more pages follow, if they are
-        /// true; empty until the key path of the list is known.
+        /// The key paths of values that say by their usual names that more pages follow, if they
+        /// are true; empty until the key path of the list is known.
         var usualFlags: [String] = []
 
         private init(_ pointer: Pointer, at place: Place = .address, size: Size? = nil) {
@@ -232,8 +232,8 @@ extension HTTPAPI {
 
         /// Returns the same pages with a number of objects that each page is requested with.
         ///
-        /// The server may return fewer objects, on any page: that is no sign that a page lacks some.
-        /// More objects per page need fewer requests.
+        /// The server may return fewer objects, on any page: that is no sign that a page lacks
+        /// some. More objects per page need fewer requests.
         public func requesting(_ count: Int, by parameter: String) -> HTTPAPI.Pages {
             var pages = self
             pages.size = Size(parameter: parameter, count: count)

@@ -14,8 +14,8 @@ extension HTTPJSONSource {
 
     private static let totalFields = ["X-Total-Count", "X-Total", "X-WP-Total"]
 
-    /// Whether a number of all objects by a usual name counts. Beside pages that are stated, it does
-    /// not if the API states where the number is.
+    /// Whether a number of all objects by a usual name counts. Beside pages that are stated, it
+    /// does not if the API states where the number is.
     var countsByUsualNames: Bool {
         guard api.isTotalExact else { return false }
         if api.pages.isSingle || api.pages.isAutomatic { return true }

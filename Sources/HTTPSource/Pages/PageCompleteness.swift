@@ -15,8 +15,8 @@ struct PageCompleteness: Sendable {
     private var linkDoubt: String?
     /// Signs of pages that the source does not request; nil if there are none.
     private var unread: String?
-    /// The usual number of all objects that is higher than theirs, beside stated pages; nil if there
-    /// is none.
+    /// The usual number of all objects that is higher than theirs, beside stated pages; nil if
+    /// there is none.
     private var uncounted: String?
     /// The number of all objects of the latest page by the usual names; nil if it has none, or if
     /// another sign shows more pages.

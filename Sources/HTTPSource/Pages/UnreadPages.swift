@@ -209,8 +209,8 @@ struct UnreadPages: Sendable {
         return remainderSign(facts) ?? choice.map { "there is a next page, which was not read: \($0)" }
     }
 
-    /// A readable sentence about pages to which the stated pages did not lead; nil without a sign of
-    /// any.
+    /// A readable sentence about pages to which the stated pages did not lead; nil without a sign
+    /// of any.
     ///
     /// - Parameter isStatedLast: Whether a stated sign shows that the page is the last. It then may
     ///   have an address or a cursor, as a position for later.

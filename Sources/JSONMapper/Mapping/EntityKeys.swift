@@ -128,7 +128,8 @@ package struct EntityKeys: Sendable {
     /// The identity that the entity itself has in a dialect that infers keys from names; nil for
     /// none.
     ///
-    /// It is the marked attributes, the declared identity, or an attribute with a conventional name.
+    /// It is the marked attributes, the declared identity, or an attribute with a conventional
+    /// name.
     static func ownIdentity(_ layout: EntityLayout, _ dialect: JSONDialect) -> [String]? {
         let own = layout.entity.attributes
         let marked = own.filter { dialect.annotations.isPrimaryKey($0.userInfo) }

@@ -47,8 +47,8 @@ extension InferredModel {
                 /// A relationship became a JSON attribute, as
                 /// ``InferredModel/Options/jsonKeyPaths`` requests.
                 case becameJSON(from: String)
-                /// An entity was removed, because its objects belonged to a relationship that became
-                /// JSON.
+                /// An entity was removed, because its objects belonged to a relationship that
+                /// became JSON.
                 case removedEntity
             }
 

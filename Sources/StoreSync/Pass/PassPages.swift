@@ -22,8 +22,8 @@ final class PassPages {
     private var digest: UInt64 = 0
     /// The objects of the finished pages of the current reading.
     private var readObjects = ObjectSet()
-    /// How many elements of the finished pages of the current reading have an object that an earlier
-    /// element had.
+    /// How many elements of the finished pages of the current reading have an object that an
+    /// earlier element had.
     private(set) var repeatCount = 0
     /// The same of the current page, with regard to its own elements.
     private var pageRepeatCount = 0
@@ -53,7 +53,8 @@ final class PassPages {
 
     /// The number of pages of the latest reading.
     var count: Int { digests.count }
-    /// The number of elements of the latest reading, where elements with the same object count once.
+    /// The number of elements of the latest reading, where elements with the same object count
+    /// once.
     var distinctCount: Int { progress.elementCount - repeatCount }
 
     init(

@@ -214,8 +214,8 @@ struct SyncRequest: Sendable {
     private static let changeWarning = "the list changed each time while its pages were read"
 
     /// Ends a reading of the pages. The end has a doubt if the source counts more objects than its
-    /// pages had. An object counts once, however many elements it has: while pages of a list without
-    /// a unique order are read, one object may come twice and another not at all.
+    /// pages had. An object counts once, however many elements it has: while pages of a list
+    /// without a unique order are read, one object may come twice and another not at all.
     private static func end(of source: any RemotePass, after pages: PassPages) async throws -> RemoteEnd {
         var end = try await BlockingExecutor.outside { try await source.end() }
         if end.coverage == .everything { try pages.checkForObjects() }

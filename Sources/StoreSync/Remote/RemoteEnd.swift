@@ -22,8 +22,8 @@ public struct RemoteEnd: Sendable {
     /// The total number of objects according to the source; nil, the default, if unknown or
     /// estimated.
     ///
-    /// If the pages had fewer different objects, they do not prove which objects are absent. Elements
-    /// with the same identity are one object. Ignored for changes.
+    /// If the pages had fewer different objects, they do not prove which objects are absent.
+    /// Elements with the same identity are one object. Ignored for changes.
     public var totalElementCount: Int?
     /// What a user can change if the pages have fewer objects than the source counts; nil, the
     /// default, if there is no advice.
