@@ -115,6 +115,8 @@ extension PostgresError.Code {
     public static let uniqueViolation: Self = "23505"
     /// `23P01`: an exclusion constraint would contain two rows that conflict.
     public static let exclusionViolation: Self = "23P01"
+    /// `3B001`: there is no savepoint of the name.
+    public static let noSavepoint: Self = "3B001"
     /// `25006`: a write on a standby server or in a read-only store.
     public static let readOnlyTransaction: Self = "25006"
     /// `25P03`: the server ended the session because its transaction was idle for too long.

@@ -149,7 +149,8 @@ struct PostgresStoreTests {
             let store = try await PostgresStore(exactly: model, at: schemas.url, options: schemas.emptyStore())
             var batch = RecordBatch(of: try model.layout(of: "Event"))
             batch.beginRecord()
-            batch.setDate(Timestamp(microseconds: .min), at: 0)
+            // The first moment itself stands for `-infinity`.
+            batch.setDate(Timestamp(microseconds: .min + 1), at: 0)
             batch.endRecord()
             let records = batch
             await #expect(throws: StoreError.unsuitableValue(entity: "Event", attribute: "at")) {
@@ -158,7 +159,7 @@ struct PostgresStoreTests {
                 }
             }
             let before = StoreQuery(
-                "Event", where: .comparison(PropertyPath("at"), .less, .date(Timestamp(microseconds: .min))))
+                "Event", where: .comparison(PropertyPath("at"), .less, .date(Timestamp(microseconds: .min + 1))))
             #expect(try await store.count(before) == 0)
         }
     }

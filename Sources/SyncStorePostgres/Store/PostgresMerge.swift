@@ -95,12 +95,12 @@ struct PostgresMerge {
                         isSmall ? nil : buffer)
                     try take(answers[0], round, policy, connection, into: &result)
                     if isSmall { ahead = PostgresReadAhead(request, answers.dropFirst()) }
-                } catch let error as PostgresError where error.isRefusalOfMerge {
-                    try connection.check(error, of: schema.table(of: layout.index), schema)
+                } catch let refusal as Refusal {
+                    try connection.check(refusal.cause, of: schema.table(of: layout.index), schema)
                     var refused = PostgresRefusedRows(
                         merge: self, reader: reader, round: round, task: task, request: request,
                         objects: order.objects, waiting: waiting, result: result, connection: connection)
-                    try refused.merge(after: error)
+                    try refused.merge(after: refusal.cause)
                     (waiting, result) = (refused.waiting, refused.result)
                 }
             }
@@ -116,6 +116,11 @@ struct PostgresMerge {
 
     // MARK: Sending
 
+    /// The merge failed because of a row or the set-up of its table, and is rolled back.
+    private struct Refusal: Error {
+        let cause: PostgresError
+    }
+
     /// Writes rows into the batch's table, and merges them. After a deadlock or a serialization
     /// failure, only the merge is rolled back and tried again; the written rows stay.
     ///
@@ -123,6 +128,7 @@ struct PostgresMerge {
     ///   - selections: The statement that merges, and those that read what the caller needs next.
     ///   - buffer: The buffer for a COPY; nil to send the rows with the statements.
     /// - Returns: The result of each selection.
+    /// - Throws: ``Refusal``; any other error ends the transaction.
     private func send(
         _ selections: [String], _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: PostgresBatch.Extras,
         _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer?
@@ -151,8 +157,15 @@ struct PostgresMerge {
             guard !connection.isBeginning, error.isConflict || error.isRefusalOfMerge else { throw error }
             var failure: PostgresError? = error
             while let error = failure {
-                try connection.execute("ROLLBACK TO SAVEPOINT sync_merge")
-                guard error.isConflict, attempt < Self.attemptLimit else { throw error }
+                // What failed before the merge, such as a table that the role may not create, has no
+                // savepoint.
+                do { try connection.execute("ROLLBACK TO SAVEPOINT sync_merge") } catch let lost as PostgresError
+                    where lost.code == .noSavepoint
+                { throw error }
+                guard error.isConflict, attempt < Self.attemptLimit else {
+                    guard error.isRefusalOfMerge else { throw error }
+                    throw Refusal(cause: error)
+                }
                 attempt += 1
                 answers = []
                 failure = nil
