@@ -157,8 +157,8 @@ struct PostgresMerge {
             guard !connection.isBeginning, error.isConflict || error.isRefusalOfMerge else { throw error }
             var failure: PostgresError? = error
             while let error = failure {
-                // What failed before the merge, such as a table that the role may not create, has no
-                // savepoint.
+                // What failed before the merge, such as a table that the role may not create, has
+                // no savepoint.
                 do { try connection.execute("ROLLBACK TO SAVEPOINT sync_merge") } catch let lost as PostgresError
                     where lost.code == .noSavepoint
                 { throw error }
