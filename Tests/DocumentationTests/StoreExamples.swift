@@ -41,13 +41,6 @@ struct Issue: SyncObject {
         try await body(try await SQLiteStore(User.self, at: .file(file)), file)
     }
 
-    /// The lines before the first program, which have values for a real API.
-    @Test func theFirstValues() {
-        let file = URL(filePath: "users.sqlite")
-        guard let url = URL(string: "https://api.example.com/users") else { fatalError("not a URL") }
-        #expect(file.isFileURL && url.host() == "api.example.com")
-    }
-
     @Test func gettingStarted() async throws {
         let folder = try TemporaryDirectory()
         let file = folder.url.appending(path: "users.sqlite")

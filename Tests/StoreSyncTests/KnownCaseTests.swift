@@ -40,25 +40,6 @@ import Testing
                     Egg.r3 to Dot, inverse Dot.s3
                     [{"id":1,"r2":{"id":1,"r3":{"rank":212,"s3":{"id":1}}}}]
                     """),
-            Known(
-                name: "an object without an identity names an object that goes",
-                text: """
-                    Cat.r1 to Ant, inverse Ant.s1 many
-                    Cat.r7 many to Dot, inverse none
-                    Dot.r8 to Ant, inverse Ant.s8 many
-                    [{"id":2}]
-                    [{"id":1,"s1":[{"id":4,"r7":[{"rank":142,"r8_id":2}]}]}]
-                    """),
-            Known(
-                name: "what owned an object without an identity besides its owner goes",
-                text: """
-                    Ant.r0 many to Ant, inverse Ant.s0 many
-                    Ant.r3 many to Bee, inverse Bee.s3 cascade
-                    Ant.r5 many to Dot, inverse Dot.s5
-                    Dot.r7 to Bee, inverse Bee.s7 many
-                    [{"id":3,"r0":[{"id":4,"r5":[{"rank":141,"r7_id":4}]}]},{"id":1,"r3":[{"id":4}]}]
-                    [{"id":4,"r5":[{"rank":141}]}]
-                    """),
         ], [false, true])
     func aPayloadThatAgreesWithItselfHolds(known: Known, areChanges: Bool) async throws {
         try await check(known, isConsistent: true, areChanges: areChanges)

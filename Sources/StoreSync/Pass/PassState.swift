@@ -142,6 +142,8 @@ struct PassState {
     /// they stay when these are deleted.
     func mayState(targetsOf relationship: EntityLayout.Relationship) -> Bool {
         let destination = model.layouts[relationship.destination]
+        // An object without an identity does not outlive an object that owns it.
+        guard destination.hasIdentity else { return false }
         guard let inverse = model.inverse(of: relationship) else { return true }
         guard inverse.isToMany || inverse.declaration.isOptional, !model.isScope(of: relationship) else {
             return false
