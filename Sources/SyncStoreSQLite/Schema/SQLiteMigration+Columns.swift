@@ -8,14 +8,19 @@ extension SQLiteMigration {
         /// The declared type.
         let type: String
         let isGenerated: Bool
-        /// Whether the column is the primary key of the table, on its own.
+        /// Whether the column is the primary key of the table, on its own. True for a view, which
+        /// has none.
         let isKey: Bool
     }
 
     /// The columns of a table, by name as SQLite compares it. Empty if there is no such table.
     func columns(of table: String) throws(SQLiteError) -> [[UInt8]: FoundColumn] {
         let info = try connection.prepare(
-            "SELECT name, type, hidden, pk = 1 AND max(pk) OVER () = 1 FROM pragma_table_xinfo(?)")
+            """
+            SELECT name, type, hidden, pk = 1 AND max(pk) OVER () = 1 \
+            OR EXISTS (SELECT 1 FROM sqlite_master m WHERE m.type = 'view' AND m.name = ?1 COLLATE NOCASE) \
+            FROM pragma_table_xinfo(?1)
+            """)
         info.bind([.text(table)])
         var columns: [[UInt8]: FoundColumn] = [:]
         while try info.step() {
