@@ -171,7 +171,7 @@ struct BatchCuts {
             for (place, index) in statements { addTargets(of: places[place], index, to: &targets) }
             compareEnds(id, statements)
         }
-        for targets in targets.values {
+        for targets in targets.values where targets.count > 1 {
             let byElement = Dictionary(grouping: targets, by: \.element).sortedByKey
             for (earlier, later) in zip(byElement, byElement.dropFirst())
             where Set((earlier.1 + later.1).map(\.target)).count > 1 {

@@ -244,7 +244,7 @@ struct DeferredLinks {
         // are represented by the lower identifier. Later statements are made again.
         var repeated: Set<EntityLayout.Relationship.ID> = []
         let order = order
-        let beaten = beatenTargets(order, found, in: model)
+        let beaten = beaten(order, found, in: model)
         for index in order {
             let statement = stated[index]
             let (id, source) = (statement.place.relationship, statement.place.source)
@@ -277,8 +277,8 @@ struct DeferredLinks {
             }
             let pair = model.inverse(of: relationship).map { min($0.id, id) } ?? id
             if isNew { repeated.insert(pair) }
-            if let beaten = beaten[index] { targets.removeAll(where: beaten.contains) }
-            if beaten[index]?.contains(source) == true { continue }
+            guard !beaten.statements.contains(index) else { continue }
+            if let taken = beaten.targets[index] { targets.removeAll(where: taken.contains) }
             guard repeated.contains(pair), !statement.isIncomplete || mode != .retain else { continue }
             let made = statement.isIncomplete ? .add : mode
             if let open = batch,
@@ -295,16 +295,23 @@ struct DeferredLinks {
         return resolution
     }
 
-    /// The objects that nested statements name and that a statement which counts more gives to
-    /// another object, by the index of the statement; with the source itself if all of the
-    /// statement is beaten.
+    /// What nested statements lose to statements that count more.
+    private struct Beaten {
+        /// The indices of statements about a source that another statement gives to another object.
+        var statements: Set<Int> = []
+        /// The named objects that another statement gives to another object, by the index of the
+        /// statement.
+        var targets: [Int: Set<ObjectID>] = [:]
+    }
+
+    /// Finds what nested statements lose to statements that count more.
     ///
     /// Made in order, such a statement would take its objects from those that have them, and then
     /// lose them.
-    private func beatenTargets(
+    private func beaten(
         _ order: [Int], _ found: [EntityLayout.Relationship.ID: [ObjectID?]], in model: DataModel
-    ) -> [Int: Set<ObjectID>] {
-        var beaten: [Int: Set<ObjectID>] = [:]
+    ) -> Beaten {
+        var beaten = Beaten()
         // The objects whose only target is decided, by the relationship that starts from them.
         var decided: [EntityLayout.Relationship.ID: ObjectSet] = [:]
         for index in order.reversed() {
@@ -314,7 +321,7 @@ struct DeferredLinks {
             guard let inverse = model.inverse(of: relationship), !relationship.isToMany || !inverse.isToMany
             else { continue }
             if statement.isMadeFirst, !relationship.isToMany, decided[id]?.contains(source) == true {
-                beaten[index] = [source]
+                beaten.statements.insert(index)
                 continue
             }
             if !relationship.isToMany { decided[id, default: ObjectSet()].insert(source) }
@@ -327,7 +334,7 @@ struct DeferredLinks {
                     }
                 guard let object, !decided[inverse.id, default: ObjectSet()].insert(object), statement.isMadeFirst
                 else { continue }
-                beaten[index, default: []].insert(object)
+                beaten.targets[index, default: []].insert(object)
             }
         }
         return beaten
