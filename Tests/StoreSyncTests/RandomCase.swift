@@ -1,9 +1,11 @@
+import JSONMapper
 import SyncModel
 
-/// Payloads for a model of up to five entities, and simpler ones of the same kind.
+/// Payloads for a model of up to six entities, and simpler ones of the same kind.
 ///
 /// An object is a number. Those of the first three entities are their identities. Objects of the
-/// last two are parts of one other object, their owner: see ``number(of:id:partOf:)``.
+/// next two are parts of one other object, their owner: see ``number(of:id:partOf:)``. The last one
+/// is a sub-entity of the second, for objects with an odd number.
 struct RandomCase: Sendable {
     /// A relationship with its inverse, if it has one.
     struct Relation: Sendable {
@@ -21,9 +23,13 @@ struct RandomCase: Sendable {
         var isSymmetric: Bool
         var deleteRule: SyncRelationship.DeleteRule
         var owns: Bool
+        /// Whether the source needs a target.
+        var isMandatory = false
 
         /// Whether it leads from objects to their parts.
-        var isOfParts: Bool { target.entity >= RandomCase.scoped }
+        var isOfParts: Bool { RandomCase.isPart(target.entity) }
+
+        var hasSubentity: Bool { [source.entity, target.entity].contains(RandomCase.sub) }
     }
 
     /// JSON of a payload. An object has its number and other fields.
@@ -66,11 +72,19 @@ struct RandomCase: Sendable {
         var property: String { String(key.prefix { $0 != "_" }) }
     }
 
-    static let entityNames = ["Ant", "Bee", "Cat", "Egg", "Dot"]
+    static let entityNames = ["Ant", "Bee", "Cat", "Egg", "Dot", "Fly"]
     /// The entity whose objects have an identity among the parts of their owner.
     static let scoped = 3
     /// The entity whose objects have no identity. Their attribute `rank` has their number.
     static let plain = 4
+    /// The entity of which ``sub`` is a sub-entity. Its objects name theirs by the key `kind`.
+    static let base = 1
+    static let sub = 5
+
+    static func isPart(_ entity: Int) -> Bool { entity == scoped || entity == plain }
+
+    /// The entity under whose numbers an object is known.
+    static func root(of entity: Int) -> Int { entity == sub ? base : entity }
 
     static func number(of entity: Int, id: Int, partOf owner: Int) -> Int {
         (entity == plain ? 100 : 0) + owner * 10 + id
@@ -89,32 +103,53 @@ struct RandomCase: Sendable {
         try DataModel(
             entities.map { index in
                 @DataModel.Builder<SyncEntity.Property> func properties() -> [SyncEntity.Property] {
-                    if index != Self.plain { SyncAttribute("id", .int64, optional: false) }
-                    SyncAttribute("rank", .int64)
+                    if index != Self.plain, index != Self.sub { SyncAttribute("id", .int64, optional: false) }
+                    if index != Self.sub { SyncAttribute("rank", .int64) }
                     for relation in relations { Self.declarations(of: relation, in: index) }
                 }
                 let name = Self.entityNames[index]
                 switch index {
                 case Self.plain: return SyncEntity(name, properties: properties)
+                case Self.sub: return SyncEntity(name, parent: Self.entityNames[Self.base], properties: properties)
                 case Self.scoped:
                     let scope = relations.first { $0.target.entity == index }?.target.name
                     return SyncEntity(name, identity: "id", within: scope, properties: properties)
+                case Self.base where entities.contains(Self.sub):
+                    return SyncEntity(
+                        name, identity: "id", userInfo: ["entityMapperName": "kind"], properties: properties)
                 default: return SyncEntity(name, identity: "id", properties: properties)
                 }
             })
     }
 
-    /// The entities of the model: those of parts only if something has parts.
+    /// A mapper of the model, which knows the objects of the sub-entity.
+    func mapper() throws -> RecordMapper {
+        var transformers = RecordMapper.Transformers()
+        transformers.registerEntityMapper("kind") { (object: JSONValue.Object) -> String? in
+            switch object["kind"] {
+            case .integer(0)?: Self.entityNames[Self.base]
+            case .integer(1)?: Self.entityNames[Self.sub]
+            default: nil
+            }
+        }
+        var dialect = JSONDialect.sync
+        dialect.annotations.entityMapper = ["entityMapperName"]
+        return try RecordMapper(model(), JSONMapping(dialect: dialect, transformers: transformers))
+    }
+
+    /// The entities of the model: those of parts only if something has parts, and the sub-entity
+    /// only if something has relationships of its own with it.
     var entities: [Int] {
         Self.entityNames.indices.filter { index in
-            index < Self.scoped || relations.contains { $0.target.entity == index }
+            index < Self.scoped
+                || relations.contains { $0.target.entity == index || index == Self.sub && $0.source.entity == index }
         }
     }
 
     private static func declarations(of relation: Relation, in entity: Int) -> [SyncEntity.Property] {
         func declaration(
             _ end: Relation.End, to other: Relation.End, inverse: String?, rule: SyncRelationship.DeleteRule,
-            owns: Bool?
+            owns: Bool?, optional: Bool = true
         ) -> SyncEntity.Property {
             let destination = entityNames[other.entity]
             return .relationship(
@@ -123,15 +158,16 @@ struct RandomCase: Sendable {
                     : end.isToMany
                         ? SyncRelationship(
                             end.name, toMany: destination, inverse: inverse, deleteRule: rule, owns: owns)
-                        : SyncRelationship(end.name, toOne: destination, inverse: inverse, deleteRule: rule, owns: owns)
-            )
+                        : SyncRelationship(
+                            end.name, toOne: destination, inverse: inverse, deleteRule: rule, owns: owns,
+                            optional: optional))
         }
         var declarations: [SyncEntity.Property] = []
         if relation.source.entity == entity {
             declarations.append(
                 declaration(
                     relation.source, to: relation.target, inverse: relation.hasInverse ? relation.target.name : nil,
-                    rule: relation.deleteRule, owns: relation.owns ? true : nil))
+                    rule: relation.deleteRule, owns: relation.owns ? true : nil, optional: !relation.isMandatory))
         }
         if relation.target.entity == entity, relation.hasInverse, !relation.isSymmetric {
             declarations.append(
@@ -162,6 +198,7 @@ struct RandomCase: Sendable {
         case .null, .number: break
         case .list(let nodes): for node in nodes { collect(node, entity: entity, into: &statements) }
         case .object(let id, let fields):
+            let entity = Self.root(of: entity)
             if statements[entity][id] == nil { statements[entity][id] = Statement() }
             for field in fields {
                 if case .number(let rank) = field.value, field.key == "rank" { statements[entity][id]?.rank = rank }
@@ -186,7 +223,7 @@ struct RandomCase: Sendable {
         return nil
     }
 
-    fileprivate static func ids(of node: Node) -> [Int] {
+    static func ids(of node: Node) -> [Int] {
         switch node {
         case .null: []
         case .number(let id), .object(let id, _): [id]
@@ -225,7 +262,8 @@ struct RandomCase: Sendable {
             var plain = relation
             plain.deleteRule = .nullify
             plain.owns = false
-            if relation.deleteRule != .nullify || relation.owns {
+            plain.isMandatory = false
+            if relation.deleteRule != .nullify || relation.owns || relation.isMandatory {
                 var simpler = self
                 simpler.relations[index] = plain
                 cases.append(simpler)
@@ -299,7 +337,10 @@ extension RandomCase: CustomStringConvertible {
                 "\(Self.entityNames[end.entity]).\(end.name)\(end.isOrdered ? " ordered" : end.isToMany ? " many" : "")"
             }
             let inverse = relation.isSymmetric ? "itself" : relation.hasInverse ? form(relation.target) : "none"
-            let rules = "\(relation.deleteRule == .cascade ? " cascade" : "")\(relation.owns ? " owns" : "")"
+            let rules = [
+                relation.deleteRule == .nullify ? "" : " \(relation.deleteRule)", relation.owns ? " owns" : "",
+                relation.isMandatory ? " mandatory" : "",
+            ].joined()
             return "\(form(relation.source)) to \(Self.entityNames[relation.target.entity]), inverse \(inverse)\(rules)"
         }
         return (relations + payloads.map(\.description)).joined(separator: "\n")

@@ -22,6 +22,7 @@ struct RandomGraph {
         var graph = RandomGraph(random: SeededRandom(seed: seed), isConsistent: isConsistent)
         for number in 0..<Int.random(in: 2...5, using: &graph.random) { graph.relations.append(graph.relation(number)) }
         for part in [RandomCase.scoped, RandomCase.plain] where graph.chance(40) { graph.addParts(part) }
+        if graph.chance(40) { graph.addSubentity() }
         let payloads = (0..<3).map { _ in graph.payload() }
         return RandomCase(relations: graph.relations, payloads: payloads, isConsistent: isConsistent)
     }
@@ -42,7 +43,20 @@ struct RandomGraph {
                 entity: destination, name: isSymmetric ? "r\(number)" : "s\(number)", isToMany: isInverseToMany,
                 isOrdered: isInverseToMany && !isSymmetric && chance(30)),
             hasInverse: isSymmetric || chance(70), isSymmetric: isSymmetric,
-            deleteRule: chance(30) ? .cascade : .nullify, owns: !isSymmetric && chance(15))
+            deleteRule: chance(30) ? .cascade : chance(5) ? .deny : .nullify, owns: !isSymmetric && chance(15),
+            isMandatory: !isToMany && !isSymmetric && chance(15))
+    }
+
+    /// Gives relationships of the base entity to its sub-entity.
+    private mutating func addSubentity() {
+        for index in relations.indices where !relations[index].isSymmetric {
+            if relations[index].source.entity == RandomCase.base, chance(50) {
+                relations[index].source.entity = RandomCase.sub
+            }
+            if relations[index].target.entity == RandomCase.base, chance(40) {
+                relations[index].target.entity = RandomCase.sub
+            }
+        }
     }
 
     /// Adds an entity whose objects are parts of one other object, and what it leads to.
@@ -74,7 +88,8 @@ struct RandomGraph {
 
     /// The numbers of all objects of an entity.
     private func numbers(of entity: Int) -> [Int] {
-        guard entity >= RandomCase.scoped else { return Array(Self.ids) }
+        if entity == RandomCase.sub { return Self.ids.filter { !$0.isMultiple(of: 2) } }
+        guard RandomCase.isPart(entity) else { return Array(Self.ids) }
         let owner = relations.first { $0.target.entity == entity }?.source.entity ?? 0
         return numbers(of: owner).flatMap { owner in
             (1...2).map { RandomCase.number(of: entity, id: $0, partOf: owner) }
@@ -130,8 +145,14 @@ struct RandomGraph {
             fields.append(
                 RandomCase.Field("rank", .number(isConsistent ? id % 10 : Int.random(in: 1...2, using: &random))))
         }
-        for (relation, isForward, end, other) in ends(of: entity) where isWhole || chance(depth == 0 ? 70 : 45) {
-            let isNested = other >= RandomCase.scoped || !isWhole && chance(65)
+        var entities = [RandomCase.root(of: entity)]
+        if entities == [RandomCase.base], relations.contains(where: \.hasSubentity) {
+            let isSub = !id.isMultiple(of: 2)
+            fields.append(RandomCase.Field("kind", .number(isSub ? 1 : 0)))
+            if isSub { entities.append(RandomCase.sub) }
+        }
+        for (relation, isForward, end, other) in entities.flatMap(ends) where isWhole || chance(depth == 0 ? 70 : 45) {
+            let isNested = RandomCase.isPart(other) || !isWhole && chance(65)
             if isNested, depth >= 3 { continue }
             let targets = targets(relation, isForward: isForward, of: id)
             let values = targets.map { isNested ? object(other, $0, depth: depth + 1) : .number($0) }
@@ -146,7 +167,7 @@ struct RandomGraph {
             var ends: [(relation: Int, isForward: Bool, end: Relation.End, other: Int)] = []
             if relation.source.entity == entity { ends.append((index, true, relation.source, relation.target.entity)) }
             // Only its owner can name a part.
-            let isOfParts = relation.source.entity >= RandomCase.scoped && !relation.isOfParts
+            let isOfParts = RandomCase.isPart(relation.source.entity) && !relation.isOfParts
             if relation.target.entity == entity, relation.hasInverse, !relation.isSymmetric, !isOfParts {
                 ends.append((index, false, relation.target, relation.source.entity))
             }

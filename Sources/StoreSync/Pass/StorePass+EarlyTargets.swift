@@ -15,7 +15,9 @@ extension StorePass {
         let (group, origin, layout, rows) = (merge.group, merge.origin, merge.layout, merge.rows)
         guard merge.matches?.contains(.skipped) != true, group.hasNested, rules.relates, !rules.isImport,
             !rules.isHookedWhereNested, group.undetermined.isEmpty, origin.known == nil, origin.policy.inserts,
-            origin.policy.updates
+            origin.policy.updates,
+            // The list may have stated the relationships of its own objects.
+            !origin.isNested || layout.root != state.listed.root
         else { return }
         // The families whose objects are merged later: those of the group, and of relationships
         // that are not early.
