@@ -11,7 +11,8 @@ extension StoreSyncOptions {
 
         /// Inserts objects that the store does not have.
         public static let insert = StoreSyncOptions.Operations(rawValue: 1 << 0)
-        /// Updates objects that the store has.
+        /// Updates objects that the store has. Only then does a list of the children of a parent
+        /// take children from other parents.
         public static let update = StoreSyncOptions.Operations(rawValue: 1 << 1)
         /// Deletes objects that are absent from the payload.
         public static let delete = StoreSyncOptions.Operations(rawValue: 1 << 2)

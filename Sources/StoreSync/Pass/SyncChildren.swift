@@ -7,6 +7,7 @@ struct SyncChildren {
     /// The stored object that is the parent.
     let parent: Int64
     private let layout: EntityLayout
+    private let child: EntityLayout
     /// The relationship from the parent to its children.
     let relationship: EntityLayout.Relationship
     /// The children before the pass, in the order of the relationship.
@@ -20,6 +21,7 @@ struct SyncChildren {
         guard let parent else { return nil }
         relationship = try parent.relationship(to: child, in: pass.model)
         layout = try pass.model.layout(of: parent.entity)
+        self.child = child
         let query = StoreQuery(parent.entity, where: parent.predicate, limit: 2)
         let found = try await pass.transaction.records(query).map(\.object)
         guard found.count == 1 else { throw StoreSyncError.noParent(entity: parent.entity) }
@@ -34,6 +36,9 @@ struct SyncChildren {
 
     /// Links the parent to its children. Absent children are unlinked, or deleted if they can have
     /// only one parent.
+    ///
+    /// Unless the pass may update objects, the children before it keep their order, and objects of
+    /// the store that can have only one parent keep theirs.
     ///
     /// - Parameters:
     ///   - children: The objects of the payload, in order.
@@ -54,9 +59,19 @@ struct SyncChildren {
                 absent = []
             }
         }
-        let gone = ObjectSet(absent)
+        let (gone, former) = (ObjectSet(absent), ObjectSet(linked))
+        let updates = pass.rules.policy.updates
+        var stated = children
+        if !updates, pass.model.inverse(of: relationship)?.isToMany == false {
+            let inserted = pass.state.counts.inserted(child)
+            stated.removeAll { !former.contains($0) && !inserted.contains($0) }
+        }
+        let kept = linked.filter { !gone.contains($0) }
         var batch = LinkBatch(relationship, mode: .replace)
-        batch.append(parent, to: children + linked.filter { !named.contains($0) && !gone.contains($0) })
+        batch.append(
+            parent,
+            to: updates || !relationship.isOrdered
+                ? stated + kept.filter { !named.contains($0) } : kept + stated.filter { !former.contains($0) })
         _ = try await pass.transaction.link(batch)
     }
 }
