@@ -229,6 +229,10 @@ extension PassState {
                 share.refused.insert(ordinal)
                 waits = true
             }
+            // What is added to an ordered list is added at once, in the order of the payload.
+            if waits, relationship.isOrdered, rules.mode(of: relationship) == .add {
+                share.refused.formUnion(source.ordinals)
+            }
             moved.replace(object, waits: waits, by: relationship, inverse) {
                 LinkStatement(source, object, targets: merged.targets, Share())
             }

@@ -105,7 +105,8 @@ extension StorePass {
                 origin.linkedNext = MergeRequest.LinkSources(
                     relationship, objects: elements.sources.compactMap(links.object))
             }
-            if let inverse = origin.inverse, MergeRequest.InitialLinks.isPossible(inverse, in: model) {
+            let isAppended = relationship.isOrdered && rules.mode(of: relationship) == .add
+            if let inverse = origin.inverse, !isAppended, MergeRequest.InitialLinks.isPossible(inverse, in: model) {
                 // In an ordered list, only linking knows the place of an object behind others.
                 let owner = relationship.isOrdered ? unlinked : object
                 if rows.indices.contains(where: { owner($0) != nil }) { origin.owners = (inverse, owner) }
