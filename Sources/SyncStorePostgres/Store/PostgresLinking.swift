@@ -11,6 +11,9 @@ struct PostgresLinking: SQLLinkWriter {
     private let batch: LinkBatch
     private let connection: PostgresConnection
     var plan: SQLLinkPlan
+    /// Whether to verify also what the server says it has written, which triggers can change
+    /// afterwards; false by default.
+    var verifiesAlways = false
 
     private var schema: SQLSchema { queries.schema }
 
@@ -146,7 +149,7 @@ struct PostgresLinking: SQLLinkWriter {
         let written = try connection.run(
             SQLStatementText(text, [objects, values, .objects(plan.assignments.map(\.position))])
         ).integer(0, 0)
-        guard written != Int64(plan.assignments.count) else { return }
+        guard verifiesAlways || written != Int64(plan.assignments.count) else { return }
         try check(
             link.table,
             failing: SQLStatementText(
@@ -222,7 +225,7 @@ struct PostgresLinking: SQLLinkWriter {
     private func write(
         _ statement: SQLStatementText, _ table: String, count: Int, failing query: SQLStatementText
     ) throws {
-        if try connection.run(statement).affectedCount < count { try check(table, failing: query) }
+        if try connection.run(statement).affectedCount < count || verifiesAlways { try check(table, failing: query) }
     }
 
     /// Fails if a statement finds a row that should have been written but was not.

@@ -37,7 +37,7 @@ struct PostgresMerge {
         let request = MergeRequest(records, policy: MergeRequest.Policy(inserts: false, updates: false))
         var waiting: SQLWaitingValues?
         var ahead = PostgresReadAhead()
-        return try run(request, [], filling: nil, &waiting, &ahead, connection, buffer).objects
+        return try run(request, [], filling: nil, &waiting, &ahead, connection, buffer, hasTriggers: false).objects
     }
 
     /// Merges the records of a request.
@@ -46,10 +46,12 @@ struct PostgresMerge {
     ///   - filling: The tables that the transaction fills; nil in a transaction that only reads.
     ///   - waiting: Receives the values that unique indexes refuse. Nil to refuse such rows.
     ///   - ahead: Receives what the request announces, if it was read.
+    ///   - hasTriggers: Whether the model's tables have triggers of other tools. Asked when the
+    ///     transaction has begun.
     func run(
         _ request: MergeRequest, _ links: [MergeRequest.InitialLinks],
         filling: PostgresFilling?, _ waiting: inout SQLWaitingValues?, _ ahead: inout PostgresReadAhead,
-        _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
+        _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer, hasTriggers: @autoclosure () -> Bool
     ) throws -> MergeRequest.Result {
         // A batch table has one target per row.
         let links = links.first
@@ -93,8 +95,8 @@ struct PostgresMerge {
                     let answers = try send(
                         [statements.merge(task)] + selections, reader, round.rows, extras, connection,
                         isSmall ? nil : buffer)
-                    try take(answers[0], round, policy, connection, into: &result)
-                    if isSmall { ahead = PostgresReadAhead(request, answers.dropFirst()) }
+                    try take(answers.merge, round, policy, connection, into: &result)
+                    if isSmall { ahead = PostgresReadAhead(request, answers.selections) }
                 } catch let refusal as Refusal {
                     try connection.check(refusal.cause, of: schema.table(of: layout.index), schema)
                     var refused = PostgresRefusedRows(
@@ -103,6 +105,7 @@ struct PostgresMerge {
                     try refused.merge(after: refusal.cause)
                     (waiting, result) = (refused.waiting, refused.result)
                 }
+                if hasTriggers() { try verify(round, &result, connection) }
             }
             if waiting?.isEmpty == false, policy.updates {
                 waiting?.restate(reader, &result.rows, layout)
@@ -127,22 +130,21 @@ struct PostgresMerge {
     /// - Parameters:
     ///   - selections: The statement that merges, and those that read what the caller needs next.
     ///   - buffer: The buffer for a COPY; nil to send the rows with the statements.
-    /// - Returns: The result of each selection.
+    /// - Returns: The answer of the merge, and the results of the other selections.
     /// - Throws: ``Refusal``; any other error ends the transaction.
     private func send(
         _ selections: [String], _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: PostgresBatch.Extras,
         _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer?
-    ) throws -> [PostgresResult] {
+    ) throws -> (merge: Answer, selections: ArraySlice<PostgresResult>) {
         let before =
             "\(PostgresMergeStatements.plansLookups.joined(separator: "; ")); \(batch.preparation); "
-        let rest = (selections + ["RELEASE SAVEPOINT sync_merge"] + PostgresMergeStatements.plansAnything)
-            .joined(separator: "; ")
+        let rest = selections.joined(separator: "; ")
         let after = "; SAVEPOINT sync_merge; \(rest)"
-        var answers: [PostgresResult] = []
-        var attempt = 1
+        var results: [PostgresResult] = []
+        var failure: PostgresError?
         do {
             if let buffer {
-                try connection.copyIn(before + batch.copying(extras) + after, each: { answers.append($0) }) { writer in
+                try connection.copyIn(before + batch.copying(extras) + after, each: { results.append($0) }) { writer in
                     try buffer.send(to: writer) { try batch.write(reader, rows, extras, to: buffer, endRow: $0) }
                 }
             } else {
@@ -151,30 +153,38 @@ struct PostgresMerge {
                 try connection.execute(
                     before + batch.inserting(literals.list, extras) + after,
                     shown: before + batch.inserting("…", extras) + after
-                ) { answers.append($0) }
+                ) { results.append($0) }
             }
         } catch let error as PostgresError {
             guard !connection.isBeginning, error.isConflict || error.isRefusalOfMerge else { throw error }
-            var failure: PostgresError? = error
-            while let error = failure {
-                // What failed before the merge, such as a table that the role may not create, has
-                // no savepoint.
-                do { try connection.execute("ROLLBACK TO SAVEPOINT sync_merge") } catch let lost as PostgresError
-                    where lost.code == .noSavepoint
-                { throw error }
-                guard error.isConflict, attempt < Self.attemptLimit else {
-                    guard error.isRefusalOfMerge else { throw error }
-                    throw Refusal(cause: error)
-                }
-                attempt += 1
-                answers = []
-                failure = nil
-                do { try connection.execute(rest) { answers.append($0) } } catch let next as PostgresError {
-                    failure = next
+            failure = error
+        }
+        var attempt = 0
+        while true {
+            attempt += 1
+            let isLast = attempt >= Self.attemptLimit
+            if failure == nil {
+                let answer = Answer(results[0])
+                if isLast || answer.unwrittenCount == 0 {
+                    connection.executeLater(
+                        ["RELEASE SAVEPOINT sync_merge"] + PostgresMergeStatements.plansAnything)
+                    return (answer, results.dropFirst())
                 }
             }
+            // What failed before the merge, such as a table that the role may not create, has no
+            // savepoint.
+            do { try connection.execute("ROLLBACK TO SAVEPOINT sync_merge") } catch let lost as PostgresError
+                where lost.code == .noSavepoint
+            { throw failure ?? lost }
+            if let error = failure, isLast || !error.isConflict {
+                guard error.isRefusalOfMerge else { throw error }
+                throw Refusal(cause: error)
+            }
+            (results, failure) = ([], nil)
+            do { try connection.execute(rest) { results.append($0) } } catch let error as PostgresError {
+                failure = error
+            }
         }
-        return answers
     }
 
     /// The name of the entity of an object.
@@ -205,22 +215,56 @@ struct PostgresMerge {
         }
     }
 
-    /// Reads the results of a round: a number for each row, in order.
+    /// The result of the statement that merges.
+    struct Answer {
+        /// One for each row, in order.
+        let codes: [Code]
+        private let result: PostgresResult
+
+        init(_ result: PostgresResult) {
+            self.result = result
+            codes = result.integers(0, 0).map(Code.init)
+        }
+
+        /// The number of written rows, and the exclusive or of their numbers; nil if the statement
+        /// writes none.
+        var inserted: (count: Int64?, numbers: Int64) { (result.integer(0, 1), result.integer(0, 2) ?? 0) }
+        var updatedCount: Int64? { result.integer(0, 3) }
+        /// Whether inserted rows have other targets than the batch.
+        var hasOtherTargets: Bool { result.boolean(0, 4) == true }
+
+        /// The number of rows that were found and then not updated: another program has deleted
+        /// them, or changed their identities, since the statement began, or a trigger has kept them.
+        var unwrittenCount: Int {
+            updatedCount.map { codes.count { $0.change == .updated } - Int($0) } ?? 0
+        }
+    }
+
+    /// Reads the results of a round.
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable` if the rows that the server wrote differ from
-    ///   those that it was to write.
+    ///   those that it was to write; `PostgresError` if other programs have changed these rows again
+    ///   and again.
     func take(
-        _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergeRequest.Policy,
+        _ answer: Answer, _ round: PostgresMergeRounds.Round, _ policy: MergeRequest.Policy,
         _ connection: PostgresConnection, into result: inout MergeRequest.Result
     ) throws {
-        let codes = answer.integers(0, 0).map(Code.init)
+        let codes = answer.codes
+        let table = schema.table(of: layout.index)
         try check(
-            written: answer.integer(0, 1), of: codes.count { $0.change == .inserted },
-            isSame: codes.reduce(into: 0) { if $1.change == .inserted { $0 ^= $1.object } }
-                == answer.integer(0, 2) ?? 0, connection)
-        try check(written: answer.integer(0, 3), of: codes.count { $0.change == .updated }, isSame: true, connection)
-        if answer.boolean(0, 4) == true {
-            let table = schema.table(of: layout.index)
+            written: answer.inserted.count, of: codes.count { $0.change == .inserted },
+            isSame: codes.reduce(into: 0) { if $1.change == .inserted { $0 ^= $1.object } } == answer.inserted.numbers,
+            connection)
+        if answer.unwrittenCount != 0 {
+            let guards = try connection.guards(of: table, schema)
+            let rows = "\(answer.unwrittenCount) of \(codes.count { $0.change == .updated }) rows"
+            guard guards.isEmpty else { throw SQLKeptRows("\(rows) from being written", in: table).error(by: guards) }
+            throw PostgresError(
+                code: .serializationFailure,
+                message: "another program deleted \(rows) of \(layout.name) in the table \(table), or changed their "
+                    + "identities, while they were written")
+        }
+        if answer.hasOtherTargets {
             throw SQLKeptRows("links from being written", in: table).error(by: try connection.guards(of: table, schema))
         }
         for (row, code) in zip(round.rows.sorted(), codes) {
@@ -230,6 +274,32 @@ struct PostgresMerge {
                 throw StoreError.abstractEntity(entity: layout.name)
             }
         }
+    }
+
+    /// Fails if a trigger has changed the identities of written rows, also after they were written.
+    /// Their links are compared again when they are stated.
+    private func verify(
+        _ round: PostgresMergeRounds.Round, _ result: inout MergeRequest.Result, _ connection: PostgresConnection
+    ) throws {
+        let waiting = Set(result.waitingRows)
+        let written = round.rows.filter { row in
+            result.rows[row].map { $0.change != .unchanged } ?? false && !waiting.contains(row)
+        }
+        guard !written.isEmpty else { return }
+        for links in result.isLinked.indices {
+            for row in written { result.isLinked[links][row] = false }
+        }
+        guard let text = statements.changedIdentities else { return }
+        let places: SQLBinding = .objects(written.map(Int64.init))
+        let objects: SQLBinding = .objects(written.compactMap { result.rows[$0]?.object })
+        let found = try connection.run(SQLStatementText(text, [places, objects]))
+        guard let count = found.integer(0, 0), count > 0 else { return }
+        let table = schema.table(of: layout.index)
+        let columns = layout.identitySlots.enumerated().filter { found.boolean(0, $0.offset + 1) == true }
+            .map { schema.columns[layout.index][$0.element] }
+        throw SQLSchemaError.changedIdentity(
+            columns, of: "\(count) of \(written.count) rows", in: table,
+            by: try connection.guards(of: table, schema))
     }
 
     /// Fails if a trigger or another tool kept rows from being written, or changed their numbers.

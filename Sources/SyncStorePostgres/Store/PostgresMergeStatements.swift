@@ -200,7 +200,7 @@ struct PostgresMergeStatements {
             conditions = ["t.\(schema.rowColumn) = b.\(PostgresBatch.object)"]
             if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
         } else {
-            conditions = layout.identitySlots.map { "t.\(column($0)) = b.\(PostgresBatch.cell($0))" }
+            conditions = hasIdentityOfBatch
             if task.isLong {
                 conditions += schema.longSlots(of: layout.index).map { slot in
                     [("t", column(slot)), ("b", PostgresBatch.cell(slot))].map { alias, name in
@@ -250,6 +250,11 @@ struct PostgresMergeStatements {
         let wanted = linkHash("target", of: "new")
         return "(SELECT pg_catalog.bit_xor(link) FROM inserted) IS DISTINCT FROM "
             + "(SELECT pg_catalog.bit_xor(\(wanted)) FROM fresh)"
+    }
+
+    /// The conditions that a stored row has the identity of a row of the batch.
+    private var hasIdentityOfBatch: [String] {
+        layout.identitySlots.map { "t.\(column($0)) = b.\(PostgresBatch.cell($0))" }
     }
 
     /// The found rows as `f`, each with its row of the batch as `b`.
@@ -312,8 +317,27 @@ struct PostgresMergeStatements {
                 ? "CASE WHEN \(PostgresBatch.isPresent(slot)) THEN \(cell) ELSE t.\(column(slot)) END" : cell
             return "\(column(slot)) = \(value)"
         }
+        // Another program can change a row between the search and the lock of the update, which then
+        // evaluates its conditions again.
+        let conditions = ["f.differs", "t.\(schema.rowColumn) = f.row"] + (task.isByObject ? [] : hasIdentityOfBatch)
         return "UPDATE \(table) t SET \(assignments.joined(separator: ", ")) FROM \(foundRows) "
-            + "WHERE f.differs AND t.\(schema.rowColumn) = f.row RETURNING 1"
+            + "WHERE \(conditions.joined(separator: " AND ")) RETURNING 1"
+    }
+
+    // MARK: Verification
+
+    /// Selects the number of written rows that do not have the identity of their row in the batch,
+    /// and for each slot of the identity whether such a row has another value. The parameters are
+    /// the places and the objects of the written rows. Nil without an identity.
+    var changedIdentities: String? {
+        guard layout.hasIdentity else { return nil }
+        let isOther = layout.identitySlots.map {
+            "(b.\(PostgresBatch.cell($0)) IS NOT NULL AND (t.\(column($0)) = b.\(PostgresBatch.cell($0))) IS NOT TRUE)"
+        }
+        let terms = ["count(*)"] + isOther.map { "pg_catalog.bool_or(\($0))" }
+        return "SELECT \(terms.joined(separator: ", ")) FROM unnest($1::bigint[], $2::bigint[]) AS p(place, row) "
+            + "JOIN \(batch.name) b ON b.\(PostgresBatch.place) = p.place "
+            + "JOIN \(table) t ON t.\(schema.rowColumn) = p.row WHERE \(isOther.joined(separator: " OR "))"
     }
 }
 #endif

@@ -42,7 +42,7 @@ struct PostgresRefusedRows {
     /// Merges the rows of the round, in a transaction at the savepoint before the merge.
     mutating func merge(after error: PostgresError) throws {
         let rows = round.rows.sorted()[...]
-        if try numberedAgain(after: error) {
+        if try canSucceedNow(after: error) {
             do { try attempt(rows) } catch let next as PostgresError where next.isRefusalOfMerge {
                 try merge(rows, after: next)
             }
@@ -53,13 +53,17 @@ struct PostgresRefusedRows {
             (["RELEASE SAVEPOINT sync_merge"] + PostgresMergeStatements.plansAnything).joined(separator: "; "))
     }
 
-    /// Whether new rows got the numbers of existing ones, and now get higher ones.
-    private func numberedAgain(after error: PostgresError) throws -> Bool {
+    /// Whether the same statement can succeed now: another program has inserted the objects of new
+    /// rows since the statement began, or new rows got the numbers of existing ones, and now get
+    /// higher ones.
+    private func canSucceedNow(after error: PostgresError) throws -> Bool {
         guard error.code == .uniqueViolation else { return false }
         let table = merge.schema.relation(merge.schema.table(of: merge.layout.index))
         let columns = try connection.run(
             SQLStatementText(PostgresMerge.indexColumns, [.text(table), .text(error.constraint ?? "")])
         ).texts(0)
+        let identity = merge.layout.identitySlots.map { merge.schema.columns[merge.layout.index][$0] }
+        if !round.isByObject, !identity.isEmpty, Set(columns).isSuperset(of: identity) { return true }
         guard columns == [merge.schema.naming.rowColumn] else { return false }
         let sequence = "pg_catalog.pg_get_serial_sequence(\(SQLText.literal(table)), \(SQLText.literal(columns[0])))"
         return try connection.execute(merge.schema.numbersAboveRows(of: table, from: sequence)).rowCount > 0
@@ -95,10 +99,18 @@ struct PostgresRefusedRows {
         let text = merge.statements.merge(task)
         var part = round
         part.rows = Array(rows)
-        let answer: PostgresResult
-        do { answer = try connection.retrying { try connection.execute(text) } } catch let error as PostgresError
-            where error.isRefusalOfMerge
-        {
+        let answer: PostgresMerge.Answer
+        var attempt = 0
+        do {
+            answer = try connection.retrying {
+                let answer = PostgresMerge.Answer(try connection.execute(text))
+                attempt += 1
+                guard answer.unwrittenCount == 0 || attempt >= PostgresMerge.attemptLimit else {
+                    throw PostgresError(code: .serializationFailure, message: "another program has changed the rows")
+                }
+                return answer
+            }
+        } catch let error as PostgresError where error.isRefusalOfMerge {
             try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt; RELEASE SAVEPOINT sync_attempt")
             throw error
         }
@@ -335,6 +347,18 @@ extension PostgresConnection {
             indexes[name] = index
         }
         return SQLUniqueColumns(Array(indexes.values), of: layout, in: schema, mandatory: mandatory)
+    }
+}
+
+extension PostgresConnection {
+    /// Fails if one of the refused objects has a placeholder.
+    func checkEmptied(_ refused: [StoreError.Refusal], _ schema: SQLSchema) throws {
+        for refusal in refused {
+            let layout = try schema.model.layout(of: refusal.entity)
+            guard try !uniqueColumns(of: layout, schema).mayBePlaceholder(in: refusal, of: layout) else {
+                throw StoreError.refused(refusal)
+            }
+        }
     }
 }
 #endif

@@ -43,6 +43,9 @@ actor PostgresWorker: SQLWorker {
     /// The number of deleted rows that the transaction has reported, from which the server counts;
     /// nil if no trigger of others can delete further ones.
     private var reportedDeletions: Int?
+    /// Whether triggers of others can change what a statement of the transaction has written. False
+    /// until the transaction has begun.
+    private var hasTriggers: Bool { reportedDeletions != nil }
     /// Selects ``reportedDeletions`` when a transaction begins.
     private let watchedRowCount: String
     /// The process identifier of the connection's server process; 0 before the first connection.
@@ -361,7 +364,7 @@ actor PostgresWorker: SQLWorker {
         waiting = SQLWaitingValues()
         ahead = PostgresReadAhead()
         var result = try merge.run(
-            request, links, filling: filling, &values, &ahead, connection, buffer)
+            request, links, filling: filling, &values, &ahead, connection, buffer, hasTriggers: hasTriggers)
         waiting = values ?? SQLWaitingValues()
         growth.add(result.rows.count { $0?.change == .inserted }, to: schema.table(of: merge.layout.index))
         // A removed link may still be in its column.
@@ -379,18 +382,11 @@ actor PostgresWorker: SQLWorker {
             for request in waiting.takeRequests(in: schema.model, rowCount: batchRowCount) {
                 let merge = merge(into: try schema.model.layout(of: request))
                 var none: SQLWaitingValues?
-                refused += try merge.run(request, [], filling: nil, &none, &ahead, connection, buffer).refused
+                refused += try merge.run(
+                    request, [], filling: nil, &none, &ahead, connection, buffer, hasTriggers: hasTriggers
+                ).refused
             }
-            for refusal in refused {
-                let layout = try schema.model.layout(of: refusal.entity)
-                let contents = try connection.uniqueColumns(of: layout, schema).contents
-                // A refusal by a generated column names no attributes.
-                let isPlaceholder = contents.contains { slot, content in
-                    content == .placeholder
-                        && (refusal.attributes.isEmpty || refusal.attributes.contains(layout.attributes[slot].name))
-                }
-                if isPlaceholder { throw StoreError.refused(refusal) }
-            }
+            try connection.checkEmptied(refused, schema)
             return refused
         }
     }
@@ -417,6 +413,7 @@ actor PostgresWorker: SQLWorker {
             ahead.noteLinking()
             return try connection.retrying(plansLookups: true) {
                 var linking = try first.take() ?? planned()
+                linking.verifiesAlways = hasTriggers
                 let result = try linking.run(keeping: &keptLinks)
                 if case .join(let link) = schema.relationships[batch.relationship.source][batch.relationship.index] {
                     growth.add(linking.plan.added.count, to: link.table)

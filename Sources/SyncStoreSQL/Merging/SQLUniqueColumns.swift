@@ -1,4 +1,5 @@
 package import SyncModel
+package import SyncStore
 
 /// The columns that a row leaves empty while another row has its values in a unique index.
 package struct SQLUniqueColumns: Sendable {
@@ -53,6 +54,15 @@ package struct SQLUniqueColumns: Sendable {
                 }
             }
             for slot in slots(of: index.conditions) where !mandatory.contains(slot) { contents[slot] = .null }
+        }
+    }
+
+    /// Whether a refused row of an entity may have a placeholder. Any may have one if the refusal
+    /// names no attributes, such as that of a generated column.
+    package func mayBePlaceholder(in refusal: StoreError.Refusal, of layout: EntityLayout) -> Bool {
+        contents.contains { slot, content in
+            content == .placeholder
+                && (refusal.attributes.isEmpty || refusal.attributes.contains(layout.attributes[slot].name))
         }
     }
 }

@@ -26,3 +26,20 @@ package struct SQLKeptRows: Error, Hashable {
         guards.isEmpty ? "something other than a trigger" : guards.joined(separator: " or ")
     }
 }
+
+extension SQLSchemaError {
+    /// The error of written rows whose identities something has changed.
+    ///
+    /// - Parameters:
+    ///   - columns: The changed columns.
+    ///   - rows: How many rows were changed, such as "1 of 2 rows".
+    ///   - guards: What others have added to the table, as in ``SQLKeptRows/error(by:)``.
+    package static func changedIdentity(
+        _ columns: [String], of rows: String, in table: String, by guards: [String]
+    ) -> SQLSchemaError {
+        .unsuitableTable(
+            table: table,
+            reason: "\(SQLKeptRows.cause(guards)) gave \(rows) another value of \(columns.joined(separator: ", ")), "
+                + "which identifies the object")
+    }
+}

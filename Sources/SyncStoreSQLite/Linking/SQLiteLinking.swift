@@ -14,6 +14,8 @@ struct SQLiteLinking: SQLLinkWriter {
     var plan: SQLLinkPlan
     /// The rows to write: two objects, and the position among the links of the first one.
     private let table: SQLiteBatchTable
+    /// Whether to verify what was written, which triggers can keep out or change.
+    private let verifies: Bool
     private static let columnCount = 3
     /// The maximum number of rows of a statement that can be divided.
     private static let partCount = 8192
@@ -23,10 +25,14 @@ struct SQLiteLinking: SQLLinkWriter {
 
     /// Plans the changes.
     ///
-    /// - Parameter links: The targets of the batch's ``SQLLinkPlan/origins(of:schema:)``.
+    /// - Parameters:
+    ///   - links: The targets of the batch's ``SQLLinkPlan/origins(of:schema:)``.
+    ///   - verifies: Whether triggers can keep links out or change them.
     init(
-        _ batch: LinkBatch, links: [ObjectID: [ObjectID]], queries: SQLQueries, connection: SQLiteConnection
+        _ batch: LinkBatch, links: [ObjectID: [ObjectID]], queries: SQLQueries, connection: SQLiteConnection,
+        verifies: Bool
     ) throws(SQLiteError) {
+        self.verifies = verifies
         self.queries = queries
         self.batch = batch
         self.connection = connection
@@ -85,7 +91,13 @@ struct SQLiteLinking: SQLLinkWriter {
     }
 
     /// Runs a statement for pairs of objects with positions; does nothing without pairs.
-    private func run(_ text: String, _ rows: [(ObjectID, ObjectID?, Int64)]) throws(SQLiteError) {
+    ///
+    /// - Parameters:
+    ///   - name: The name of the table that the statement changes.
+    ///   - failing: Finds a pair that should have been written but was not.
+    private func run(
+        _ text: String, on name: String, failing query: String, _ rows: [(ObjectID, ObjectID?, Int64)]
+    ) throws {
         guard !rows.isEmpty else { return }
         var carrier = RecordBatch(columnCount: Self.columnCount)
         carrier.reserveCapacity(rowCount: rows.count, byteCount: 0)
@@ -99,36 +111,46 @@ struct SQLiteLinking: SQLLinkWriter {
             carrier.endRecord()
         }
         let statement = try connection.cached(text)
-        try carrier.withReader { reader throws(SQLiteError) in
+        let isWritten = try carrier.withReader { reader throws(SQLiteError) in
             let content = SQLiteBatchTable.Content(reader: reader, rows: Array(0..<reader.count))
-            try table.lend(content) { () throws(SQLiteError) in try statement.run() }
+            return try table.lend(content) { () throws(SQLiteError) in
+                try statement.run()
+                guard verifies else { return true }
+                return try connection.integer("SELECT EXISTS (SELECT 1 FROM \(query))") == 0
+            }
         }
+        guard !isWritten else { return }
+        throw SQLKeptRows("links from being written", in: name).error(by: try connection.triggers(of: name))
     }
 
     /// Runs a statement for pairs of objects in parts, because one object can have any number of
     /// links.
     private func runInParts(
-        _ text: String, count: Int, _ rows: (Range<Int>) -> [(ObjectID, ObjectID?, Int64)]
-    ) throws(SQLiteError) {
+        _ text: String, on name: String, failing query: String, count: Int,
+        _ rows: (Range<Int>) -> [(ObjectID, ObjectID?, Int64)]
+    ) throws {
         for start in stride(from: 0, to: count, by: Self.partCount) {
-            try run(text, rows(start..<min(start + Self.partCount, count)))
+            try run(text, on: name, failing: query, rows(start..<min(start + Self.partCount, count)))
         }
     }
 
     // MARK: Columns
 
-    func release(_ link: SQLSchema.ColumnLink) throws(SQLiteError) {
+    func release(_ link: SQLSchema.ColumnLink) throws {
         guard !plan.released.isEmpty else { return }
         let column = SQLText.name(link.column)
+        let table = SQLText.name(link.table)
         // Objects that the batch assigns anyway may keep their values.
+        let condition =
+            "WHERE \(column) IN (SELECT c0 FROM \(Self.tableName) WHERE c1 IS NULL) "
+            + "AND \(schema.rowColumn) NOT IN (SELECT c0 FROM \(Self.tableName) WHERE c1 IS NOT NULL)"
         try run(
-            "UPDATE OR FAIL \(SQLText.name(link.table)) SET \(column) = NULL "
-                + "WHERE \(column) IN (SELECT c0 FROM \(Self.tableName) WHERE c1 IS NULL) "
-                + "AND \(schema.rowColumn) NOT IN (SELECT c0 FROM \(Self.tableName) WHERE c1 IS NOT NULL)",
+            "UPDATE OR FAIL \(table) SET \(column) = NULL \(condition)", on: link.table,
+            failing: "\(table) \(condition)",
             plan.released.map { ($0, nil, 0) } + plan.assignments.map { ($0.object, $0.object, 0) })
     }
 
-    func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws(SQLiteError) {
+    func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws {
         let table = SQLText.name(link.table)
         let column = SQLText.name(link.column)
         var batch = "\(Self.tableName) b"
@@ -147,6 +169,9 @@ struct SQLiteLinking: SQLLinkWriter {
         }
         try runInParts(
             "UPDATE OR FAIL \(table) AS t SET \(assigned) FROM \(batch) WHERE t.\(schema.rowColumn) = b.c0 AND (\(differs))",
+            on: link.table,
+            failing: "\(Self.tableName) b CROSS JOIN \(table) t "
+                + "WHERE t.\(schema.rowColumn) = b.c0 AND t.\(column) IS NOT b.c1",
             count: plan.assignments.count
         ) { range in
             plan.assignments.rows(from: range.lowerBound).prefix(range.count).map { ($0.object, $0.other, $0.position) }
@@ -155,14 +180,20 @@ struct SQLiteLinking: SQLLinkWriter {
 
     // MARK: Join tables
 
-    func remove(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
-        try runInParts(
-            "DELETE FROM \(SQLText.name(link.table)) WHERE (\(SQLText.names([link.source, link.target]))) "
-                + "IN (SELECT c0, c1 FROM \(Self.tableName))", count: plan.removed.count
-        ) { plan.removed[$0].map { ($0.source, $0.target, 0) } }
+    /// The pairs of a batch that a table has.
+    private func pairs(in link: SQLSchema.JoinLink) -> String {
+        "\(SQLText.name(link.table)) WHERE (\(SQLText.names([link.source, link.target]))) "
+            + "IN (SELECT c0, c1 FROM \(Self.tableName))"
     }
 
-    func add(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
+    func remove(_ link: SQLSchema.JoinLink) throws {
+        let pairs = pairs(in: link)
+        try runInParts("DELETE FROM \(pairs)", on: link.table, failing: pairs, count: plan.removed.count) {
+            plan.removed[$0].map { ($0.source, $0.target, 0) }
+        }
+    }
+
+    func add(_ link: SQLSchema.JoinLink) throws {
         let table = SQLText.name(link.table)
         var names = [link.source, link.target].map(SQLText.name)
         var values = ["b.c0", "b.c1"]
@@ -187,7 +218,11 @@ struct SQLiteLinking: SQLLinkWriter {
         // Without the condition, SQLite would parse the conflict clause as that of a join.
         try runInParts(
             "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
-                + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)", count: plan.added.count
+                + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)",
+            on: link.table,
+            failing: "\(Self.tableName) WHERE (c0, c1) NOT IN (SELECT \(SQLText.names([link.source, link.target])) "
+                + "FROM \(pairs(in: link)))",
+            count: plan.added.count
         ) { range in
             plan.added.rows(from: range.lowerBound).prefix(range.count).map { ($0.other ?? 0, $0.object, $0.position) }
         }

@@ -20,13 +20,16 @@ struct SQLiteMerge {
     let schema: SQLSchema
     /// Whether another tool has created the table.
     let isExisting: Bool
+    /// Whether triggers may change what a statement has written.
+    let hasTriggers: Bool
     /// One row with the values to insert for absent cells.
     private let defaults: RecordBatch
 
-    init(_ entity: Int, schema: SQLSchema, existing: SQLiteExistingTable?) {
+    init(_ entity: Int, schema: SQLSchema, existing: SQLiteExistingTable?, hasTriggers: Bool) {
         layout = schema.model.layouts[entity]
         self.schema = schema
         isExisting = existing != nil
+        self.hasTriggers = hasTriggers
         let slots = layout.identitySlots
         statements = SQLiteMergeStatements(
             entity, schema: schema, batch: SQLiteBatchTable.name(columnCount: layout.attributes.count),

@@ -242,16 +242,11 @@ extension SQLiteMerge {
 }
 
 extension SQLiteConnection {
-    /// Fails if one of the refused objects has a placeholder. Any may have one if the refusal names
-    /// no attributes, such as that of a generated column.
+    /// Fails if one of the refused objects has a placeholder.
     func checkEmptied(_ refused: [StoreError.Refusal], _ schema: SQLSchema) throws {
         for refusal in refused {
             let layout = try schema.model.layout(of: refusal.entity)
-            let contents = try uniqueColumns(of: layout, schema).contents
-            if contents.contains(where: {
-                $1 == .placeholder
-                    && (refusal.attributes.isEmpty || refusal.attributes.contains(layout.attributes[$0].name))
-            }) {
+            guard try !uniqueColumns(of: layout, schema).mayBePlaceholder(in: refusal, of: layout) else {
                 throw StoreError.refused(refusal)
             }
         }

@@ -114,6 +114,11 @@ struct SQLiteMergeRun {
             values.restate(reader, &merged, merge.layout)
             waiting = values
         }
+        guard merge.hasTriggers else { return }
+        // The links of written objects are compared again when they are stated.
+        for row in merged.indices where merged[row].map({ $0.change != .unchanged }) ?? false {
+            for index in links.indices { isLinked[index][row] = false }
+        }
     }
 
     /// The object that a row names by number.
@@ -247,6 +252,7 @@ struct SQLiteMergeRun {
         let statement = try connection.cached(merge.statements.update(assignments, emptied: emptied))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }
         try checkChangeCount(updates.rows.count)
+        if merge.hasTriggers { try checkIdentities(content) }
     }
 
     /// The name of the entity of a row's object.
@@ -294,6 +300,7 @@ struct SQLiteMergeRun {
             merge.statements.insertion(relatedBy: links.map(\.relationship), emptied: emptied))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }
         try checkChangeCount(new.count)
+        if merge.hasTriggers { try checkIdentities(content) }
     }
 
     /// The numbers of new objects: the values of the attribute that is the number, or the next free
@@ -325,6 +332,26 @@ struct SQLiteMergeRun {
         let table = merge.statements.tableName
         throw SQLKeptRows("\(keptCount) of \(count) rows from being written", in: table)
             .error(by: try connection.triggers(of: table))
+    }
+
+    /// Fails if a trigger has changed the identities of written rows.
+    private func checkIdentities(_ content: SQLiteBatchTable.Content) throws {
+        guard let text = merge.statements.changedIdentities else { return }
+        let statement = try connection.cached(text)
+        defer { statement.reset() }
+        var count: Int64 = 0
+        var columns: [String] = []
+        try table.lend(content) { () throws(SQLiteError) in
+            guard try statement.step() else { return }
+            count = statement.integer(at: 0)
+            for (index, slot) in merge.layout.identitySlots.enumerated() where statement.integer(at: index + 1) == 1 {
+                columns.append(merge.schema.columns[merge.layout.index][slot])
+            }
+        }
+        guard count > 0 else { return }
+        let name = merge.statements.tableName
+        throw SQLSchemaError.changedIdentity(
+            columns, of: "\(count) of \(content.rows.count) rows", in: name, by: try connection.triggers(of: name))
     }
 }
 

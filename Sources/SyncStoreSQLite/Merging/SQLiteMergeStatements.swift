@@ -209,4 +209,19 @@ struct SQLiteMergeStatements: Sendable {
         return "UPDATE OR FAIL \(table) AS t SET \(terms.joined(separator: ", ")) FROM \(batch) b "
             + "WHERE t.\(schema.rowColumn) = b.\(SQLiteBatchColumns.object)"
     }
+
+    // MARK: Verification
+
+    /// Selects the number of the batch's objects that do not have the identities of their rows, and
+    /// for each slot of the identity whether one of them has another value. Nil without an identity.
+    var changedIdentities: String? {
+        guard layout.hasIdentity else { return nil }
+        let isOther = layout.identitySlots.map {
+            let cell = "b.\(SQLiteBatchColumns.cell($0))"
+            return "(\(cell) IS NOT NULL AND t.\(column($0)) IS NOT \(cell))"
+        }
+        return "SELECT \((["count(*)"] + isOther.map { "max(\($0))" }).joined(separator: ", ")) "
+            + "FROM \(batch) b CROSS JOIN \(table) t WHERE t.\(schema.rowColumn) = b.\(SQLiteBatchColumns.object) "
+            + "AND (\(isOther.joined(separator: " OR ")))"
+    }
 }

@@ -35,6 +35,8 @@ struct SQLiteMigration {
         /// The columns outside of relationships whose foreign keys would delete rows of the model's
         /// tables.
         var cascades: [SQLSchema.ColumnLink] = []
+        /// Whether the database has triggers, which may change what a statement has written.
+        var hasTriggers = false
         /// The triggers that may delete rows.
         var deletingTriggers: [SQLTrigger] = []
         /// The tables with triggers that may run with a deletion, in the form in which SQLite
@@ -84,6 +86,8 @@ struct SQLiteMigration {
             FROM sqlite_master WHERE type = 'trigger' AND (sql LIKE '%DELETE%' OR sql LIKE '%REPLACE%') ORDER BY 1
             """)
         var others = Others(tables: plan.existing, cascades: cascades)
+        others.hasTriggers =
+            try connection.integer("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'trigger')") == 1
         while try found.step() {
             let table = found.text(at: 1)
             if found.integer(at: 2) != 0 { others.deletingTriggers.append(SQLTrigger(found.text(at: 0), on: table)) }

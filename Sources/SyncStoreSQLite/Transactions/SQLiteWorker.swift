@@ -397,7 +397,8 @@ actor SQLiteWorker: SQLWorker {
         let merge =
             merges[layout.index]
             ?? SQLiteMerge(
-                layout.index, schema: schema, existing: others.tables[schema.table(of: layout.index)])
+                layout.index, schema: schema, existing: others.tables[schema.table(of: layout.index)],
+                hasTriggers: others.hasTriggers)
         merges[layout.index] = merge
         return merge
     }
@@ -419,7 +420,8 @@ actor SQLiteWorker: SQLWorker {
             return try connection.watchingDeletions(
                 others, of: schema.model.layouts[relationship.source], schema, gain: { _ in 0 },
                 {
-                    var linking = try SQLiteLinking(batch, links: links, queries: queries, connection: connection)
+                    var linking = try SQLiteLinking(
+                        batch, links: links, queries: queries, connection: connection, verifies: others.hasTriggers)
                     return try linking.run(keeping: &keptLinks)
                 })
         }
