@@ -42,7 +42,7 @@ import Testing
                 }
             }
         }
-        try await gate.pass()
+        try await gate.pass(orEndOf: run)
         for delay in delays {
             try await clock.waitForPendingDelays([delay])
             clock.advance(by: delay)

@@ -279,7 +279,7 @@ import Testing
         let world = try await SourceWorld()
         let source = try HTTPJSONSource.users(server, pages: .link, clock: clock)
         let sync = Task { try await world.sync(source) }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: sync)
         sync.cancel()
         await #expect(throws: CancellationError.self) { try await sync.value }
         #expect(try await world.users().isEmpty)

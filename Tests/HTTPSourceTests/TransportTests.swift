@@ -337,7 +337,7 @@ import Testing
                     try Task.checkCancellation()
                 }
             }
-            try await isArriving.pass()
+            try await isArriving.pass(orEndOf: reading)
             reading.cancel()
             await #expect(throws: CancellationError.self) { try await reading.value }
             try await isClosed.wait { $0 }

@@ -43,7 +43,7 @@ import Testing
         let processor = held(at: .begin, gate: gate)
         let synchronizer = Synchronizer(processor: processor)
         let sync = Task { try await synchronizer.sync() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: sync)
         synchronizer.cancel()
         let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
         #expect(failure?.isCancelled == true)
@@ -113,7 +113,7 @@ import Testing
         }
         let synchronizer = Synchronizer(processor: processor)
         let first = Task { try await synchronizer.sync() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: first)
         synchronizer.cancel()
         async let second = synchronizer.sync()
         gate.open()
@@ -132,7 +132,7 @@ import Testing
         }
         let synchronizer = Synchronizer(processor: processor)
         let sync = Task { try await synchronizer.sync() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: sync)
         synchronizer.cancel()
         _ = await sync.result
         #expect(wasCancelled.events == [false])
@@ -149,7 +149,7 @@ import Testing
             defer { returned.append(processor.current.inFlight) }
             return try await synchronizer.sync()
         }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: caller)
         caller.cancel()
         for _ in 0..<100 { await Task.yield() }
         #expect(returned.events.isEmpty, "a call still runs")
@@ -170,7 +170,7 @@ import Testing
         }
         let synchronizer = Synchronizer(processor: processor)
         let first = Task { try await synchronizer.sync() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: first)
         let second = EventLog<Bool>()
         synchronizer.sync { second.append((try? $0.get()) != nil) }
         first.cancel()
@@ -215,7 +215,7 @@ import Testing
         }
         let synchronizer = Synchronizer(processor: processor)
         let first = Task { try await synchronizer.sync() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: first)
         let other = EventLog<Int>()
         synchronizer.sync { other.append((try? $0.get().unchanged) ?? -1) }
         #expect(synchronizer.isSyncing)

@@ -80,7 +80,7 @@ import Testing
                 try await gate.waitForArrivals(2)
             }
         }
-        try await gate.waitForArrivals(2)
+        try await gate.waitForArrivals(2, orEndOf: holder)
         if isCancelled { holder.cancel() }
         // The lease is being returned, and waits for the calls.
         try await cancelled.wait(for: true, count: 2)
@@ -109,7 +109,7 @@ import Testing
                 await body.passUncancelled()
             }
         }
-        try await never.waitForArrivals(2)
+        try await never.waitForArrivals(2, orEndOf: holder)
         try await clock.waitForPendingDelays([.seconds(3), .seconds(9)])
         lease.seize(by: SyncLeaseHolder(host: "web-1", program: "Demo", processID: 4711))
         clock.advance(by: .seconds(3))
@@ -156,10 +156,10 @@ import Testing
         }
         let synchronizer = Synchronizer(processor: processor)
         let low = Task(priority: .background) { _ = try? await synchronizer.sync() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: low)
         let high = Task(priority: .high) { _ = try? await synchronizer.sync() }
         // The call that waits in the pass learns of it.
-        try await raised.pass()
+        try await raised.pass(orEndOf: high)
         gate.open()
         await low.value
         await high.value

@@ -68,7 +68,7 @@ import Testing
         let gate = Gate()
         let service = service("sync", gate: gate)
         let run = Task { try await service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         try await clock.waitForPendingDelays([.seconds(3), .seconds(9)])
         lease.seize(by: other)
         clock.advance(by: .seconds(3))
@@ -139,7 +139,7 @@ import Testing
         let gate = Gate()
         let service = service("sync", gate: gate)
         let run = Task { try await service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         run.cancel()
         await #expect(throws: CancellationError.self) { try await run.value }
         #expect(lease.holder == nil)
@@ -150,7 +150,7 @@ import Testing
         let gate = Gate()
         let service = service("sync", gate: gate)
         let run = Task { try await service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         service.requestStop()
         #expect(lease.holder != nil)
         gate.open()
@@ -187,7 +187,7 @@ import Testing
         // The pass of another is cancelled with the lease, too.
         isGated.withLock { $0 = true }
         let direct = Task { try await synchronizer.sync() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: direct)
         lease.seize(by: other)
         clock.advance(by: .seconds(3))
         let failure = await #expect(throws: SyncFailure.self) { try await direct.value }

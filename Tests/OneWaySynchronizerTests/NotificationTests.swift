@@ -64,7 +64,7 @@ import Testing
             isHeld.open()
             Self.wait(for: isOver)
         }
-        try await isHeld.pass()
+        try await isHeld.pass(orEndOf: holding)
         // The main actor is held until the pass has ended.
         try await withTaskCancellationHandler {
             _ = try await synchronizer.sync()

@@ -36,7 +36,7 @@ import Testing
         let processor = ScriptedProcessor { if $0 == .list { try await gate.pass() } }
         let synchronizer = Synchronizer(processor: processor)
         let task = Task { try await synchronizer.plan() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: task)
         task.cancel()
         let failure = await #expect(throws: SyncFailure.self) { try await task.value }
         #expect(failure?.isCancelled == true)

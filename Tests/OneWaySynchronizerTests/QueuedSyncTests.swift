@@ -53,7 +53,7 @@ import Testing
         }
         let synchronizer = Synchronizer(processor: processor)
         let first = Task { try await synchronizer.sync() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: first)
         let second = EventLog<Int>()
         synchronizer.sync { second.append((try? $0.get().inserted) ?? -1) }
         gate.open()

@@ -222,7 +222,7 @@ import Testing
         let options = SyncOptions(concurrency: 1, stopOnError: false, itemTimeout: .seconds(30))
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
-        try await never.waitForArrivals()
+        try await never.waitForArrivals(orEndOf: sync)
         try await clock.waitForPendingDelays([.seconds(30)])
         clock.advance(by: .seconds(30))
         let failure = await #expect(throws: SyncFailure.self) { try await sync.value }

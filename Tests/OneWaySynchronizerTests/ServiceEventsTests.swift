@@ -66,7 +66,7 @@ import Testing
         let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: 1), clock: clock)
         let service = SyncService(synchronizer: synchronizer, schedule: everyMinute, clock: clock)
         let run = Task { try await service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         let events = service.events
         gate.open()
         #expect(await words(events, until: "succeeded") == ["content 1", "content 2", "succeeded"])
@@ -166,7 +166,7 @@ import Testing
         let gate = Gate()
         let service = SyncService(schedule: everyMinute, lease: HangingLease(gate: gate), clock: clock, date: date) {}
         let run = Task { try await service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         clock.advance(by: .seconds(5))
         let activity = try #require(service.health.activity)
         #expect(activity.kind == .requestingLease && activity.leaseName == "the database")
@@ -186,7 +186,7 @@ import Testing
         let synchronizer = Synchronizer(processor: processor, clock: clock)
         let service = SyncService(synchronizer: synchronizer, schedule: everyMinute, clock: clock, date: date)
         let run = Task { try await service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         clock.advance(by: .seconds(7))
         let activity = try #require(service.health.activity)
         #expect(activity.kind == .syncing && activity.since == Date(timeIntervalSince1970: 0))
@@ -203,7 +203,7 @@ import Testing
             let service = SyncService(schedule: everyMinute, clock: clock) { try await gate.pass() }
             let events = service.events
             let run = Task { try await service.run() }
-            try await gate.waitForArrivals()
+            try await gate.waitForArrivals(orEndOf: run)
             service.requestStop(within: .seconds(10))
             try await clock.waitForPendingDelays([.seconds(10)])
             if finishes { gate.open() } else { clock.advance(by: .seconds(10)) }
@@ -221,7 +221,7 @@ import Testing
         let service = SyncService(schedule: everyMinute, clock: clock) { try await gate.pass() }
         let events = service.events
         let run = Task { try await service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         service.requestStop()
         gate.open()
         try await run.value

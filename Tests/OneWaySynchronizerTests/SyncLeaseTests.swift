@@ -34,7 +34,7 @@ import Testing
         let lease = ScriptedLease(clock: clock)
         let gate = Gate()
         let task = Task { try await lease.withLease(clock: clock) { try await gate.pass() } }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: task)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(lease.log.events == [.granted, .released])
@@ -208,7 +208,7 @@ import Testing
             }
         }
         // The body has returned.
-        try await isStopped.pass()
+        try await isStopped.pass(orEndOf: task)
         try await expectRenewals(of: lease)
         gate.open()
         try await task.value
@@ -237,7 +237,7 @@ import Testing
         let lease = ScriptedLease(duration: .seconds(9), clock: clock)
         let gate = Gate()
         let task = Task { try await lease.withLease(clock: clock) { try await gate.pass() } }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: task)
         try await clock.waitForPendingDelays([.seconds(3), .seconds(9)])
         lease.seize(by: other)
         clock.advance(by: .seconds(3))
@@ -262,9 +262,9 @@ import Testing
         }
         try await clock.waitForPendingDelays([.seconds(3), .seconds(9)])
         clock.advance(by: .seconds(3))
-        try await silence.waitForArrivals()
+        try await silence.waitForArrivals(orEndOf: task)
         clock.advance(by: .seconds(6))
-        try await isCancelled.pass()
+        try await isCancelled.pass(orEndOf: task)
         silence.open()
         let error = await #expect(throws: SyncLeaseError.self) { try await task.value }
         guard case .lost(_, let underlying) = error else { throw try #require(error) }
@@ -282,7 +282,7 @@ import Testing
                 commits.append("paused")
             }
         }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: paused)
         clock.advance(by: .seconds(60))
         try await lease.withLease(waiting: .forever, clock: clock) { commits.append("successor") }
         gate.open()
@@ -353,7 +353,7 @@ import Testing
         try await clock.waitForPendingDelays([.seconds(3), .seconds(9)])
         clock.advance(by: .seconds(3))
         // Cancelled when the body has ended.
-        try await renewals.waitForArrivals()
+        try await renewals.waitForArrivals(orEndOf: task)
         body.open()
         await #expect(throws: TestError("of the body")) { try await task.value }
     }
@@ -365,7 +365,7 @@ import Testing
         let task = Task { [clock] in
             try await lease.withLease(clock: clock) {
                 let confirming = Task { try await SyncLeaseScope.confirm() }
-                try await renewals.waitForArrivals()
+                try await renewals.waitForArrivals(orEndOf: confirming)
                 clock.advance(by: .seconds(60))
                 renewals.open()
                 await #expect(throws: SyncLeaseError.self) { try await confirming.value }

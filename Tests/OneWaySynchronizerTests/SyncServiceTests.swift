@@ -47,7 +47,7 @@ import Testing
         let gate = Gate()
         let world = World(schedule: everyMinute) { if $0 == .content("a") { try await gate.pass() } }
         let run = Task { try await world.service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         #expect(world.service.health.isSyncing)
         for _ in 0..<100 { world.service.trigger() }
         gate.open()
@@ -72,7 +72,7 @@ import Testing
         let gate = Gate()
         let world = World(schedule: everyMinute) { if $0 == .content("a") { try await gate.pass() } }
         let run = Task { try await world.service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         world.service.trigger()
         world.service.requestStop()
         gate.open()
@@ -111,7 +111,7 @@ import Testing
             if call == .content("a") { try await gate.pass() }
         }
         let run = Task { try await world.service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         run.cancel()
         await #expect(throws: CancellationError.self) { try await run.value }
         #expect(world.processor.calls.last == .end)
@@ -131,7 +131,7 @@ import Testing
         let gate = Gate()
         let world = World(schedule: everyMinute) { if $0 == .content("a") { await gate.passUncancelled() } }
         let run = Task { try await world.service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         world.service.requestStop()
         run.cancel()
         gate.open()
@@ -143,7 +143,7 @@ import Testing
         let world = World(schedule: everyMinute) { if $0 == .content("a") { try await gate.pass() } }
         let events = world.service.events
         let run = Task { try await world.service.run() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: run)
         world.synchronizer.cancel()
         for await event in events {
             if case .failed(let error) = event { Issue.record("\(error)") }

@@ -22,7 +22,7 @@ import Testing
         let options = SyncOptions(concurrency: 1, itemTimeout: .seconds(30))
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: sync)
         try await clock.waitForPendingDelays([.seconds(30)])
         clock.advance(by: .seconds(30))
         gate.open()
@@ -56,7 +56,7 @@ import Testing
         let options = SyncOptions(concurrency: 5, itemTimeout: .seconds(30))
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
-        try await gate.waitForArrivals(5)
+        try await gate.waitForArrivals(5, orEndOf: sync)
         try await clock.waitForPendingDelays([.seconds(30)])
         gate.open()
         #expect(try await sync.value.inserted == 5)
@@ -72,12 +72,12 @@ import Testing
         let options = SyncOptions(concurrency: 2, stopOnError: false, itemTimeout: .seconds(30))
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
-        try await never.waitForArrivals()
-        try await first.waitForArrivals()
+        try await never.waitForArrivals(orEndOf: sync)
+        try await first.waitForArrivals(orEndOf: sync)
         try await clock.waitForPendingDelays([.seconds(30)])
         clock.advance(by: .seconds(10))
         first.open()
-        try await never.waitForArrivals(2)
+        try await never.waitForArrivals(2, orEndOf: sync)
         clock.advance(by: .seconds(20))
         // The first call is late, the other one has 10 more seconds.
         try await clock.waitForPendingDelays([.seconds(10)])
@@ -95,7 +95,7 @@ import Testing
         let options = SyncOptions(concurrency: 1, itemTimeout: .zero)
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: sync)
         try await clock.waitForPendingDelays([.milliseconds(1)])
         gate.open()
         #expect(try await sync.value.inserted == 1)
@@ -122,7 +122,7 @@ import Testing
         options.stageTimeouts[stage] = .seconds(5)
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
-        try await never.waitForArrivals()
+        try await never.waitForArrivals(orEndOf: sync)
         try await clock.waitForPendingDelays([.seconds(5)])
         clock.advance(by: .seconds(5))
         let failure = try await failure(sync)
@@ -215,7 +215,7 @@ import Testing
         let options = SyncOptions(concurrency: 2, stopOnError: false, passTimeout: .seconds(60))
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
-        try await never.waitForArrivals(2)
+        try await never.waitForArrivals(2, orEndOf: sync)
         try await clock.waitForPendingDelays([.seconds(60)])
         clock.advance(by: .seconds(60))
         let failure = try await failure(sync)
@@ -232,7 +232,7 @@ import Testing
         let synchronizer = Synchronizer(
             processor: processor, options: SyncOptions(passTimeout: .seconds(60)), clock: clock)
         let sync = Task { try await synchronizer.sync() }
-        try await never.waitForArrivals()
+        try await never.waitForArrivals(orEndOf: sync)
         try await clock.waitForPendingDelays([.seconds(60)])
         clock.advance(by: .seconds(60))
         let failure = try await failure(sync)
@@ -252,7 +252,7 @@ import Testing
         let options = SyncOptions().with { $0.stageTimeouts = [stage: .seconds(60)] }
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: sync)
         try await clock.waitForPendingDelays([.seconds(60)])
         synchronizer.cancel()
         // The timer ends before the call.

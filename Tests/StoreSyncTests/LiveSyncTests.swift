@@ -142,7 +142,7 @@ import Testing
             try await clock.waitForPendingDelays([.seconds(3600)])
             hook.isArmed.withLock { $0 = true }
             let webhook = Task { try await live.apply([change(2, "new")]) }
-            try await hook.gate.waitForArrivals()
+            try await hook.gate.waitForArrivals(orEndOf: webhook)
             webhook.cancel()
             hook.gate.open()
             #expect(try await webhook.value.counts.inserted == 1)
@@ -292,7 +292,7 @@ import Testing
             try await clock.waitForPendingDelays([.seconds(3600)])
             hook.isArmed.withLock { $0 = true }
             let first = Task { try await live.apply([change(0, "first")]) }
-            try await hook.gate.waitForArrivals()
+            try await hook.gate.waitForArrivals(orEndOf: first)
             // One is being applied, a thousand wait, and one is too many.
             let refusals = await withTaskGroup(of: LiveSync.Refusal?.self) { group in
                 for id in 1...1001 {

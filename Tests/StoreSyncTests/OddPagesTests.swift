@@ -168,8 +168,8 @@ import Testing
             return index < 9 ? RemotePage(.bytes(Array(usersJSON([index]).utf8))) : nil
         }
         let sync = Task { try await world.json.sync(from: source, into: "User") }
-        try await hook.gate.waitForArrivals()
-        try await secondPageIsMapped.pass()
+        try await hook.gate.waitForArrivals(orEndOf: sync)
+        try await secondPageIsMapped.pass(orEndOf: sync)
         sync.cancel()
         hook.gate.open()
         await #expect(throws: CancellationError.self) { try await sync.value }

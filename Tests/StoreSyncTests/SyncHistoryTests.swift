@@ -69,7 +69,7 @@ import Testing
             return nil
         }
         let task = Task { try await store.sync(pages: pages, into: "User") }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: task)
         return task
     }
 
@@ -292,7 +292,7 @@ import Testing
             throw TestError("no list")
         }
         let task = Task { try await store.sync(pages: pages, into: "User") }
-        try await hook.gate.waitForArrivals()
+        try await hook.gate.waitForArrivals(orEndOf: task)
         task.cancel()
         await #expect(throws: TestError.self) { try await task.value }
         hook.isArmed.withLock { $0 = false }

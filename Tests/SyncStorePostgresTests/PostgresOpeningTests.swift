@@ -81,7 +81,7 @@ struct PostgresOpeningTests {
                     try await waiting.pass()
                 }
             }
-            try await waiting.waitForArrivals()
+            try await waiting.waitForArrivals(orEndOf: writing)
             let second = Task { try await other.put([2], name: "b", isAtHand: true) }
             let lock = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
             while try await PostgresSession.run(server.url(), lock).isEmpty { await Task.yield() }

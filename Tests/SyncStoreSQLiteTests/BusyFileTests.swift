@@ -40,7 +40,7 @@ import Testing
             gate.open()
             return try await SQLiteStore(exactly: .people(), at: .file(path))
         }
-        try await gate.pass()
+        try await gate.pass(orEndOf: opening)
         for _ in 0..<2000 { _ = try other.integer("SELECT count(*) FROM Person") }
         try other.execute("COMMIT")
         #expect(try await opening.value.count(StoreQuery("Person")) == 0)

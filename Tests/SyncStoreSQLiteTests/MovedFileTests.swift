@@ -310,7 +310,7 @@ import Testing
                 return count
             }
         }
-        try await isReading.pass()
+        try await isReading.pass(orEndOf: reader)
         try await store.sync(Self.objects("x"), into: "User")
         #expect(try logSize() > 20_000_000)
         mayEnd.open()

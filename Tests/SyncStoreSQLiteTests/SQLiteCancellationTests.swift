@@ -38,8 +38,12 @@ import Testing
 
     @Test func aRunningStatementIsBrokenOff() async throws {
         try await put(1)
-        let task = Task { try await put(-1) }
-        while try logSize() < 20 << 20 { await Task.yield() }
+        let hasEnded = Gate()
+        let task = Task {
+            defer { hasEnded.open() }
+            try await put(-1)
+        }
+        while try logSize() < 20 << 20, !hasEnded.isOpen { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try await store.count(StoreQuery("User")) == 1)
@@ -63,7 +67,7 @@ import Testing
                 return try await reader.count(StoreQuery("User", where: PropertyPath("id") == 1))
             }
         }
-        try await gate.pass()
+        try await gate.pass(orEndOf: task)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
@@ -78,7 +82,7 @@ import Testing
                     "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n")
             }
         }
-        try await gate.pass()
+        try await gate.pass(orEndOf: task)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
@@ -97,7 +101,7 @@ import Testing
             gate.open()
             return try await store.transaction { try await $0.count(StoreQuery("User")) }
         }
-        try await gate.pass()
+        try await gate.pass(orEndOf: waiting)
         for _ in 0..<1000 { await Task.yield() }
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }

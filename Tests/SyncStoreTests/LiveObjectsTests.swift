@@ -140,7 +140,7 @@ import Testing
             }
             return states
         }
-        try await closed.waitForArrivals()
+        try await closed.waitForArrivals(orEndOf: loop)
         loop.cancel()
         #expect(try await loop.value == [[]])
         #expect(try await store.all(User.self).map(\.id) == [1])

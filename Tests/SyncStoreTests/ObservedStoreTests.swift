@@ -92,7 +92,7 @@ import Testing
                 try await gate.pass()
             }
         }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: early)
         var seen = store.changes().makeAsyncIterator()
         gate.open()
         try await early.value
@@ -118,7 +118,7 @@ import Testing
             return await seen.next()
         }
         try await put(1)
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: loop)
         loop.cancel()
         #expect(await loop.value == nil)
         var gone: ObservedStore? = ObservedStore(MemoryStore(exactly: store.model))

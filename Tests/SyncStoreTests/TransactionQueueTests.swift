@@ -9,7 +9,7 @@ import Testing
         let log = EventLog<Int>()
         let gate = Gate()
         let first = Task { try await queue.run { try await gate.pass() } }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: first)
         var waiting: [Task<Void, any Error>] = []
         for number in 0..<20 {
             waiting.append(Task { try await queue.run { log.append(number) } })
@@ -25,7 +25,7 @@ import Testing
         let queue = TransactionQueue()
         let gate = Gate()
         let first = Task { try await queue.run { try await gate.pass() } }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: first)
         let second = Task { try await queue.run {} }
         while queue.waitingCount == 0 { await Task.yield() }
         second.cancel()

@@ -46,7 +46,7 @@ import Testing
                 try await inside.pass()
             }
         }
-        try await inside.waitForArrivals()
+        try await inside.waitForArrivals(orEndOf: next)
         for _ in 0..<100 { await Task.yield() }
         #expect(!done.isOpen)
         inside.open()

@@ -63,7 +63,7 @@ struct ClaimsAheadTests {
             let busy = queue.worker(with: processor, concurrency: 1)
             let run = Task { try await busy.run() }
             defer { run.cancel() }
-            try await longItem.waitForArrivals()
+            try await longItem.waitForArrivals(orEndOf: run)
             if waitLimit > .seconds(1) {
                 try await database.waitForRow(
                     "SELECT 1 FROM \(WorkQueueWorld.table) WHERE state = 'running' GROUP BY worker HAVING count(*) > 2")

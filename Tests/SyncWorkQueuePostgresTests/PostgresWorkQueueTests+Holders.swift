@@ -134,7 +134,7 @@ extension PostgresWorkQueueTests {
                 }
             }
             let frozen = Task { try await Synchronizer(processor: queue.sharing(first)).sync() }
-            try await isListing.pass()
+            try await isListing.pass(orEndOf: frozen)
             let report = try await WorkQueueWorld.withWorkers([downloads], queue) {
                 let second = ScriptedProcessor(source: WorkQueueWorld.items(5))
                 let report = try await Synchronizer(processor: queue.sharing(second)).sync()

@@ -206,9 +206,9 @@ struct PostgresWorkQueueTests {
             let holder = ScriptedProcessor(source: WorkQueueWorld.items(1))
             try await WorkQueueWorld.withWorkers([worker], queue) {
                 let sync = Task { try await Synchronizer(processor: queue.sharing(holder)).sync() }
-                try await isRunning.pass()
+                try await isRunning.pass(orEndOf: sync)
                 sync.cancel()
-                try await isCancelled.pass()
+                try await isCancelled.pass(orEndOf: sync)
                 // The pass waits for the item to end: its end has not been called.
                 #expect(!holder.calls.contains(.end))
                 mayEnd.open()
@@ -335,7 +335,7 @@ struct PostgresWorkQueueTests {
                     .sync()
             }
             let run = Task { try await queue.worker(with: stuck, concurrency: 1).run() }
-            try await isRunning.pass()
+            try await isRunning.pass(orEndOf: run)
             run.cancel()
             await #expect(throws: CancellationError.self) { try await run.value }
             // Long before the first worker's time is over.

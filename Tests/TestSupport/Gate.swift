@@ -25,6 +25,14 @@ package final class Gate: Sendable {
         try await state.wait { $0.isOpen }
     }
 
+    /// Waits until the gate is open, which another task does.
+    ///
+    /// - Throws: The error of the other task, or ``TestError``, if it ends before;
+    ///   `CancellationError` if the task is cancelled first.
+    package func pass<Success, Failure>(orEndOf task: Task<Success, Failure>) async throws {
+        try await state.wait(orEndOf: task) { $0.isOpen }
+    }
+
     /// Waits until the gate is open, even if the task is cancelled.
     package func passUncancelled() async {
         await Task { try? await self.pass() }.value
@@ -35,5 +43,14 @@ package final class Gate: Sendable {
     /// - Throws: `CancellationError` if the task is cancelled first.
     package func waitForArrivals(_ count: Int = 1) async throws {
         try await state.wait { $0.arrivals >= count }
+    }
+
+    /// Waits until at least this many tasks have arrived in total, one of which another task leads
+    /// there.
+    ///
+    /// - Throws: As ``pass(orEndOf:)``.
+    package func waitForArrivals<Success, Failure>(_ count: Int = 1, orEndOf task: Task<Success, Failure>) async throws
+    {
+        try await state.wait(orEndOf: task) { $0.arrivals >= count }
     }
 }

@@ -14,6 +14,9 @@ package final class Watched<Value: Sendable>: Sendable {
     }
 
     private let state: Locked<State>
+    /// The end of a wait for what never comes: sooner than that of the whole run, which
+    /// `EndsInTime` ends.
+    private static var limit: Duration { .seconds(300) }
 
     package init(_ value: Value) {
         state = Locked(State(value: value))
@@ -44,8 +47,32 @@ package final class Watched<Value: Sendable>: Sendable {
     ///   instance.
     /// - Throws: `CancellationError` if the task is cancelled first.
     package func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
-        try Task.checkCancellation()
+        try await wait(with: Promise<Void>(), until: isMet)
+    }
+
+    /// Waits until the value satisfies a condition, which another task brings about.
+    ///
+    /// - Throws: The error of the other task, or ``TestError``, if it ends before;
+    ///   `CancellationError` if the task is cancelled first.
+    package func wait<Success, Failure>(
+        orEndOf task: Task<Success, Failure>, until isMet: @escaping @Sendable (Value) -> Bool
+    ) async throws {
         let promise = Promise<Void>()
+        let end = Task {
+            switch await task.result {
+            case .success: promise.settle(.failure(TestError("the task has ended without what is waited for")))
+            case .failure(let error): promise.settle(.failure(error))
+            }
+        }
+        defer { end.cancel() }
+        do { try await wait(with: promise, until: isMet) } catch {
+            // The task can have done both.
+            guard isMet(value) else { throw error }
+        }
+    }
+
+    private func wait(with promise: Promise<Void>, until isMet: @escaping @Sendable (Value) -> Bool) async throws {
+        try Task.checkCancellation()
         let id: Int? = state.withLock { state in
             guard !isMet(state.value) else { return nil }
             state.lastWatcher += 1
@@ -54,6 +81,8 @@ package final class Watched<Value: Sendable>: Sendable {
         }
         guard let id else { return }
         defer { state.withLock { _ = $0.watchers.removeValue(forKey: id) } }
-        try await promise.value()
+        do { try await promise.value(until: Deadline(in: Self.limit)) } catch is DeadlineExceeded {
+            throw TestError("what is waited for has not come within \(Self.limit); the value is \(value)")
+        }
     }
 }

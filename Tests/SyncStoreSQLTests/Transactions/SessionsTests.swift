@@ -78,7 +78,7 @@ import Testing
         let task = Task {
             try await sessions.transaction(begin: { await $0.begin() }) { _ in await gate.passUncancelled() }
         }
-        try await gate.waitForArrivals()
+        try await gate.waitForArrivals(orEndOf: task)
         task.cancel()
         gate.open()
         await #expect(throws: CancellationError.self) { try await task.value }
