@@ -37,6 +37,9 @@ public struct PostgresError: Error, Hashable, Sendable {
     /// The table and the column that the error is about; nil if the server does not tell.
     package var table: String?
     package var column: String?
+    /// The function of the database, such as that of a trigger, in which the error occurred; nil if
+    /// the statement itself failed.
+    package var function: String?
     /// Whether a function of the database raised the error with a message of its own.
     package let isRaised: Bool
 
@@ -208,12 +211,13 @@ extension PostgresError: RetryableError {
 }
 
 extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// A readable sentence without values, with the beginning of the statement.
+    /// A readable sentence without values, with the beginning of the statement and the function of
+    /// the database in which it failed.
     ///
     /// The server's message about a value that does not fit (class 22, except divisions by zero and
     /// used-up sequences), and that of a function or trigger, are only in ``debugDescription``.
     public var description: String {
-        "PostgreSQL: \(messageWithoutValues) (SQLSTATE \(code))" + ErrorText.place(in: statement)
+        "PostgreSQL: \(messageWithoutValues) (SQLSTATE \(code))\(functionText)" + ErrorText.place(in: statement)
     }
 
     /// The sentence with the server's message, detail and hint, which may contain values, and the
@@ -221,7 +225,27 @@ extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible, 
     public var debugDescription: String {
         let place = statement.map { " in: \($0)" } ?? ""
         let more = [detail, hint].compactMap { $0.map { "; \($0)" } }.joined()
-        return "PostgreSQL: \(message)\(more) (SQLSTATE \(code))\(place)"
+        return "PostgreSQL: \(message)\(more) (SQLSTATE \(code))\(functionText)\(place)"
+    }
+
+    /// The function of the database in which the error occurred, and what it may lack.
+    private var functionText: String {
+        guard let function else { return "" }
+        let advice =
+            Self.codesOfUnknownNames.contains(code)
+            ? ", which has to name the schema of what it uses, or to set its own search_path" : ""
+        return " in the function \(function) of the database\(advice)"
+    }
+
+    /// The codes of a name that is not found: a table, a function, a type and a schema.
+    private static let codesOfUnknownNames: Set<Code> = [.undefinedTable, "42883", "42704", .noSchema]
+
+    /// The innermost function in the context of an error, whose words depend on the server's
+    /// language.
+    ///
+    /// - Parameter context: Such as `PL/pgSQL function audit() line 3 at SQL statement`.
+    static func function(inContext context: String) -> String? {
+        context.firstMatch(of: /PL\/[^\n(]*?([^\s(]+\([^)\n]*\))/).map { String($0.1) }
     }
 
     /// The same sentence as ``description``.

@@ -1,5 +1,6 @@
 #if Postgres
 import Foundation
+import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWayTestLimits
 import SyncModel
@@ -247,6 +248,24 @@ struct PostgresGuardedTableTests {
             #expect(refusal.entity == "Person" && refusal.reason == .check)
             #expect(refusal.constraint == "the trigger late of people")
             #expect(!refusal.description.contains("secret") && refusal.databaseError.contains("secret"))
+            #expect(try await store.count(StoreQuery("Person")) == 0)
+        }
+    }
+
+    /// What it names is looked up in the search path of the store's session.
+    @Test func theFunctionOfATriggerThatFindsNoTableIsNamed() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await database.run(
+                """
+                CREATE TABLE log (id bigint); CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS \
+                'BEGIN INSERT INTO log VALUES (NEW.id); RETURN NEW; END'; \
+                CREATE TRIGGER audit AFTER INSERT ON people FOR EACH ROW EXECUTE FUNCTION audit()
+                """)
+            let error = await #expect(throws: PostgresError.self) { try await ExistingPeople.put([1], into: store) }
+            #expect(error?.code == .undefinedTable)
+            let part = "in the function public.audit() of the database, which has to name the schema"
+            #expect(error?.description.contains(part) == true, "\(String(describing: error))")
             #expect(try await store.count(StoreQuery("Person")) == 0)
         }
     }

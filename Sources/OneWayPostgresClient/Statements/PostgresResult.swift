@@ -94,6 +94,7 @@ package final class PostgresResult {
             isRaised: field(UInt8(ascii: "R")) == "exec_stmt_raise")
         error.table = field(UInt8(ascii: "t"))
         error.column = field(UInt8(ascii: "c"))
+        error.function = field(UInt8(ascii: "W")).flatMap(PostgresError.function(inContext:))
         return error
     }
 }
