@@ -8,6 +8,7 @@ extension PostgresStore.Options {
         var options = PostgresStore.Options()
         options.silenceLimit = .seconds(600)
         options.farRoundTrip = .seconds(600)
+        options.connectionWait = .seconds(600)
         return options
     }
 }

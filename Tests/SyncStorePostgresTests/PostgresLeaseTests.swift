@@ -44,11 +44,12 @@ struct PostgresLeaseTests {
         let impatient = Task { [lease] in try await lease.withLease(waiting: .never) { 42 } }
         let error = await #expect(throws: PostgresError.self) { try await impatient.value }
         #expect(error?.code == .tooManyConnections)
+        #expect(error?.message.hasSuffix("no connection has become free for 0.1 seconds") == true)
         let isWaiting = Gate()
         let waiting = Task { [lease] in
             try await lease.withLease(waiting: .forever, onWait: { _ in isWaiting.open() }) { 42 }
         }
-        try await isWaiting.pass()
+        try await isWaiting.pass(orEndOf: waiting)
         withExtendedLifetime(session) {}
         session = nil
         #expect(try await waiting.value == 42)
@@ -90,7 +91,7 @@ struct PostgresLeaseTests {
                     try await Gate().pass()
                 }
             }
-            try await isRunning.pass()
+            try await isRunning.pass(orEndOf: run)
             try await database.run(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity

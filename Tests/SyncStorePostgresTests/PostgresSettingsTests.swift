@@ -1,7 +1,9 @@
 #if Postgres
+import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWaySynchronizer
 import OneWayTestLimits
+import OneWayTestSupport
 import SyncBase
 import SyncModel
 import SyncStore
@@ -36,6 +38,30 @@ struct PostgresSettingsTests {
                 options.schema = "s\(UInt64.random(in: .min ... .max))"
                 return try await PostgresStore(exactly: model, at: database.url, options: options)
             }
+        }
+    }
+
+    @Test func aReadThatFindsNoFreeConnectionFailsInTime() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await PostgresWorld.store(at: database.url) {
+                $0.maximumReaderCount = 1
+                $0.connectionWait = .seconds(1)
+            }
+            let gate = Gate()
+            let long = Task {
+                try await store.read { reader in
+                    try await gate.pass()
+                    return try await reader.count(StoreQuery("User"))
+                }
+            }
+            try await gate.waitForArrivals(orEndOf: long)
+            let error = await #expect(throws: PostgresError.self) {
+                try await store.read { try await $0.count(StoreQuery("User")) }
+            }
+            #expect(error?.code == .tooManyConnections && error?.message.contains("maximumReaderCount") == true)
+            gate.open()
+            #expect(try await long.value == 0)
+            #expect(try await store.read { try await $0.count(StoreQuery("User")) } == 0)
         }
     }
 

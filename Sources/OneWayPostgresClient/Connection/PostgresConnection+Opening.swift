@@ -38,7 +38,11 @@ extension PostgresConnection {
             do { return try openOnce(address, hosts, options: options, waker: waker) } catch let error as PostgresError
                 where error.code == .tooManyConnections
             {
-                guard ContinuousClock.now + pause < deadline else { throw error }
+                guard ContinuousClock.now + pause < deadline else {
+                    throw PostgresError(
+                        code: error.code,
+                        message: "\(error.message); no connection has become free for \(options.connectionWait)")
+                }
                 let end = ContinuousClock.now + pause
                 // A wake without a cancellation is left from an earlier call.
                 while waker.wait(for: nil, until: end) == .woken { try Task.checkCancellation() }

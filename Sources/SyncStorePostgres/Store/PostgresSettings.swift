@@ -21,6 +21,7 @@ struct PostgresSettings: Sendable {
     /// The minimum number of rows to copy directly into an empty table; see `PostgresFilling`.
     let fillMinimum: Int
     let farRoundTrip: Duration
+    let connectionWait: Duration
 
     init(_ connectionString: String, _ options: PostgresStore.Options) {
         address = PostgresAddress(connectionString)
@@ -35,6 +36,7 @@ struct PostgresSettings: Sendable {
         isBehindSessionPooler = options.isBehindSessionPooler
         fillMinimum = options.fillMinimum
         farRoundTrip = options.farRoundTrip
+        connectionWait = options.connectionWait
     }
 
     /// Opens a connection.
@@ -46,6 +48,7 @@ struct PostgresSettings: Sendable {
         var options = PostgresSessionOptions(silenceLimit: silenceLimit)
         options.servers = servers
         options.farRoundTrip = farRoundTrip
+        options.connectionWait = connectionWait
         options.pooling = isBehindSessionPooler ? .session : .none
         // A plan for one batch is not worth JIT compilation. The server ends a transaction whose
         // process sends nothing for too long; a running process sends signs of life

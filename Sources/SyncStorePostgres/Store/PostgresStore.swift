@@ -100,11 +100,14 @@ public final class PostgresStore: CommitSignals.Source, ReportingStore {
         /// and fails with `0A000` before it reads or writes anything if it does not.
         public var isBehindSessionPooler = false
         /// The maximum number of connections for concurrent reads; 8 by default, at least 1.
-        /// Further reads wait.
+        /// Further reads wait, for ``connectionWait`` at most.
         ///
         /// A read inside another read or a transaction does not wait, because it could wait for
         /// itself.
         public var maximumReaderCount = 8
+        /// How long a call waits for a free connection, of the store or of the server, before it
+        /// fails with `53300`; 30 seconds by default.
+        public var connectionWait: Duration = .seconds(30)
         /// The minimum number of rows to copy directly into an empty table. For fewer rows,
         /// checking whether the table is empty costs too much.
         package var fillMinimum = 256
@@ -182,7 +185,7 @@ public final class PostgresStore: CommitSignals.Source, ReportingStore {
         let settings = PostgresSettings(connectionString, options)
         self.settings = settings
         watch = PostgresCommitWatch(settings, model: model)
-        readBudget = ReadBudget(options.maximumReaderCount)
+        readBudget = ReadBudget(options.maximumReaderCount, waitingFor: options.connectionWait)
         let schema = SQLSchema(
             model, naming: options.naming, suppliedValues: options.suppliedValues,
             dialect: .postgres(schema: options.schema))
