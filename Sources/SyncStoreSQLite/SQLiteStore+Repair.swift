@@ -2,10 +2,11 @@ import SyncModel
 public import SyncStoreSQL
 
 extension SQLiteStore {
-    /// Finds the parts of a store's tables that somebody has dropped or renamed.
+    /// Finds the parts of a store's tables that somebody has dropped or renamed, and the indexes
+    /// that disagree with the rows of their tables.
     ///
-    /// Compares the file with the record that the store keeps of its tables. Needs no model, and
-    /// changes nothing.
+    /// Compares the file with the record that the store keeps of its tables. Needs no model, reads
+    /// all rows, and changes nothing.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
@@ -17,8 +18,8 @@ extension SQLiteStore {
         try await worker(at: path, isReadOnly: true, options).defects()
     }
 
-    /// Creates the parts of a store's tables again that somebody has dropped or renamed, in one
-    /// transaction.
+    /// Creates the parts of a store's tables again that somebody has dropped or renamed, and the
+    /// indexes that disagree with their rows, in one transaction.
     ///
     /// Tables and columns are created empty: what they held is lost until the next sync. References
     /// to lost objects become null, and the bookmarks of sources are forgotten, so that the next

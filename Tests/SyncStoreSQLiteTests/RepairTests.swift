@@ -73,6 +73,33 @@ import Testing
         #expect(try await store.store.count(StoreQuery("Note", where: PropertyPath("author.id") == 1)) == 1)
     }
 
+    /// As after a fault of the disk.
+    @Test func anIndexThatLacksARowIsFoundAndCreatedAgain() async throws {
+        let store = try await world.open(Self.model())
+        try await world.sync(#"[{"id":1}]"#, entity: "Note", into: store)
+        let creation = try SQLiteConnection.texts(
+            "SELECT sql FROM sqlite_master WHERE name = 'Note_identity'", at: world.path)[0]
+        func replacement(_ text: String) -> String {
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = '\(text)' WHERE name = 'Note_identity'; PRAGMA writable_schema = RESET
+            """
+        }
+        try await SQLiteShell.run(
+            """
+            \(replacement("\(creation) WHERE id <> 2"));
+            INSERT INTO Note (_id, id) VALUES (2, 2);
+            \(replacement(creation))
+            """, at: world.path)
+        let defects = [SQLSchemaError.Defect(table: "Note", part: .index("Note_identity"))]
+        #expect(try await SQLiteStore.verify(at: world.path) == defects)
+        #expect(try await SQLiteStore.repair(at: world.path) == defects)
+        #expect(try await SQLiteStore.verify(at: world.path) == [])
+        let result = try await world.sync(#"[{"id":1},{"id":2}]"#, entity: "Note", into: store)
+        #expect(result.counts.unchanged == 2)
+        #expect(try SQLiteConnection.texts("PRAGMA integrity_check", at: world.path) == ["ok"])
+    }
+
     @Test func anIndexIsCreatedAgain() async throws {
         try await fill()
         try run("DROP INDEX Note_identity")

@@ -36,6 +36,16 @@ import Testing
         #expect(error?.message == "\(file.path): file is not a database")
     }
 
+    @Test(
+        arguments: [
+            (779, "database disk image is malformed", "SQLiteStore.repair(at:) or the statement REINDEX"),
+            (11, "database disk image is malformed", "PRAGMA integrity_check"),
+            (11, "malformed database schema (a) - unsafe use of json_valid()", "SQLiteStore.Options.trustsSchema"),
+        ] as [(Int32, String, String)])
+    func theErrorOfADamagedFileSaysHowToGoOn(code: Int32, message: String, advice: String) {
+        #expect(SQLiteError(code: code, message: message).description.contains(advice))
+    }
+
     /// A trigger can quote the values of a row.
     @Test func theMessageOfATriggerIsForDebuggingOnly() throws {
         let folder = try TemporaryDirectory()

@@ -39,7 +39,8 @@ import Testing
             """)
         var options = SQLiteStore.Options()
         let error = await #expect(throws: SQLiteError.self) { try await insertPerson(options) }
-        #expect(error?.message.contains("unsafe use") == true, "\(String(describing: error))")
+        #expect(error?.description.contains("unsafe use of virtual table") == true, "\(String(describing: error))")
+        #expect(error?.description.contains("SQLiteStore.Options.trustsSchema allows it") == true)
         options.trustsSchema = true
         try await insertPerson(options)
         let connection = try SQLiteConnection(path: path, isReadOnly: true, busyTimeout: 0)

@@ -7,7 +7,8 @@ extension SQLSchemaError {
             case table
             /// A column.
             case column(String)
-            /// An index that is missing, or whose name another index of the table has.
+            /// An index that is missing, whose name another index of the table has, or, in SQLite,
+            /// that disagrees with the rows.
             case index(String)
             /// A foreign key.
             case foreignKey(String)

@@ -25,6 +25,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
         public static let inputOutput: Int32 = 10
         /// The file is damaged (`SQLITE_CORRUPT`).
         public static let corrupt: Int32 = 11
+        /// The entries of an index disagree with the rows of its table (`SQLITE_CORRUPT_INDEX`).
+        static let corruptIndex: Int32 = 779
         /// An insertion failed because the disk or the database is full (`SQLITE_FULL`).
         public static let full: Int32 = 13
         /// The file cannot be opened (`SQLITE_CANTOPEN`).
@@ -113,7 +115,19 @@ extension SQLiteError: CustomStringConvertible, CustomDebugStringConvertible, Lo
     /// The message, or a substitute for that of a trigger.
     var messageWithoutValues: String { isRaised ? "a trigger raised an error" : message }
 
-    private func text(_ message: String) -> String { "SQLite: \(message) (code \(code))" }
+    private func text(_ message: String) -> String { "SQLite: \(message) (code \(code))\(advice)" }
+
+    /// What to do about a damaged file, or one that is not trusted.
+    var advice: String {
+        if message.contains("unsafe use of") {
+            return ": if the file is your own, SQLiteStore.Options.trustsSchema allows it"
+        }
+        guard primaryCode == Code.corrupt else { return "" }
+        return code == Code.corruptIndex
+            ? ": an index disagrees with the rows of its table; SQLiteStore.repair(at:) or the statement REINDEX makes it "
+                + "anew"
+            : ": PRAGMA integrity_check lists what is damaged, and SQLiteStore.verify(at:) the indexes of the store"
+    }
 
     /// The same as ``description``.
     public var errorDescription: String? { description }

@@ -409,7 +409,8 @@ struct SQLiteExistingTable: Sendable {
         for statement in statements {
             // Compiled but never run.
             do { _ = try connection.prepare(statement) } catch {
-                throw unsuitable("a trigger, an index or a constraint of it cannot be used here: \(error.message)")
+                throw unsuitable(
+                    "a trigger, an index or a constraint of it cannot be used here: \(error.message)\(error.advice)")
             }
         }
     }

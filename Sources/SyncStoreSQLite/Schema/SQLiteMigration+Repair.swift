@@ -47,7 +47,9 @@ extension SQLiteMigration {
         let indices = try connection.prepare("SELECT tbl_name, name FROM sqlite_master WHERE type = 'index'")
         while try indices.step() { found.add(.index, indices.text(at: 1), of: indices.text(at: 0)) }
         for table in stored.tables {
-            for index in table.indices where try isIntact(index, of: table) == false {
+            let damaged = try damagedIndices(of: table.name)
+            for index in table.indices
+            where try isIntact(index, of: table) == false || damaged.contains(index.name.lowercased()) {
                 found.add(.otherIndex, index.name, of: table.name)
             }
         }
@@ -55,6 +57,22 @@ extension SQLiteMigration {
     }
 
     // MARK: Indices
+
+    /// The names of a table's indices, in lower case, whose entries disagree with its rows. Reads
+    /// the whole table.
+    private func damagedIndices(of table: String) throws(SQLiteError) -> Set<String> {
+        let check = try connection.prepare(
+            "SELECT integrity_check FROM sqlite_master m JOIN pragma_integrity_check(m.name) "
+                + "WHERE m.type = 'table' AND m.name = ? COLLATE NOCASE")
+        check.bind([.text(table)])
+        var names: Set<String> = []
+        while try check.step() {
+            // Such as "row 2 missing from index User_identity".
+            guard let match = check.text(at: 0).firstMatch(of: /index (.+)$/) else { continue }
+            names.insert(match.1.lowercased())
+        }
+        return names
+    }
 
     /// Whether a table of the store has an index, or something else has its name.
     ///
