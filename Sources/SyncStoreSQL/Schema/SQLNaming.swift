@@ -5,7 +5,8 @@
 /// By default:
 /// - A table has the name of the topmost entity of its family.
 /// - A column has the name of its attribute or to-one relationship.
-/// - A join table has the names of its entity and its relationship, such as `User_friends`.
+/// - A join table has the names of its entity and its relationship, such as `User_friends`, and its
+///   columns those of the two entities.
 /// - A column of positions has the name of its relationship and `_position`.
 ///
 /// If two names differ only in case, or two sub-entities declare the same property, the later name
@@ -16,7 +17,8 @@ public struct SQLNaming: Hashable, Sendable {
     /// The columns of attributes and to-one relationships, and the join tables of to-many ones.
     ///
     /// A key is the entity that declares the property, a period, and the property:
-    /// `User.createdAt`.
+    /// `User.createdAt`. The columns of the join table `User.groups` have the keys
+    /// `User.groups.source` and `User.groups.target`.
     public var columns: [String: String]
     /// The column of object numbers in each table. Foreign keys refer to it.
     public var rowColumn: String

@@ -109,14 +109,16 @@ struct SQLSchemaPlanner {
     ) -> (own: SQLSchema.Storage, other: SQLSchema.Storage) {
         let source = model.layouts[relationship.source].name
         let destination = model.layouts[relationship.destination].name
-        let wish = naming.columns["\(source).\(relationship.name)"] ?? "\(source)_\(relationship.name)"
+        let key = "\(source).\(relationship.name)"
+        let wish = naming.columns[key] ?? "\(source)_\(relationship.name)"
         var names = SQLNames(dialect)
         for name in dialect.reservedColumns { names.reserve(name) }
         let isSymmetric = inverse?.id == relationship.id
         let link = SQLSchema.JoinLink(
             table: tableNames.takeTable(wish, otherwise: wish + "_join"),
-            source: names.take(source, otherwise: source),
-            target: names.take(destination, otherwise: "\(relationship.name)_\(destination)"),
+            source: names.take(naming.columns["\(key).source"] ?? source, otherwise: source),
+            target: names.take(
+                naming.columns["\(key).target"] ?? destination, otherwise: "\(relationship.name)_\(destination)"),
             position: relationship.isOrdered ? names.take("position", otherwise: "position") : nil,
             inversePosition: !isSymmetric && inverse?.isOrdered == true
                 ? names.take("inverse_position", otherwise: "inverse_position") : nil,
