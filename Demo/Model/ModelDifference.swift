@@ -3,7 +3,7 @@ import SyncModel
 /// The differences between the model of a database and another one, each as one line.
 struct ModelDifference {
     private(set) var lines: [String] = []
-    /// Whether the other model lacks entities or properties.
+    /// Whether the other model lacks entities or properties that the database stores.
     private(set) var hasDrops = false
 
     /// Compares two models. Bookkeeping does not count.
@@ -17,14 +17,14 @@ struct ModelDifference {
             }
             kept.insert(found.name)
             if found.name != entity.name { lines.append("\(found.name) is \(entity.name) now") }
-            compare(Self.properties(of: found), Self.properties(of: entity), of: entity.name)
+            compare(Self.properties(of: found, in: former), Self.properties(of: entity, in: [:]), of: entity.name)
         }
-        drop(old.dataEntities.map(\.name).filter { !kept.contains($0) })
+        for name in old.dataEntities.map(\.name) where !kept.contains(name) { drop(name, isStored: true) }
     }
 
-    private mutating func drop(_ names: [String]) {
-        lines += names.map { "\($0) is dropped" }
-        if !names.isEmpty { hasDrops = true }
+    private mutating func drop(_ name: String, isStored: Bool) {
+        lines.append("\(name) is dropped")
+        if isStored { hasDrops = true }
     }
 
     /// A property, and what it holds.
@@ -32,18 +32,27 @@ struct ModelDifference {
         let name: String
         let formerName: String?
         let content: String
+        /// Whether the database has something for it: not for the other side of a to-one
+        /// relationship.
+        var isStored = true
     }
 
-    private static func properties(of entity: SyncEntity) -> [Property] {
+    private static func properties(of entity: SyncEntity, in entities: [String: SyncEntity]) -> [Property] {
         let attributes = entity.attributes.map {
             Property(name: $0.name, formerName: $0.formerName, content: $0.type.rawValue)
         }
         let relationships = entity.relationships.map {
             Property(
                 name: $0.name, formerName: $0.formerName,
-                content: $0.isToMany ? "a list of \($0.destination)" : $0.destination)
+                content: $0.isToMany ? "a list of \($0.destination)" : $0.destination,
+                isStored: !$0.isToMany || $0.isOrdered || isInverseToMany($0, in: entities))
         }
         return attributes + relationships
+    }
+
+    /// Whether the inverse of a relationship is a list, too, or missing.
+    private static func isInverseToMany(_ relationship: SyncRelationship, in entities: [String: SyncEntity]) -> Bool {
+        entities[relationship.destination]?.relationships.first { $0.name == relationship.inverse }?.isToMany ?? true
     }
 
     private mutating func compare(_ old: [Property], _ new: [Property], of entity: String) {
@@ -61,6 +70,8 @@ struct ModelDifference {
                 lines.append("\(place) is \(property.content) now, no longer \(found.content)")
             }
         }
-        drop(old.map(\.name).filter { !kept.contains($0) }.map { "\(entity).\($0)" })
+        for property in old where !kept.contains(property.name) {
+            drop("\(entity).\(property.name)", isStored: property.isStored)
+        }
     }
 }

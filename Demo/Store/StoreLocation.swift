@@ -127,6 +127,9 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
         return ["", "-wal", "-shm"].map { URL(filePath: path + $0) }
     }
 
+    /// The version that the model of the database gets when something is dropped from it.
+    func droppingVersion() async throws -> Int { try await note().modelVersion + 1 }
+
     /// Opens the store to change it, adapts it to the model, and keeps that.
     ///
     /// - Parameters:
@@ -134,7 +137,7 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     ///   - cacheByteCount: The size of the page cache of an SQLite database in bytes; nil, the
     ///     default, for the usual size.
     func open(_ model: DataModel, drops: Bool = false, cacheByteCount: Int? = nil) async throws -> any Store {
-        let version = try await note().modelVersion + (drops ? 1 : 0)
+        let version = try await drops ? droppingVersion() : note().modelVersion
         switch self {
         case .memory: return MemoryStore(exactly: model)
         case .sqlite(let path):

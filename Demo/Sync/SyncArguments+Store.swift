@@ -38,6 +38,11 @@ extension SyncArguments {
                 let mapped = try ModelChoice.mapper(keyed.model, dialect: dialect) { _ in }
                 let difference = ModelDifference(from: kept, to: mapped.model)
                 (keyed.changes, keyed.hasDrops) = (difference.lines, difference.hasDrops)
+                if keyed.hasDrops {
+                    let version = try await store.droppingVersion()
+                    keyed.changes.append(
+                        "the model version of the database is \(version) now: programs with a lower one cannot open it")
+                }
             }
             choice = keyed
         } else if isRebuilding {
