@@ -112,7 +112,7 @@ struct SyncSummary {
     /// Whether the JSON has keys or values that a wider model could hold.
     private var hasNews: Bool {
         result.drift.entries.contains {
-            [.unknownKey, .unfitValue, .rounded, .converted, .changedShape].contains($0.kind)
+            [.unknownKey, .unfitValue, .notAllowed, .rounded, .converted, .changedShape].contains($0.kind)
         }
     }
 

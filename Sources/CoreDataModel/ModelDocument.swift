@@ -97,7 +97,8 @@ struct ModelDocument {
             case .duplicateProperty(let entity, let property), .inheritedProperty(let entity, let property, _),
                 .unknownDestination(let entity, let property, _), .unknownInverse(let entity, let property, _, _),
                 .inverseDoesNotPointBack(let entity, let property, _, _), .orderedToOne(let entity, let property),
-                .defaultOfWrongType(let entity, let property, _), .unsuitableScope(let entity, let property):
+                .defaultOfWrongType(let entity, let property, _), .defaultNotAllowed(let entity, let property),
+                .unsuitableAllowedValues(let entity, let property, _), .unsuitableScope(let entity, let property):
                 (entity, property)
             }
         return line(of: property, in: entity)

@@ -21,7 +21,7 @@ extension StoreSyncResult: CustomStringConvertible {
             lines.append("Left out: \(Self.count(rejectedCount, "object"))\(first).")
         }
         if toleratedCount > 0 {
-            lines.append("Ignored because of their type: \(Self.count(toleratedCount, "value")).")
+            lines.append("Ignored because they do not fit: \(Self.count(toleratedCount, "value")).")
         }
         if !drift.isEmpty { lines.append("The payload differs from the model: \(drift).") }
         return lines.joined(separator: "\n")

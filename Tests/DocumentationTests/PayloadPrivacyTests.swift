@@ -102,6 +102,7 @@ import Testing
                 SyncAttribute("photo", .binary)
                 SyncAttribute("code", .transformable, transformer: "code")
                 SyncAttribute("extra", .json)
+                SyncAttribute("state", .string, allowedValues: ["open", "closed"])
                 SyncRelationship("company", toOne: "Company", inverse: "people")
             }
             SyncEntity("Company", identity: "id") {
@@ -123,7 +124,7 @@ import Testing
     private static let whole: [(key: String, value: String)] = [
         ("id", "1"), ("name", text), ("age", "3"), ("rank", "1.5"), ("price", "2.5"), ("flag", "true"),
         ("born", #""2020-01-01""#), ("uuid", #""00000000-0000-0000-0000-000000000001""#),
-        ("site", #""https://host/""#), ("photo", #""AAAA""#), ("code", "null"), ("extra", text),
+        ("site", #""https://host/""#), ("photo", #""AAAA""#), ("code", "null"), ("extra", text), ("state", #""open""#),
         ("company", #"{"id": 7, "name": \#(text)}"#),
     ]
 
@@ -234,7 +235,8 @@ import Testing
             "Reason.the text ends too early", "Reason.unexpected character", "Reason.content after the end",
             "Reason.invalid number", "Reason.invalid escape", "Reason.half of a surrogate pair", "Reason.not an array",
             "Reason.too many levels", "Reason.the entity has no property for the key", "Reason.wrongType",
-            "Reason.outOfRange", "Reason.the value is not a date", "Reason.a mandatory value is missing",
+            "Reason.outOfRange", "Reason.notAllowed", "Reason.the value is not a date",
+            "Reason.a mandatory value is missing",
             "Reason.refused", "Reason.an object was expected",
         ]
         // A smaller sample of the bodies need not have each kind.
@@ -385,6 +387,8 @@ import Testing
             HTTPError(url: url, problem: .unsuitableJSON("no list", firstLine: quoted)),
             HTTPError(url: url, problem: .forbiddenAddress("is less secure", target: quoted)),
             MappingError.unfit(MappingError.Problem(entity: "Person", index: 0, reason: .refused(by: "code", quoted))),
+            MappingError.unfit(
+                MappingError.Problem(entity: "Person", index: 0, reason: .notAllowed(quoted, allowed: ["open"]))),
             MappingError.irreversible(entity: "Person", attribute: "code", by: "code", quoted),
             SQLiteError(code: 1811, message: quoted),
         ]

@@ -36,6 +36,7 @@ import Testing
             }, { $0.identity = [] }, { $0.userInfo = ["a": "b"] }, { $0.userInfo = ["a": "c"] },
             { $0.attribute.type = .int32 }, { $0.attribute.isOptional.toggle() },
             { $0.attribute.defaultValue = .int(1) }, { $0.attribute.userInfo = ["a": "b"] },
+            { $0.attribute.allowedValues = [1] }, { $0.attribute.allowedValues = [1, 2] },
             { $0.attribute.transformerName = "t" }, { $0.relationship.name = "other" },
             { $0.relationship.isToMany = true },
             {

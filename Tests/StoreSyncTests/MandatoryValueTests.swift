@@ -102,6 +102,22 @@ import Testing
         #expect(same.map { $0.company.value??.name } == ["Acme"])
     }
 
+    @Test func aDefaultTakesThePlaceOfNullButIdentifiesNoObject() async throws {
+        let world = try SyncWorld(
+            model: DataModel {
+                SyncEntity("User", identity: "id") {
+                    SyncAttribute("id", .int64, optional: false, default: 0)
+                    SyncAttribute("name", .string, optional: false, default: "nobody")
+                }
+            })
+        try await world.sync(#"[{"id":1,"name":"Ada"}]"#)
+        let result = try await world.sync(
+            #"[{"id":1,"name":null},{"id":2,"name":[1]},{"id":3},{"id":null,"name":"a"},{"id":"x","name":"b"}]"#)
+        #expect(result.rejectedCount == 2)
+        #expect(try await world.column("id") == [1, 2, 3])
+        #expect(try await world.column("name") == ["nobody", "nobody", "nobody"])
+    }
+
     @Test func theContractDecides() async throws {
         let json = #"[{"id":1,"name":"Ada"},{"id":2}]"#
         let lenient = try Self.world(ValueContract(missingMandatory: .ignore))

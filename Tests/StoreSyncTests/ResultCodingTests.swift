@@ -29,7 +29,8 @@ import Testing
 
     @Test(
         arguments: [
-            .unknownKey, .wrongType(.int16), .outOfRange(.decimal), .unreadableDate, .missingMandatory,
+            .unknownKey, .wrongType(.int16), .outOfRange(.decimal), .notAllowed("", allowed: ["a", 1]),
+            .unreadableDate, .missingMandatory,
             .refused(by: "upper", ""), .notAnObject, .noIdentity,
         ] as [MappingError.Problem.Reason])
     func everyProblemSurvives(reason: MappingError.Problem.Reason) throws {

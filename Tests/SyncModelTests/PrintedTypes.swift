@@ -33,9 +33,9 @@ struct Shape: SyncObject {
 
     static let declaration = SyncDeclaration<Shape>(
         .abstract,
-        .attribute(\.`class`, default: "é\t", formerName: "title"),
+        .attribute(\.`class`, default: "é\t", allowedValues: ["é\t", "\"/"], formerName: "title"),
         .attribute(\.a_b, default: true),
-        .attribute(\.a_b2, default: -7),
+        .attribute(\.a_b2, default: -7, userInfo: ["sync.allowedValues": "[ -7 ]"]),
         .attribute(\.self2, default: .double(-.infinity)),
         .attribute(\.price, default: .decimal(Decimal(string: "-12345678901234567890.25") ?? 0)),
         .attribute(\.madeAt, default: .date(Timestamp(microseconds: 1500000))),

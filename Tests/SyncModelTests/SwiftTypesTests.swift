@@ -16,9 +16,10 @@ import Testing
             "Shape", abstract: true, identity: "id", userInfo: ["a": "x", "b": "say \"\\(this)\"\n"]
         ) {
             SyncAttribute("id", .int64, optional: false)
-            SyncAttribute("class", .string, default: "é\t", formerName: "title")
+            SyncAttribute(
+                "class", .string, default: "é\t", allowedValues: ["é\t", "\"/"], formerName: "title")
             SyncAttribute("a-b", .bool, default: true)
-            SyncAttribute("a b", .int16, default: -7)
+            SyncAttribute("a b", .int16, default: -7, userInfo: ["sync.allowedValues": "[ -7 ]"])
             SyncAttribute("self", .double, default: .double(-.infinity))
             SyncAttribute("price", .decimal, default: .decimal(Decimal(string: "-12345678901234567890.25") ?? 0))
             SyncAttribute("madeAt", .date, default: .date(Self.moment))

@@ -63,7 +63,8 @@ import Testing
                 SyncAttribute("isActive", .bool, optional: false)
                 SyncAttribute("isAdmin", .bool, optional: false)
                 SyncAttribute("hasPaid", .bool)
-                SyncAttribute("role", .string, optional: false)
+                SyncAttribute(
+                    "role", .string, optional: false, allowedValues: ["reader", "editor", "admin"])
                 SyncAttribute("level", .int64)
                 SyncAttribute("score", .double, optional: false)
                 SyncAttribute("born", .date, userInfo: ["sync.remoteKey": "birthday"])

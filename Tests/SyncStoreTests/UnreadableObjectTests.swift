@@ -59,11 +59,16 @@ import Testing
                 try await store.all(User.self, where: \.id == 3, including: \.boss)
             }
             #expect(error.description == "2: User.name has no value")
-            await #expect(
-                throws: ObjectReadingError.unreadable(
-                    ObjectReadingError.UnreadableObject(
-                        key: .identity(4), error: .wrongType(entity: "User", property: "grade", type: "Grade")))
-            ) { try await store.all(User.self, where: \.id > 2) }
+            var object = ObjectReadingError.UnreadableObject(
+                key: .identity(4), error: .wrongType(entity: "User", property: "grade", type: "Grade"))
+            object.value = "middle"
+            object.allowedValues = ["low", "high"]
+            await #expect(throws: ObjectReadingError.unreadable(object)) {
+                try await store.all(User.self, where: \.id > 2)
+            }
+            let text = #"4: User.grade does not fit Grade, whose values are "low", "high""#
+            #expect(ObjectReadingError.unreadable(object).description == text)
+            #expect(String(reflecting: ObjectReadingError.unreadable(object)) == #"\#(text); the value is "middle""#)
             let first = try await store.all(User.self, where: \.id == 1)
             #expect(first.map(\.name) == ["Ada"])
         }

@@ -2,7 +2,8 @@
 ///
 /// Every result of a sync has a report. It counts by entity and key path, and holds at most
 /// ``maximumEntryCount`` entries; ``omittedCount`` counts the differences beyond that. Values are
-/// not included, because they may be personal data.
+/// not included, because they may be personal data; only `debugDescription` has the first value of
+/// each entry about values that are not allowed.
 public struct DriftReport: Hashable, Sendable {
     /// The kind of a difference.
     public enum Kind: String, Hashable, Sendable, CaseIterable, Codable {
@@ -10,6 +11,8 @@ public struct DriftReport: Hashable, Sendable {
         case unknownKey
         /// The attribute cannot hold a value.
         case unfitValue
+        /// A value is not one of the attribute's allowed ones, such as a case that an enum lacks.
+        case notAllowed
         /// The attribute's floating-point type rounds a number: a whole one, or one of more than 17
         /// digits.
         case rounded
@@ -63,6 +66,12 @@ public struct DriftReport: Hashable, Sendable {
         public internal(set) var firstIndex: Int
         /// The kind of JSON value at the first occurrence, such as `string`; nil if unknown.
         public internal(set) var found: String?
+        /// The value at the first occurrence, which is for debugging and is not encoded.
+        var value: String?
+
+        private enum CodingKeys: CodingKey {
+            case kind, entity, keyPath, count, firstIndex, found
+        }
     }
 
     private struct Place: Hashable {
@@ -105,19 +114,21 @@ public struct DriftReport: Hashable, Sendable {
     ///
     /// - Parameter index: The index of the first affected element.
     package mutating func add(
-        _ kind: Kind, entity: String, keyPath: String, count: Int = 1, index: Int, found: String? = nil
+        _ kind: Kind, entity: String, keyPath: String, count: Int = 1, index: Int, found: String? = nil,
+        value: String? = nil
     ) {
         guard count > 0 else { return }
         let place = Place(kind: kind, entity: entity, keyPath: keyPath)
         if let known = indices[place] {
             entries[known].count += count
             guard index < entries[known].firstIndex else { return }
-            (entries[known].firstIndex, entries[known].found) = (index, found)
+            (entries[known].firstIndex, entries[known].found, entries[known].value) = (index, found, value)
         } else if entries.count < Self.maximumEntryCount {
             indices[place] = entries.count
             entries.append(
                 Entry(
-                    kind: kind, entity: entity, keyPath: keyPath, count: count, firstIndex: index, found: found))
+                    kind: kind, entity: entity, keyPath: keyPath, count: count, firstIndex: index, found: found,
+                    value: value))
         } else {
             omittedCount += count
         }
@@ -162,7 +173,7 @@ public struct DriftReport: Hashable, Sendable {
     private mutating func add(_ entry: Entry, at index: Int) {
         add(
             entry.kind, entity: entry.entity, keyPath: entry.keyPath, count: entry.count, index: index,
-            found: entry.found)
+            found: entry.found, value: entry.value)
     }
 }
 
@@ -186,18 +197,26 @@ extension DriftReport: Codable {
     }
 }
 
-extension DriftReport: CustomStringConvertible {
+extension DriftReport: CustomStringConvertible, CustomDebugStringConvertible {
     /// The first ten differences as text, separated by semicolons; `no differences` if there are
     /// none.
-    public var description: String {
+    public var description: String { text(\.description) }
+
+    /// The same text with the values that are not allowed.
+    public var debugDescription: String { text(\.debugDescription) }
+
+    private func text(_ line: (Entry) -> String) -> String {
         guard !isEmpty else { return "no differences" }
         let surplus = entries.dropFirst(10).reduce(omittedCount) { $0 + $1.count }
         let rest = surplus > 0 ? ["and \(surplus) more"] : []
-        return (entries.prefix(10).map(\.description) + rest).joined(separator: "; ")
+        return (entries.prefix(10).map(line) + rest).joined(separator: "; ")
     }
 }
 
-extension DriftReport.Entry: CustomStringConvertible {
+extension DriftReport.Entry: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The line with the first value, if the report has it.
+    public var debugDescription: String { description + (value.map { " \($0)" } ?? "") }
+
     /// The entry as one line, such as `User.address.zip: value did not fit, 12 times, first in
     /// element 3, string`.
     public var description: String {
@@ -206,6 +225,7 @@ extension DriftReport.Entry: CustomStringConvertible {
             switch kind {
             case .unknownKey: "unknown key"
             case .unfitValue: "value did not fit"
+            case .notAllowed: "value is not one of the allowed ones"
             case .rounded: "number was rounded"
             case .converted: "value was converted"
             case .changedShape: "relationship has another shape"

@@ -9,6 +9,8 @@ struct ElementDrift {
         let kind: DriftReport.Kind?
         let keyPath: String
         let found: JSONKind?
+        /// The value, for debugging; nil if it is not kept.
+        let value: String?
         let isTolerated: Bool
         /// The index of the element.
         let index: Int
@@ -34,14 +36,18 @@ struct ElementDrift {
     ///
     /// - Parameters:
     ///   - kind: Nil if the drift report does not count the difference.
+    ///   - value: The value, for debugging; nil, the default, if it is not kept.
     ///   - isTolerated: Whether a value did not fit.
     ///   - index: The index of the element.
-    mutating func note(_ kind: DriftReport.Kind?, path: [String]?, found: JSONKind?, isTolerated: Bool, index: Int) {
+    mutating func note(
+        _ kind: DriftReport.Kind?, path: [String]?, found: JSONKind?, value: String? = nil, isTolerated: Bool,
+        index: Int
+    ) {
         begin()
         notes.append(
             Note(
-                kind: kind, keyPath: path?.joined(separator: ".") ?? "", found: found, isTolerated: isTolerated,
-                index: index))
+                kind: kind, keyPath: path?.joined(separator: ".") ?? "", found: found, value: value,
+                isTolerated: isTolerated, index: index))
     }
 
     /// Counts a key if it is already registered as unknown.
@@ -93,7 +99,8 @@ struct ElementDrift {
         for note in notes {
             if let kind = note.kind {
                 report.add(
-                    kind, entity: entity, keyPath: note.keyPath, index: note.index, found: note.found.map { "\($0)" })
+                    kind, entity: entity, keyPath: note.keyPath, index: note.index,
+                    found: note.found.map { "\($0)" }, value: note.value)
             }
             if note.isTolerated { toleratedCount += 1 }
         }

@@ -24,12 +24,22 @@ extension ElementMapper {
         case .ignore: unfitSlots.append(slot)
         case .null:
             unfitSlots.append(slot)
-            group.records.setNull(at: slot)
+            clear(slot)
         case .reject, .fail:
             return refuse(reason, action: action, slot: slot, path: path)
         }
-        note(.unfitValue, path: path, found: found, isTolerated: true)
+        if case .notAllowed(let value, _) = reason {
+            drift.note(
+                .notAllowed, path: path, found: found, value: value, isTolerated: true, index: elementIndex)
+        } else {
+            note(.unfitValue, path: path, found: found, isTolerated: true)
+        }
         return true
+    }
+
+    /// Takes the value of an attribute away. One that is mandatory takes its default.
+    mutating func clear(_ slot: Int) {
+        group.records.setValue(mapping.clearedValues[slot], at: slot)
     }
 
     /// Reports a whole number that a double cannot represent exactly, or any other number with more

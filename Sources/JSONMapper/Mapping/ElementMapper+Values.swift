@@ -75,7 +75,7 @@ extension ElementMapper {
                 group.records.setBool(try cursor.readBool(), at: field.slot)
                 return true
             }
-        case .float, .decimal, .binary, .uuid, .uri, .json, .transformed, .none: break
+        case .float, .decimal, .binary, .uuid, .uri, .json, .transformed, .restricted, .none: break
         }
         return try takeOther(&cursor, field, entry: entry)
     }
@@ -91,11 +91,11 @@ extension ElementMapper {
         case .transformed:
             if try cursor.takeNull() { break }
             return try transform(&cursor, field, entry: entry)
-        case .int, .double, .float, .decimal, .string, .bool, .date, .binary, .uuid, .uri, .json:
+        case .int, .double, .float, .decimal, .string, .bool, .date, .binary, .uuid, .uri, .json, .restricted:
             if try cursor.takeNull() { break }
             return try convert(&cursor, field, entry: entry)
         }
-        group.records.setNull(at: field.slot)
+        clear(field.slot)
         return true
     }
 
@@ -107,7 +107,7 @@ extension ElementMapper {
     private mutating func convert(
         _ cursor: inout JSONCursor, _ field: EntityMapping.Field, entry: Int
     ) throws(JSONFault) -> Bool {
-        let problem: MappingError.Problem.Reason?
+        var problem: MappingError.Problem.Reason?
         let kind = try cursor.kind()
         switch (field.plain, kind) {
         case (.binary, _):
@@ -124,6 +124,10 @@ extension ElementMapper {
             try cursor.skipValue()
             problem = .wrongType(field.type)
         }
+        if problem == nil, let refusal = refusal(of: group.records.openValue(at: field.slot), at: field.slot) {
+            group.records.removeValue(at: field.slot)
+            problem = refusal
+        }
         guard let problem else {
             if field.reportsConversions, field.converts(kind) { noteConversion(field, entry: entry, found: kind) }
             return true
@@ -135,6 +139,14 @@ extension ElementMapper {
             default: contract.wrongType
             }
         return tolerate(problem, action, field, entry: entry, found: kind)
+    }
+
+    /// Why a value of an attribute's type is not allowed; nil if it is.
+    func refusal(of value: @autoclosure () -> AttributeValue?, at slot: Int) -> MappingError.Problem.Reason? {
+        guard let restriction = mapping.restrictions[slot], let value = value(), !value.isNull,
+            !restriction.allows(value)
+        else { return nil }
+        return .notAllowed(String("\(value)".prefix(200)), allowed: restriction.values)
     }
 
     private mutating func convertText(
@@ -159,7 +171,7 @@ extension ElementMapper {
             }
             return convertNumberText(text, field)
         case .int, .double, .float, .decimal: return convertNumberText(text, field)
-        case .binary, .json, .transformed, .none: return .wrongType(field.type)
+        case .binary, .json, .transformed, .restricted, .none: return .wrongType(field.type)
         }
         return nil
     }
@@ -199,7 +211,7 @@ extension ElementMapper {
             } else {
                 group.records.setString(number.text.bytes, at: field.slot)
             }
-        case .uuid, .uri, .binary, .json, .transformed, .none: return .wrongType(field.type)
+        case .uuid, .uri, .binary, .json, .transformed, .restricted, .none: return .wrongType(field.type)
         }
         return nil
     }
@@ -211,7 +223,7 @@ extension ElementMapper {
         case .double, .float: group.records.setDouble(flag ? 1 : 0, at: field.slot)
         case .decimal: group.records.setValue(.decimal(flag ? 1 : 0), at: field.slot)
         case .string: group.records.setText(flag ? "true" : "false", at: field.slot)
-        case .date, .uuid, .uri, .binary, .json, .transformed, .none: return .wrongType(field.type)
+        case .date, .uuid, .uri, .binary, .json, .transformed, .restricted, .none: return .wrongType(field.type)
         }
         return nil
     }
@@ -270,6 +282,9 @@ extension ElementMapper {
     /// JSON.
     private mutating func store(_ value: AttributeValue, _ field: EntityMapping.Field, entry: Int) throws -> Bool {
         if field.type.accepts(value) {
+            if let refusal = refusal(of: value, at: field.slot) {
+                return tolerate(refusal, contract.wrongType, field, entry: entry)
+            }
             group.records.setValue(value, at: field.slot)
             return true
         }
@@ -296,7 +311,7 @@ extension EntityMapping.Field {
         case (.int, .number), (.double, .number), (.float, .number), (.decimal, .number), (.bool, .boolean): false
         // A date attribute with an annotated style accepts only that style.
         case (.date, .number): dateStyle < 0
-        case (.binary, _), (.json, _), (.transformed, _), (.none, _): false
+        case (.binary, _), (.json, _), (.transformed, _), (.restricted, _), (.none, _): false
         default: true
         }
     }

@@ -219,11 +219,17 @@ struct ElementMapper {
         guard mapping.contentHashSlot == nil else { return refuse(.noIdentity, action: .fail) }
         for (slot, value) in row.values {
             let type = mapping.layout.attributes[slot].type
-            if let fitted = value.isNull ? value : type.fitted(value) {
+            guard !value.isNull else {
+                clear(slot)
+                continue
+            }
+            let fitted = type.fitted(value)
+            let problem = fitted == nil ? .wrongType(type) : refusal(of: fitted, at: slot)
+            if let fitted, problem == nil {
                 group.records.setValue(fitted, at: slot)
-            } else {
+            } else if let problem {
                 let path = mapping.keys.attributes[slot].path() ?? [mapping.layout.attributes[slot].name]
-                guard tolerate(.wrongType(type), contract.wrongType, slot: slot, path: path) else { return false }
+                guard tolerate(problem, contract.wrongType, slot: slot, path: path) else { return false }
             }
         }
         if keepsRelationships {
@@ -240,9 +246,9 @@ struct ElementMapper {
     ///
     /// - Returns: Whether the identity fits.
     mutating func map(identity: AttributeValue) -> Bool {
-        guard let field = mapping.identityField, let fitted = field.type.fitted(identity), !fitted.isNull else {
-            return false
-        }
+        guard let field = mapping.identityField, let fitted = field.type.fitted(identity), !fitted.isNull,
+            refusal(of: fitted, at: field.slot) == nil
+        else { return false }
         isStub = true
         group.records.setValue(fitted, at: field.slot)
         return true
@@ -428,7 +434,7 @@ struct ElementMapper {
         if !isNull { try cursor.skipValue() }
         for field in mapping.trie.levels[level].fields.map({ mapping.fields[$0] }) where field.converter != .none {
             if isNull {
-                group.records.setNull(at: field.slot)
+                clear(field.slot)
             } else {
                 guard tolerate(.wrongType(field.type), contract.wrongType, field, entry: entry) else { return false }
             }

@@ -16,6 +16,8 @@ package final class EntityMapping: Sendable {
         case int, double, float, decimal, string, bool, date, binary, uuid, uri, json
         /// A transformer converts the value first.
         case transformed
+        /// Only some values are allowed.
+        case restricted
         /// The value is validated and discarded.
         case none
     }
@@ -40,6 +42,11 @@ package final class EntityMapping: Sendable {
     let fields: [Field]
     /// The transformers by slot; nil for attributes without one.
     let transformers: [RecordMapper.Transformers.AttributeTransformer?]
+    /// The rules for values by slot; nil for attributes that may have any value of their type.
+    let restrictions: [SyncAttribute.Restriction?]
+    /// What an attribute has by slot if it is cleared: null, or the default of one that is
+    /// mandatory and no part of the identity.
+    let clearedValues: [AttributeValue]
     let entityMapper: RecordMapper.Transformers.EntityMapper?
     let objectTransformer: RecordMapper.Transformers.ObjectTransformer?
     /// The slots of mandatory attributes without a default that JSON can set.
@@ -94,6 +101,13 @@ package final class EntityMapping: Sendable {
             transformers.append(found)
         }
         self.transformers = transformers
+        let restrictions = layout.attributes.map(\.restriction)
+        self.restrictions = restrictions
+        // A default identifies no object.
+        let keySlots = Set(keys.identitySlots + layout.identitySlots + layout.scopedIdentitySlots)
+        clearedValues = layout.attributes.enumerated().map { slot, attribute in
+            attribute.isOptional || keySlots.contains(slot) ? .null : attribute.defaultValue
+        }
         entityMapper = keys.entityMapperName.flatMap { all.entityMappers[$0] }
         if let name = keys.entityMapperName, entityMapper == nil {
             throw .unknownTransformer(entity: layout.name, attribute: nil, name: name)
@@ -106,6 +120,9 @@ package final class EntityMapping: Sendable {
         let bySlot = keys.attributes.map { attribute in
             var field = Self.field(
                 attribute, isTransformed: transformers[attribute.slot] != nil, dialect: keys.dialect)
+            if field.converter != .none, field.converter != .transformed, restrictions[attribute.slot] != nil {
+                field.converter = .restricted
+            }
             if let style = attribute.dateStyle, keys.dialect.infersFromNames {
                 field.dateStyle = dateStyles.count
                 dateStyles.append(style)

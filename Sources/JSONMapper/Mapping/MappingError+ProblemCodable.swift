@@ -2,12 +2,12 @@ import SyncModel
 
 extension MappingError.Problem.Reason: Codable {
     private enum CodingKeys: CodingKey {
-        case kind, type, by, text
+        case kind, type, by, text, allowed
     }
 
     private enum Kind: String, Codable {
-        case unknownKey, wrongType, outOfRange, unreadableDate, missingMandatory, refused, refusedByStore, notAnObject,
-            noIdentity
+        case unknownKey, wrongType, outOfRange, notAllowed, unreadableDate, missingMandatory, refused, refusedByStore,
+            notAnObject, noIdentity
     }
 
     /// Decodes a reason that `encode(to:)` has written.
@@ -18,6 +18,8 @@ extension MappingError.Problem.Reason: Codable {
             case .unknownKey: .unknownKey
             case .wrongType: .wrongType(try container.decode(AttributeType.self, forKey: .type))
             case .outOfRange: .outOfRange(try container.decode(AttributeType.self, forKey: .type))
+            case .notAllowed:
+                .notAllowed("", allowed: try container.decode([AttributeValue].self, forKey: .allowed))
             case .unreadableDate: .unreadableDate
             case .missingMandatory: .missingMandatory
             case .refused:
@@ -30,7 +32,8 @@ extension MappingError.Problem.Reason: Codable {
 
     /// Encodes the kind and its details, such as `{"kind": "wrongType", "type": "int64"}`.
     ///
-    /// The text of a transformer's error is omitted, because it may contain the value.
+    /// The text of a transformer's error is omitted, because it may contain the value, and so is a
+    /// value that is not allowed.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {
@@ -41,6 +44,9 @@ extension MappingError.Problem.Reason: Codable {
         case .outOfRange(let type):
             try container.encode(Kind.outOfRange, forKey: .kind)
             try container.encode(type, forKey: .type)
+        case .notAllowed(_, let allowed):
+            try container.encode(Kind.notAllowed, forKey: .kind)
+            try container.encode(allowed, forKey: .allowed)
         case .unreadableDate: try container.encode(Kind.unreadableDate, forKey: .kind)
         case .missingMandatory: try container.encode(Kind.missingMandatory, forKey: .kind)
         case .refused(let name, _):

@@ -5,7 +5,8 @@ package import SyncBase
 extension MappingError {
     /// A misfit between a JSON object and the model, with its position.
     ///
-    /// The value itself is not included, because it may be personal data.
+    /// The value itself is only in `debugDescription`, and only if an error has it, because it may
+    /// be personal data.
     public struct Problem: Hashable, Sendable, Codable {
         /// The kind of a misfit.
         public enum Reason: Hashable, Sendable {
@@ -16,6 +17,10 @@ extension MappingError {
             /// A number is too large for the attribute's type, or has a fraction that the type
             /// cannot hold.
             case outOfRange(AttributeType)
+            /// A value is not one of the attribute's allowed ones, such as a case that an enum
+            /// lacks. The payload is the text of the value, which is empty after decoding, and the
+            /// allowed values; these are empty if only a Swift type knows them.
+            case notAllowed(String, allowed: [AttributeValue])
             /// A text or number is not a date.
             case unreadableDate
             /// A mandatory attribute has no value.
@@ -65,7 +70,8 @@ extension MappingError.Problem: CustomStringConvertible, CustomDebugStringConver
     /// The problem as a sentence, without the value.
     public var description: String { "\(place): \(reason)" }
 
-    /// The sentence with the text of a transformer's error, which may contain the value.
+    /// The sentence with the text of a transformer's error, which may contain the value, or the
+    /// value that is not allowed.
     public var debugDescription: String { "\(place): \(String(reflecting: reason))" }
 
     private var place: String {
@@ -81,6 +87,8 @@ extension MappingError.Problem.Reason: CustomStringConvertible, CustomDebugStrin
         case .unknownKey: "the entity has no property for the key"
         case .wrongType(let type): "the value is not of type \(type.rawValue)"
         case .outOfRange(let type): "the number is out of range for type \(type.rawValue)"
+        case .notAllowed(_, let allowed) where allowed.isEmpty: "the value has a case that its type lacks"
+        case .notAllowed(_, let allowed): "the value is not one of \(AttributeValue.list(allowed))"
         case .unreadableDate: "the value is not a date"
         case .missingMandatory: "a mandatory value is missing"
         case .refused(let name, _): "the transformer \(name) refused the value"
@@ -90,9 +98,14 @@ extension MappingError.Problem.Reason: CustomStringConvertible, CustomDebugStrin
         }
     }
 
-    /// The reason with the text of a transformer's error, which may contain the value.
+    /// The reason with the text of a transformer's error, which may contain the value, or the value
+    /// that is not allowed.
     public var debugDescription: String {
-        if case .refused(_, let text) = self, !text.isEmpty { "\(description): \(text)" } else { description }
+        switch self {
+        case .refused(_, let text) where !text.isEmpty: "\(description): \(text)"
+        case .notAllowed(let value, _) where !value.isEmpty: "\(description): \(value)"
+        default: description
+        }
     }
 }
 

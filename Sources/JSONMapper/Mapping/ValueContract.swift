@@ -6,7 +6,8 @@ public struct ValueContract: Hashable, Sendable {
     public enum Action: Hashable, Sendable, CaseIterable {
         /// The attribute stays unchanged, as if the key were absent.
         case ignore
-        /// The attribute is cleared, as if the value were null.
+        /// The attribute is cleared, as if the value were null. A mandatory attribute takes its
+        /// default, if it has one.
         case null
         /// The JSON object is rejected, and reported with its index and key path. The other objects
         /// are mapped.
@@ -21,7 +22,8 @@ public struct ValueContract: Hashable, Sendable {
     public var unknownKey: Action
     /// The action for a value that the attribute's type cannot hold; `.null` by default.
     ///
-    /// It also applies to a value that a transformer rejects. An element that is not an object has
+    /// It also applies to a value that a transformer rejects, and to one that is not among the
+    /// attribute's allowed values, such as a case that an enum lacks. An element that is not an object has
     /// no attribute to clear, so `.ignore` and `.null` reject it.
     public var wrongType: Action
     /// The action for a number that is out of the range of the attribute's type; `.ignore` by

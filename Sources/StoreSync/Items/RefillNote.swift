@@ -6,12 +6,13 @@ import SyncStore
 /// A note in the store that lists the properties with which an entity's objects were fetched.
 ///
 /// A revision shows whether an object changed at the source. It does not show that the model has
-/// gained an attribute since the object was fetched. The note is stored as a pending link, because
+/// gained an attribute, or an attribute an allowed value, since the object was fetched. The note is stored as a pending link, because
 /// the model of every mapper has that entity.
 struct RefillNote: Sendable {
     private static let prefix = "properties of "
     private let name: String
-    /// The names and types of the properties, including those of sub-entities.
+    /// The names and types of the properties, including those of sub-entities, and digests of the
+    /// values that they allow.
     private let properties: Set<String>
 
     /// Creates the note that a model requires for an entity.
@@ -24,7 +25,13 @@ struct RefillNote: Sendable {
         var properties: Set<String> = []
         for layout in model[entity]?.family.map({ model.layouts[$0] }) ?? [] {
             for attribute in layout.attributes {
-                properties.insert("\(layout.name).\(attribute.name) \(attribute.type.rawValue)")
+                let property = "\(layout.name).\(attribute.name) \(attribute.type.rawValue)"
+                properties.insert(property)
+                for value in attribute.knownCases {
+                    var fingerprint = Fingerprint()
+                    fingerprint.combine(value)
+                    properties.insert("\(property) \(fingerprint.text)")
+                }
             }
             for relationship in layout.relationships {
                 properties.insert("\(layout.name).\(relationship.name)")

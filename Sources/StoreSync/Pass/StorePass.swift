@@ -277,7 +277,7 @@ extension MappedBatch {
             return (layout.identitySlots + layout.scopedIdentitySlots).contains { slot in
                 let keyPath = group.mapping.keys.attributes[slot].path()?.joined(separator: ".")
                 return drift.entries.contains {
-                    $0.kind == .unfitValue && $0.entity == layout.name && $0.keyPath == keyPath
+                    [.unfitValue, .notAllowed].contains($0.kind) && $0.entity == layout.name && $0.keyPath == keyPath
                 }
             }
         }

@@ -133,6 +133,14 @@ private struct SwiftTypeWriter {
         if attribute.type == .transformable { arguments.append("type: .transformable") }
         if !attribute.defaultValue.isNull { arguments.append("default: \(attribute.defaultValue.swiftLiteral)") }
         var userInfo = attribute.userInfo
+        let values = attribute.allowedValues
+        // An annotation in another spelling stays an annotation.
+        if !values.isEmpty,
+            SyncAttribute("", attribute.type, allowedValues: values).userInfo.allSatisfy({ userInfo[$0] == $1 })
+        {
+            arguments.append("allowedValues: [\(values.map(\.swiftLiteral).joined(separator: ", "))]")
+            userInfo[SyncAttribute.allowedValuesAnnotation] = nil
+        }
         if let key = userInfo.removeValue(forKey: SyncEntity.remoteKeyAnnotation) {
             arguments.append("remoteKey: \(key.debugDescription)")
         }

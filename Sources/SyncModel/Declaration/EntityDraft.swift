@@ -23,7 +23,7 @@ struct EntityDraft<Root: SyncObject> {
         for property in shape.properties {
             switch property.content {
             case .attribute(let type):
-                attributes.append(SyncAttribute(property.name, type, optional: property.isOptional))
+                attributes.append(property.attribute(type))
             case .related(let type, let isToMany):
                 relationships.append(
                     isToMany
@@ -82,6 +82,21 @@ struct EntityDraft<Root: SyncObject> {
         entity.formerName = formerName
         entity.indexes = indexes
         return entity
+    }
+}
+
+extension ObjectProperty {
+    /// The attribute of the property, which is of a type.
+    fileprivate func attribute(_ attributeType: AttributeType) -> SyncAttribute {
+        var attribute = SyncAttribute(name, attributeType, optional: isOptional)
+        guard !cases.isEmpty else { return attribute }
+        attribute.enumerations.type = type
+        if isSingleValue {
+            attribute.allowedValues = cases.compactMap(attributeType.fitted)
+        } else {
+            attribute.enumerations.nestedCases = cases
+        }
+        return attribute
     }
 }
 

@@ -18,6 +18,9 @@ package struct ObjectProperty: Sendable {
     package let isSingleValue: Bool
     /// Whether the property may be omitted from `including`.
     package let isOptionallyIncluded: Bool
+    /// The raw values of the enumerations in the type; empty if their cases are not known, or if
+    /// the object can be read with any other value.
+    package internal(set) var cases: [AttributeValue] = []
 }
 
 /// The properties of a type, and the key paths that lead to them.
@@ -45,7 +48,7 @@ package final class ObjectShape<Root: SyncObject>: Sendable {
             log.round = round
             probes.append(try log.decode(Root.self))
         }
-        properties = log.properties
+        properties = log.propertiesWithCases(of: Root.self)
         forms = log.forms
         indices = Dictionary(uniqueKeysWithValues: log.properties.enumerated().map { ($1.name, $0) })
         self.probes = probes

@@ -42,6 +42,10 @@ extension Related: ProbedRelated { var content: Any? { value.map { $0 as Any } }
 final class ProbeLog {
     let type: String
     var round = 0
+    /// The property whose value cannot be decoded in this round; nil for none.
+    private var failing: Int?
+    /// The enumerations in the type of each property.
+    private var enumerations: [ProbedEnumerations] = []
     private(set) var properties: [ObjectProperty] = []
     private(set) var forms: [ProbeForms] = []
     private var indices: [String: Int] = [:]
@@ -65,14 +69,37 @@ final class ProbeLog {
         }
     }
 
+    /// The properties with the cases of their enumerations.
+    ///
+    /// An object that can do without the value of a property, or an enumeration that is decoded
+    /// from any value, has a place for unknown cases.
+    func propertiesWithCases<Root: SyncObject>(of root: Root.Type) -> [ObjectProperty] {
+        defer { failing = nil }
+        return properties.indices.map { index in
+            var property = properties[index]
+            let cases = enumerations[index].cases
+            failing = index
+            guard case .attribute = property.content, !cases.isEmpty, (try? decode(root)) == nil,
+                let type = property.type as? any Decodable.Type,
+                !ProbedEnumerations.inventions.contains(where: { !cases.contains($0) && type.canHold($0) })
+            else { return property }
+            property.cases = cases
+            return property
+        }
+    }
+
     /// The value of a property in this round.
     func value<T: Decodable>(_ wanted: T.Type, _ name: String, isOptional: Bool) throws -> T? {
         let index = try indices[name] ?? add(wanted, name, isOptional: isOptional)
         let bit = Self.bit(property: index, round: round)
+        if index == failing {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: [], debugDescription: "an unknown case"))
+        }
         do {
             let value: T? =
                 if isOptional, wanted is any ObjectParts.RelatedValue.Type, !bit { nil } else {
-                    try ProbeValue(bit: bit, depth: 0).value(wanted)
+                    try ProbeValue(bit: bit, depth: 0, enumerations: enumerations[index]).value(wanted)
                 }
             forms[index].set(value.map { ProbeForms.form(of: $0) } ?? .null, bit)
             return value
@@ -94,9 +121,10 @@ final class ProbeLog {
         properties.append(
             ObjectProperty(
                 name: name, type: wanted, isOptional: isOptional || wanted is any OptionalProbe.Type, content: content,
-                isSingleValue: wanted is any AttributeRepresentable.Type || wanted is any RawRepresentable.Type,
+                isSingleValue: AttributeType.isSingleValue(wanted),
                 isOptionallyIncluded: wanted is any OptionallyIncluded.Type))
         forms.append(ProbeForms())
+        enumerations.append(ProbedEnumerations())
         indices[name] = index
         return index
     }
@@ -112,6 +140,11 @@ extension ObjectParts.RelatedValue {
 }
 
 extension AttributeType {
+    /// Whether a Swift type stands for one value of an attribute, instead of several parts.
+    static func isSingleValue(_ type: any Any.Type) -> Bool {
+        type is any AttributeRepresentable.Type || type is any RawRepresentable.Type
+    }
+
     /// The type of the attribute that holds values of a Swift type; JSON for a type that is not a
     /// single value.
     init(of type: any Any.Type) {

@@ -6,6 +6,8 @@ struct ProbeValue {
     let bit: Bool
     /// The number of objects around the value.
     let depth: Int
+    /// Collects the enumerations in the type; nil inside of related objects.
+    var enumerations: ProbedEnumerations?
 
     private static var maximumDepth: Int { 16 }
 
@@ -22,13 +24,15 @@ struct ProbeValue {
         if type is any SyncObject.Type {
             return try T(from: ProbeDecoder(nested: ProbeValue(bit: false, depth: depth + 1)))
         }
-        if let cases = (type as? any CaseIterable.Type)?.twoCases, let value = (bit ? cases.last : cases.first) as? T {
+        if let cases = (type as? any CaseIterable.Type)?.cases, let value = (bit ? cases.last : cases.first) as? T {
+            enumerations?.add(type, cases)
             return value
         }
         if let raw = type as? any RawRepresentable.Type, raw.rawType is any AttributeRepresentable.Type {
             return try rawValue(type)
         }
-        return try T(from: ProbeDecoder(nested: ProbeValue(bit: bit, depth: depth + 1)))
+        return try T(
+            from: ProbeDecoder(nested: ProbeValue(bit: bit, depth: depth + 1, enumerations: enumerations)))
     }
 
     /// The value of an attribute's type.
@@ -72,13 +76,29 @@ struct ProbeFailure: Error, CustomStringConvertible {
     var description: String { reason }
 }
 
-extension CaseIterable {
-    /// The first and the last case.
-    fileprivate static var twoCases: [Any] {
-        let cases = Array(allCases)
-        guard let first = cases.first, let last = cases.last else { return [] }
-        return [first, last]
+/// The enumerations in the type of a property. Used by one thread, as ``ProbeLog`` is.
+final class ProbedEnumerations {
+    /// The raw values of all cases, without repetitions.
+    private(set) var cases: [AttributeValue] = []
+    private var types: Set<ObjectIdentifier> = []
+
+    /// Values that are hardly a case of an enumeration. A type that can hold one of them holds any.
+    static let inventions: [AttributeValue] = [.string("\u{FFFD}"), .int(-7919), .int(113)]
+
+    /// Adds the cases of a type, if they have raw values.
+    func add(_ type: any Any.Type, _ all: [Any]) {
+        guard types.insert(ObjectIdentifier(type)).inserted else { return }
+        for case let raw as any RawRepresentable in all {
+            guard let value = (raw.rawValue as? any AttributeValue.Convertible)?.value, !cases.contains(value) else {
+                continue
+            }
+            cases.append(value)
+        }
     }
+}
+
+extension CaseIterable {
+    fileprivate static var cases: [Any] { Array(allCases) }
 }
 
 /// A decoder of one raw value.

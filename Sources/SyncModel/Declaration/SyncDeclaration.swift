@@ -158,6 +158,8 @@ extension SyncDeclaration.Part {
     ///   - type: The type of the attribute; nil, the default, for the type that the property
     ///     implies.
     ///   - defaultValue: The value of an object for which the JSON has none.
+    ///   - allowedValues: The values that the attribute may have. Nil, the default, for the raw
+    ///     values of a `CaseIterable` enum, and for any value of another type. Empty for any.
     ///   - remoteKey: The key in JSON, or a dotted path into nested objects; nil, the default, for
     ///     the one that the name implies.
     ///   - transformer: The name of a registered transformer between JSON and the value; nil by
@@ -166,14 +168,19 @@ extension SyncDeclaration.Part {
     ///   - userInfo: Annotations; empty by default.
     public static func attribute<Value>(
         _ property: any KeyPath<Root, Value> & Sendable, type: AttributeType? = nil,
-        default defaultValue: AttributeValue = .null, remoteKey: String? = nil, transformer: String? = nil,
-        formerName: String? = nil, userInfo: [String: String] = [:]
+        default defaultValue: AttributeValue = .null, allowedValues: [AttributeValue]? = nil,
+        remoteKey: String? = nil, transformer: String? = nil, formerName: String? = nil,
+        userInfo: [String: String] = [:]
     ) -> Self {
         Self { draft in
             try draft.changeAttribute(try draft.shape.name(of: property)) { attribute in
                 if let type { attribute.type = type }
                 attribute.defaultValue = defaultValue
+                let known = attribute.allowedValues.compactMap(attribute.type.fitted)
                 attribute.userInfo = userInfo
+                let isStated = allowedValues != nil || userInfo[SyncAttribute.allowedValuesAnnotation] != nil
+                if isStated { attribute.enumerations = SyncAttribute.Enumerations() }
+                if let values = allowedValues ?? (isStated ? nil : known) { attribute.allowedValues = values }
                 if let remoteKey { attribute.userInfo[SyncEntity.remoteKeyAnnotation] = remoteKey }
                 attribute.transformerName = transformer
                 attribute.formerName = formerName

@@ -43,6 +43,10 @@ public enum ModelError: Error, Hashable, Sendable {
     case unsuitableIndex(entity: String, attributes: [String])
     /// The type of an attribute does not accept its default value.
     case defaultOfWrongType(entity: String, attribute: String, type: AttributeType)
+    /// The allowed values of an attribute are no list of values that its type accepts.
+    case unsuitableAllowedValues(entity: String, attribute: String, type: AttributeType)
+    /// The default of an attribute is not one of its allowed values.
+    case defaultNotAllowed(entity: String, attribute: String)
     /// A requested entity does not exist in the model.
     case unknownEntity(entity: String)
 }
@@ -90,6 +94,11 @@ extension ModelError: CustomStringConvertible {
                 + "has a condition that an index cannot have"
         case .defaultOfWrongType(let entity, let attribute, let type):
             "the default of \(entity).\(attribute) is not a value of type \(type.rawValue)"
+        case .unsuitableAllowedValues(let entity, let attribute, let type):
+            "the allowed values of \(entity).\(attribute) are not a JSON array of values of type \(type.rawValue), such "
+                + "as [\"open\", \"closed\"]"
+        case .defaultNotAllowed(let entity, let attribute):
+            "the default of \(entity).\(attribute) is not one of its allowed values"
         case .unknownEntity(let entity):
             "there is no entity \(entity)"
         }

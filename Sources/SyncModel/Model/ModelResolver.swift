@@ -161,9 +161,23 @@ struct ModelResolver {
         for attribute in entity.attributes where !attribute.type.accepts(attribute.defaultValue) {
             throw .defaultOfWrongType(entity: entity.name, attribute: attribute.name, type: attribute.type)
         }
+        for attribute in entity.attributes { try checkAllowedValues(of: attribute, in: entity) }
         attributes[index] += entity.attributes
         relationships[index] += entity.relationships
         sources[index] += Array(repeating: index, count: entity.relationships.count)
+    }
+
+    private func checkAllowedValues(of attribute: SyncAttribute, in entity: SyncEntity) throws(ModelError) {
+        if let text = attribute.userInfo[SyncAttribute.allowedValuesAnnotation] {
+            let values = SyncAttribute.values(parsing: text) ?? []
+            guard !values.isEmpty, values.allSatisfy({ !$0.isNull && attribute.type.accepts($0) }) else {
+                throw .unsuitableAllowedValues(entity: entity.name, attribute: attribute.name, type: attribute.type)
+            }
+        }
+        guard !attribute.defaultValue.isNull, let restriction = attribute.restriction,
+            !restriction.allows(attribute.defaultValue)
+        else { return }
+        throw .defaultNotAllowed(entity: entity.name, attribute: attribute.name)
     }
 
     /// Returns the name of the ancestor, or the entity itself, that declares a property.

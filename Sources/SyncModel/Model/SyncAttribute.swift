@@ -19,6 +19,8 @@ public struct SyncAttribute: Hashable, Sendable {
     public var formerName: String?
     /// Annotations, as in the user info of a model file.
     public var userInfo: [String: String]
+    /// What the Swift type of the property says about its values.
+    package var enumerations = Enumerations()
 
     /// Creates the declaration of an attribute.
     ///
@@ -28,12 +30,15 @@ public struct SyncAttribute: Hashable, Sendable {
     ///   - optional: Whether the value can be null; true by default.
     ///   - defaultValue: The value of a new object for which none is given, accepted by `type`;
     ///     `.null`, the default, for none.
+    ///   - allowedValues: The values that the attribute may have, accepted by `type`; empty, the
+    ///     default, for any. They are added to `userInfo`; see ``allowedValues``.
     ///   - transformer: The name of the transformer between JSON and the value; nil by default.
     ///   - formerName: The name in an earlier version of the model; nil by default.
     ///   - userInfo: Annotations; empty by default.
     public init(
         _ name: String, _ type: AttributeType, optional: Bool = true, default defaultValue: AttributeValue = .null,
-        transformer: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:]
+        allowedValues: [AttributeValue] = [], transformer: String? = nil, formerName: String? = nil,
+        userInfo: [String: String] = [:]
     ) {
         self.name = name
         self.type = type
@@ -42,5 +47,6 @@ public struct SyncAttribute: Hashable, Sendable {
         self.transformerName = transformer
         self.formerName = formerName
         self.userInfo = userInfo
+        if !allowedValues.isEmpty { self.allowedValues = allowedValues }
     }
 }

@@ -13,6 +13,11 @@ extension RecordBatch {
         }
     }
 
+    /// Returns the value of a cell in the open row, or nil if the cell is absent.
+    package func openValue(at slot: Int) -> AttributeValue? {
+        withReader { $0.value(row: count, slot: slot) }
+    }
+
     /// Calls a closure with a reader of the cells, which does not copy their content.
     ///
     /// - Parameter body: The closure. The reader and its bytes are valid only until it returns.

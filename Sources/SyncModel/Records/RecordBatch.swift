@@ -260,6 +260,11 @@ public struct RecordBatch: Sendable {
         }
     }
 
+    /// Makes a cell absent again.
+    package mutating func removeValue(at slot: Int) {
+        set(.absent, at: slot)
+    }
+
     /// Returns the kind of a cell in the open row; `.absent` if it was not set.
     @inlinable
     public func openKind(at slot: Int) -> RecordBatch.CellKind {

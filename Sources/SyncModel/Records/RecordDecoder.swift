@@ -161,6 +161,19 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
     }
 }
 
+extension Decodable {
+    /// Whether a type that stands for one value can be decoded from a value.
+    static func canHoldSingle(_ value: AttributeValue) -> Bool {
+        let decoder = PropertyDecoder(content: .value(value), entity: "", key: UnnamedProperty.value)
+        return (try? decoder.decode(Self.self)) != nil
+    }
+}
+
+/// The key of a value that is decoded without a record.
+private enum UnnamedProperty: CodingKey {
+    case value
+}
+
 /// A decoder that provides a type with the identities of a to-many relationship's targets.
 private struct ValuesDecoder: UnkeyedDecodingContainer {
     let values: [AttributeValue]

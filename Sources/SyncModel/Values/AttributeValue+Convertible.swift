@@ -119,6 +119,15 @@ extension AttributeValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiter
     }
 }
 
+extension AttributeValue {
+    /// Values as text for people, the first ten of them one by one.
+    package static func list(_ values: [AttributeValue]) -> String {
+        let surplus = values.count - 10
+        return (values.prefix(10).map(\.description) + (surplus > 0 ? ["\(surplus) more"] : []))
+            .joined(separator: ", ")
+    }
+}
+
 extension AttributeValue: CustomStringConvertible {
     /// The content as text for people, in a format that may change.
     public var description: String {

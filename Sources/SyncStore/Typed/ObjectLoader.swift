@@ -32,7 +32,7 @@ struct ObjectLoader {
             log?.add(batch)
             try decode(batch, content, into: &found)
         }
-        try await report(found.unreadable, of: plan.layout)
+        try await report(found, of: plan.layout)
         return found.objects
     }
 
@@ -157,7 +157,7 @@ struct ObjectLoader {
     ) async throws -> DecodedObjects<Object> {
         var found = DecodedObjects<Object>()
         for batch in batches { try decode(batch, content, into: &found) }
-        try await report(found.unreadable, of: layout)
+        try await report(found, of: layout)
         return found
     }
 
@@ -182,15 +182,21 @@ struct ObjectLoader {
     /// Reports objects that cannot be read, with their keys.
     ///
     /// - Throws: ``ObjectReadingError/unreadable(_:)`` unless they are skipped.
-    private func report(_ unreadable: [ObjectID: Record.CodingError], of layout: EntityLayout) async throws {
+    private func report<Object: SyncObject>(_ objects: DecodedObjects<Object>, of layout: EntityLayout) async throws {
+        let unreadable = objects.unreadable
         guard !unreadable.isEmpty else { return }
+        let shape = try ObjectShape<Object>.shared()
         var found: [ObjectReadingError.UnreadableObject] = []
         let query = StoreQuery(layout.name, objects: .only(unreadable.keys.sorted()))
         try await reader.fetch(query, batchRowCount: Self.batchRowCount) { records in
             for stored in records {
-                if let error = unreadable[stored.object] {
-                    found.append(ObjectReadingError.UnreadableObject(key: stored.key, error: error))
+                guard let error = unreadable[stored.object] else { continue }
+                var object = ObjectReadingError.UnreadableObject(key: stored.key, error: error)
+                if case .wrongType(_, let property, _) = error {
+                    object.value = stored.record[property]
+                    object.allowedValues = shape.property(property)?.cases ?? []
                 }
+                found.append(object)
             }
         }
         if let skipped {

@@ -9,6 +9,11 @@ extension ObjectReadingError {
         /// The entity and property at fault, and the reason.
         public let error: Record.CodingError
 
+        /// The value that the type cannot hold; null for another reason.
+        public var value = AttributeValue.null
+        /// The values of the property's enum, as far as they are known; otherwise empty.
+        public var allowedValues: [AttributeValue] = []
+
         /// Creates a report about an object.
         public init(key: Record.Key, error: Record.CodingError) {
             self.key = key
@@ -17,7 +22,12 @@ extension ObjectReadingError {
     }
 }
 
-extension ObjectReadingError.UnreadableObject: CustomStringConvertible {
+extension ObjectReadingError.UnreadableObject: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The text with the value, which may be personal data.
+    public var debugDescription: String {
+        value.isNull ? description : "\(description); the value is \(value)"
+    }
+
     /// The object and the reason as text, such as `7: User.name has no value`.
     public var description: String {
         let key =
@@ -25,6 +35,7 @@ extension ObjectReadingError.UnreadableObject: CustomStringConvertible {
             case .identity(let values): values.map(\.description).joined(separator: ", ")
             case .object(let object): "object \(object)"
             }
-        return "\(key): \(error)"
+        let allowed = allowedValues.isEmpty ? "" : ", whose values are \(AttributeValue.list(allowedValues))"
+        return "\(key): \(error)\(allowed)"
     }
 }

@@ -21,7 +21,12 @@ public enum ObjectReadingError: Error, Hashable, Sendable {
     case notObservable
 }
 
-extension ObjectReadingError: CustomStringConvertible, LocalizedError {
+extension ObjectReadingError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+    /// The sentence with the value that cannot be read, which may be personal data.
+    public var debugDescription: String {
+        if case .unreadable(let object) = self { String(reflecting: object) } else { description }
+    }
+
     /// The error as a readable sentence.
     public var description: String {
         switch self {
