@@ -181,6 +181,22 @@ import Testing
                 == (type == .json ? [] : [.unknownValue(element: "entry", attribute: key, value: annotated)]))
     }
 
+    /// Core Data has no list of allowed values, so an annotation states it.
+    @Test func allowedValuesAreAnAnnotation() throws {
+        func file(_ values: String) throws -> ModelFile {
+            try entity(
+                """
+                <attribute name="a" attributeType="String">
+                <userInfo><entry key="sync.allowedValues" value="\(values)"/></userInfo></attribute>
+                """)
+        }
+        let listed = try file("[&quot;open&quot;, &quot;closed&quot;]")
+        #expect(try listed.model.layout(of: "E").attributes[0].allowedValues == ["open", "closed"])
+        #expect(try ModelFile(xml: listed.model.coreDataXML()).model == listed.model)
+        let error = ModelError.unsuitableAllowedValues(entity: "E", attribute: "a", type: .string)
+        #expect(throws: ModelFile.Failure.invalid(file: "contents", line: 3, error: error)) { try file("open") }
+    }
+
     @Test func aConstraintOnARelationshipIsReported() throws {
         let file = try entity(
             """
