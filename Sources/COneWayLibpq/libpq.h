@@ -57,7 +57,6 @@ typedef void (*PQnoticeReceiver)(void *arg, const PGresult *res);
 
 PQconninfoOption *PQconndefaults(void);
 PQconninfoOption *PQconninfoParse(const char *conninfo, char **errmsg);
-PQconninfoOption *PQconninfo(PGconn *conn);
 void PQconninfoFree(PQconninfoOption *options);
 PGconn *PQconnectStartParams(const char *const *keywords, const char *const *values, int expand_dbname);
 PostgresPollingStatusType PQconnectPoll(PGconn *conn);

@@ -12,7 +12,7 @@ import Testing
     ]
 
     private func secrets() throws -> SentSecrets {
-        SentSecrets(headers: Self.headers, url: try #require(Self.url))
+        SentSecrets(allOf: [Self.headers], url: try #require(Self.url))
     }
 
     static let echoes = [
@@ -39,16 +39,16 @@ import Testing
 
     @Test func basicCredentialsAreFoundDecoded() throws {
         let header = "Basic " + Data("user:pa55word".utf8).base64EncodedString()
-        let secrets = SentSecrets(headers: ["Authorization": header], url: try #require(URL(string: "https://host/")))
+        let secrets = SentSecrets(allOf: [["Authorization": header]], url: try #require(URL(string: "https://host/")))
         #expect(secrets.redacted("user:pa55word or pa55word") == "[redacted] or [redacted]")
     }
 
     /// Some servers take a key in place of a user's name.
     @Test func aUserWithoutAPasswordIsACredential() throws {
         let url = try #require(URL(string: "https://sk_test_1234@host/"))
-        #expect(SentSecrets(headers: [:], url: url).redacted("no sk_test_1234") == "no [redacted]")
+        #expect(SentSecrets(allOf: [[:]], url: url).redacted("no sk_test_1234") == "no [redacted]")
         let host = try #require(URL(string: "https://host/"))
-        let secrets = SentSecrets(headers: url.authorization, url: host)
+        let secrets = SentSecrets(allOf: [url.authorization], url: host)
         #expect(secrets.redacted("no sk_test_1234") == "no [redacted]")
     }
 
@@ -66,7 +66,7 @@ import Testing
         #expect(url.displayName == "https://host/list?page=2&\(name)=…")
         let bare = try #require(URL(string: "https://host/list?page=2&\(name)"))
         #expect(bare.displayName == "https://host/list?page=2&…")
-        #expect(SentSecrets(headers: [:], url: url).redacted("not 12345678") == "not [redacted]")
+        #expect(SentSecrets(allOf: [[:]], url: url).redacted("not 12345678") == "not [redacted]")
     }
 
     @Test(arguments: [
@@ -114,7 +114,7 @@ import Testing
     @Test(arguments: [(3, false), (4, true), (5, true)])
     func theShortestCredentialIsFoundInEveryForm(count: Int, isHidden: Bool) throws {
         let secret = String("k4y!9".prefix(count))
-        let secrets = SentSecrets(headers: ["X-Api-Key": secret], url: try #require(URL(string: "https://host/")))
+        let secrets = SentSecrets(allOf: [["X-Api-Key": secret]], url: try #require(URL(string: "https://host/")))
         let hexadecimal = secret.utf8.map { String($0, radix: 16) }.joined()
         #expect(secrets.redacted("<\(secret)>") == (isHidden ? "<[redacted]>" : "<\(secret)>"))
         #expect(secrets.redacted("<\(hexadecimal)>") == (isHidden ? "<[redacted]>" : "<\(hexadecimal)>"))

@@ -69,7 +69,7 @@ import Testing
     ])
     func anErrorShowsNoCredential(json: String, expected: String) throws {
         let url = try #require(URL(string: "http://host/dir/list.json"))
-        let secrets = SentSecrets(headers: ["Authorization": "Bearer s3cretTOKEN123"], url: url)
+        let secrets = SentSecrets(allOf: [["Authorization": "Bearer s3cretTOKEN123"]], url: url)
         let error = try #require(throws: FolderError.self) {
             try JSONFileList.items(from: ListPage(url: url, bytes: Array(json.utf8), secrets: secrets))
         }

@@ -32,20 +32,15 @@ package struct SentSecrets: Sendable {
         (forms, parameters) = ([], [])
     }
 
-    /// Finds the credentials of a request.
+    /// Finds the credentials of several requests for an address, such as before and after a token
+    /// was refreshed.
     ///
     /// - Parameters:
-    ///   - headers: The header fields that only the origin may receive.
+    ///   - headers: The header fields of each request that only the origin may receive.
     ///   - url: The address.
     ///   - parameters: Names of query parameters that are credentials although their names do not
     ///     say so; none by default.
-    package init(headers: HTTPHeaders, url: URL, parameters: Set<String> = []) {
-        self.init(allOf: [headers], url: url, parameters: parameters)
-    }
-
-    /// Finds the credentials of several requests for an address, such as before and after a token
-    /// was refreshed.
-    package init(allOf headers: Set<HTTPHeaders>, url: URL, parameters: Set<String>) {
+    package init(allOf headers: Set<HTTPHeaders>, url: URL, parameters: Set<String> = []) {
         var secrets: Set<[UInt8]> = []
         func insert(_ text: some StringProtocol, atLeast byteCount: Int = Self.minimumByteCount) {
             if text.utf8.count >= byteCount { secrets.insert(Array(text.utf8)) }

@@ -110,44 +110,11 @@ extension RecordMapper {
             try writer.flush(to: sink)
         }
 
-        /// Writes objects that arrive over time as a JSON array in pieces of about 64 KiB. Memory
-        /// use does not depend on the number of objects.
-        ///
-        /// - Parameters:
-        ///   - objects: The objects, of any entities of the model, in order. On cancellation, the
-        ///     sequence decides whether to end or to throw an error.
-        ///   - sink: Receives the next piece. After an error, the pieces so far are incomplete
-        ///     JSON.
-        /// - Throws: The errors of `bytes(of:)`, of the sequence and of the sink.
-        package func write<Objects: AsyncSequence>(
-            _ objects: Objects, isolation: isolated (any Actor)? = #isolation, to sink: ([UInt8]) async throws -> Void
-        ) async throws where Objects.Element: ExportableObject {
-            var writer = JSONWriter(style: options.style)
-            var walk = self.walk
-            writer.beginArray()
-            for try await object in objects {
-                try walk.write(object, to: &writer)
-                guard writer.byteCount >= Self.pieceByteCount else { continue }
-                try await sink(writer.takeBytes())
-            }
-            writer.endArray()
-            try await sink(writer.takeBytes())
-        }
-
         private static let pieceByteCount = 64 << 10
 
         private var walk: ExportWalk {
             ExportWalk(plans: plans, options: options, hasCycles: hasCycles)
         }
-    }
-}
-
-extension JSONWriter {
-    /// Returns the bytes written since the last flush and empties the buffer.
-    fileprivate mutating func takeBytes() -> [UInt8] {
-        let taken = bytes
-        flush { _ in }
-        return taken
     }
 }
 

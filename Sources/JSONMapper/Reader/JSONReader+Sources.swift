@@ -44,25 +44,6 @@ extension JSONReader {
         let file = try OpenFile(path: path)
         self.init(layout: layout, options: options, source: file.read)
     }
-
-    /// Reads all elements from chunks that arrive over time. Memory use does not depend on their
-    /// number.
-    ///
-    /// - Parameters:
-    ///   - chunks: The input in chunks of any size, split at any byte.
-    ///   - body: Reads one element, as in ``next(_:)``. Called for each element in order.
-    /// - Throws: The errors of ``next(_:)`` and of the sequence. On cancellation, the sequence
-    ///   decides which error it throws.
-    package func read<Chunks: AsyncSequence>(
-        _ chunks: Chunks, isolation: isolated (any Actor)? = #isolation, _ body: (inout JSONCursor) throws -> Void
-    ) async throws where Chunks.Element: Collection<UInt8> {
-        for try await chunk in chunks {
-            try append(chunk)
-            while try next(body) != nil {}
-        }
-        finish()
-        while try next(body) != nil {}
-    }
 }
 
 /// The sole owner of a file descriptor, which is opened in `init` and closed in `deinit`.

@@ -51,8 +51,6 @@ package struct ShapeKinds: OptionSet, Hashable, Sendable {
     ]
     /// All strings.
     package static let strings: ShapeKinds = [.lowercaseUUID, .uppercaseUUID, .date, .text]
-    /// All values that are neither objects nor arrays.
-    package static let scalars: ShapeKinds = numbers.union(strings).union(.boolean)
     /// All arrays.
     package static let arrays: ShapeKinds = [.objects, .emptyArray, .otherArray]
     /// All objects.

@@ -133,18 +133,6 @@ package final class PostgresConnection {
         PQhostaddr(handle).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The value of a connection option; nil for a keyword without a value.
-    func option(_ keyword: String) -> String? {
-        guard let options = PQconninfo(handle) else { return nil }
-        defer { PQconninfoFree(options) }
-        var option = options
-        while let name = option.pointee.keyword {
-            if String(cString: name) == keyword { return option.pointee.val.map { String(cString: $0) } }
-            option += 1
-        }
-        return nil
-    }
-
     var lastMessage: String {
         var message = String(cString: PQerrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
         // libpq does not normally quote the password, but hiding it must not depend on that.

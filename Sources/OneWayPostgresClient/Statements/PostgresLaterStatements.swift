@@ -11,8 +11,6 @@ struct PostgresLaterStatements {
     /// The readings whose results have not come.
     private var rest: ArraySlice<Reading> = []
 
-    var isEmpty: Bool { texts.isEmpty }
-
     mutating func append(_ text: String, reading: Reading? = nil) {
         texts.append(text)
         readings.append(reading)

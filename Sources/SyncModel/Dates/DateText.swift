@@ -42,26 +42,6 @@ package enum DateText {
         return text.withUTF8 { microseconds($0) }
     }
 
-    /// Reads a whole number as a Unix timestamp.
-    package static func microseconds(timestamp: Int64) -> Int64? {
-        microseconds(mantissa: timestamp.magnitude, exponent: 0, isNegative: timestamp < 0)
-    }
-
-    /// Reads a floating-point number as a Unix timestamp, rounded to the nearest microsecond.
-    package static func microseconds(timestamp: Double) -> Int64? {
-        let magnitude = timestamp.magnitude
-        // 10¹² times a million is still below 2⁶³. Larger numbers are in milliseconds or smaller
-        // units, and need at most three fraction digits.
-        let (scale, exponent) = magnitude < 1e12 ? (1e6, -6) : (1e3, -3)
-        guard magnitude < 1e15 else {
-            return UInt64(exactly: magnitude.rounded(.down)).flatMap {
-                microseconds(mantissa: $0, exponent: 0, isNegative: timestamp < 0)
-            }
-        }
-        let scaled = UInt64((magnitude * scale).rounded())
-        return microseconds(mantissa: scaled, exponent: exponent, isNegative: timestamp < 0)
-    }
-
     /// Reads a decimal number as a Unix timestamp.
     ///
     /// The size of the integer part decides the unit. The result is rounded down to a microsecond.

@@ -55,11 +55,8 @@ extension Related: Hashable where Value: Hashable {}
 package protocol OptionallyIncluded {
     /// The value of a property that was not included.
     static var notIncludedValue: Self { get }
-    /// Whether the value holds related objects.
-    var isIncluded: Bool { get }
 }
 
 extension Related: OptionallyIncluded {
     package static var notIncludedValue: Related { .notIncluded }
-    package var isIncluded: Bool { if case .included = self { true } else { false } }
 }

@@ -297,14 +297,6 @@ public struct RecordBatch: Sendable {
         endRecord()
     }
 
-    /// Appends a closed row with only the cell at a slot, which is a copy of a cell of another
-    /// batch.
-    package mutating func append(row: Int, slot: Int, of other: RecordBatch, at newSlot: Int) {
-        beginRecord()
-        copy(other.cell(row, slot), of: other, at: newSlot)
-        endRecord()
-    }
-
     private mutating func copy(_ cell: Cell, of other: RecordBatch, at slot: Int) {
         guard cell.isInArena else { return set(cell, at: slot) }
         let start = arena.count

@@ -7,11 +7,6 @@ struct ShardedMap<Key: Hashable & Sendable, Element: Sendable>: Sendable {
         set { shards[Self.shard(of: key)][key] = newValue }
     }
 
-    /// Changes an element in place; a missing element begins as `empty`.
-    mutating func update(_ key: Key, default empty: @autoclosure () -> Element, _ body: (inout Element) -> Void) {
-        body(&shards[Self.shard(of: key)][key, default: empty()])
-    }
-
     private static func shard(of key: Key) -> Int {
         // A dictionary seeds its hashes by its size, so that the keys of one shard spread within
         // it.

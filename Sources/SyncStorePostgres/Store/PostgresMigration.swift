@@ -352,14 +352,6 @@ struct PostgresMigration {
             """, [.text(settings.schemaName), .text(name)])
     }
 
-    private func exists(column: String, in table: String) throws -> Bool {
-        try isFound(
-            """
-            SELECT 1 FROM pg_catalog.pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = $2::text \
-            AND NOT attisdropped
-            """, [.text(schema.relation(table)), .text(column)])
-    }
-
     private func columnStatement(of table: String) -> SQLStatementText {
         SQLStatementText(
             """

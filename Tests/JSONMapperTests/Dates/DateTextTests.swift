@@ -99,20 +99,6 @@ import Testing
         #expect(try reader.next { text(DateText.microseconds(try $0.readNumber())) } == .some(expected))
     }
 
-    @Test func doublesAndIntegersAreTimestampsToo() {
-        #expect(DateText.microseconds(timestamp: 1_441_888_808.123456) == 1_441_888_808_123_456)
-        #expect(DateText.microseconds(timestamp: 1_441_888_808_123.5) == 1_441_888_808_123_500)
-        #expect(DateText.microseconds(timestamp: -1.5) == -1_500_000)
-        #expect(DateText.microseconds(timestamp: Double.nan) == nil)
-        #expect(DateText.microseconds(timestamp: Double.infinity) == nil)
-        #expect(DateText.microseconds(timestamp: 1e300) == nil)
-        #expect(DateText.microseconds(timestamp: 1.441888808e15) == 1_441_888_808_000_000)
-        #expect(DateText.microseconds(timestamp: Int64.min) == -9_223_372_036_854_776)
-        #expect(DateText.microseconds(timestamp: Int64.max) == 9_223_372_036_854_775)
-        #expect(DateText.microseconds("2014-01-02") == 1_388_620_800_000_000)
-        #expect(DateText.microseconds("never") == nil)
-    }
-
     @Test func whatIsWrittenReadsBackAsFoundationReadsIt() throws {
         var random = SeededRandom(seed: 5)
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)

@@ -41,18 +41,6 @@ import Testing
         #expect(elements.compactMap { $0["number"] } == (0..<count).map { .integer(Int64($0)) })
     }
 
-    @Test(arguments: [0, 3, 2000])
-    func objectsThatArriveOverTimeMakeOneArray(count: Int) async throws {
-        let records = (0..<count).map(record)
-        let stream = AsyncStream { continuation in
-            for record in records { continuation.yield(record) }
-            continuation.finish()
-        }
-        var bytes: [UInt8] = []
-        try await exporter.write(stream) { bytes += $0 }
-        #expect(bytes == (try exporter.bytes(ofAll: records)))
-    }
-
     @Test func whatTheSinkThrowsEndsTheExport() {
         struct Full: Error {}
         var pieceCount = 0

@@ -267,22 +267,6 @@ import Testing
         #expect(throws: JSONError.self) { try folder.next { try $0.skipValue() } }
     }
 
-    @Test func chunksThatArriveOverTimeAreRead() async throws {
-        let text = Array(#"{"items":[{"id":1},{"id":2},{"id":3}]}"#.utf8)
-        let chunks = AsyncStream<ArraySlice<UInt8>> { continuation in
-            for start in stride(from: 0, to: text.count, by: 5) {
-                continuation.yield(text[start..<min(start + 5, text.count)])
-            }
-            continuation.finish()
-        }
-        var values: [JSONValue] = []
-        try await JSONReader(layout: .array(at: "items")).read(chunks) { cursor in
-            let value = try JSONValue(&cursor)
-            values.append(value)
-        }
-        #expect(values.compactMap { $0["id"] } == [.integer(1), .integer(2), .integer(3)])
-    }
-
     @Test func anErrorOfTheSourceComesOutAsItIs() {
         struct Broken: Error {}
         let reader = JSONReader { _ in throw Broken() }

@@ -38,7 +38,7 @@ struct ScenarioRunner {
         case .expectInflection(let function, let input, let equals):
             try expect(try Self.inflect(input, function), equals, "\(function) of \(input)")
         case .expectDate(let input, let equals):
-            try expect(Self.milliseconds(input), equals.flatMap { Self.milliseconds(.string($0)) }, "\(input)")
+            try expect(Self.milliseconds(input), try equals.flatMap { try Self.milliseconds(.string($0)) }, "\(input)")
         default:
             let subject = try found(subject, "a model, which the scenario must name")
             try await run(step, on: subject, ScenarioValues(model: subject.world.model))
@@ -273,15 +273,16 @@ struct ScenarioRunner {
         }
     }
 
-    private static func milliseconds(_ input: JSONValue) -> Int64? {
-        let microseconds: Int64? =
-            switch input {
-            case .string(let text): DateText.microseconds(text)
-            case .integer(let number): DateText.microseconds(timestamp: number)
-            case .double(let number): DateText.microseconds(timestamp: number)
-            default: nil
+    private static func milliseconds(_ input: JSONValue) throws -> Int64? {
+        let reader = JSONReader(bytes: try JSONValue.array([input]).bytes)
+        let microseconds = try reader.next { cursor in
+            switch try cursor.kind() {
+            case .string: DateText.microseconds(try cursor.readString())
+            case .number: DateText.microseconds(try cursor.readNumber())
+            default: Int64?.none
             }
-        return microseconds.map { ($0 - ($0 % 1000 + 1000) % 1000) / 1000 }
+        }
+        return microseconds?.map { ($0 - ($0 % 1000 + 1000) % 1000) / 1000 }
     }
 }
 
