@@ -72,16 +72,10 @@ public struct SyncRelationship: Hashable, Sendable {
         deleteRule: DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
         optional: Bool = true, formerName: String? = nil, userInfo: [String: String] = [:]
     ) {
-        self.name = name
-        self.destination = destination
-        self.isToMany = false
-        self.isOrdered = false
-        self.inverse = inverse
-        self.deleteRule = deleteRule
-        self.isOptional = optional
-        self.formerName = formerName
-        self.userInfo = userInfo
-        if ownsTargets != nil { self.ownsTargets = ownsTargets }
+        self.init(
+            name, toMany: destination, inverse: inverse, deleteRule: deleteRule, owns: ownsTargets, optional: optional,
+            formerName: formerName, userInfo: userInfo)
+        isToMany = false
     }
 
     /// Creates the declaration of a to-many relationship.

@@ -63,95 +63,41 @@ struct ObjectProperties<K: CodingKey>: KeyedDecodingContainerProtocol {
         return cells.pointee.isNull(slot) ? nil : try decoder.plain(slot)
     }
 
-    func decode(_ type: Int.Type, forKey key: K) throws -> Int {
+    // MARK: Integers
+
+    @inline(__always)
+    private func integer<Value: FixedWidthInteger & AttributeValue.Initializable>(_ key: K) throws -> Value {
         try cells.pointee.integer(try keys.knownSlot(key))
     }
 
-    func decodeIfPresent(_ type: Int.Type, forKey key: K) throws -> Int? {
+    @inline(__always)
+    private func integerIfPresent<Value: FixedWidthInteger & AttributeValue.Initializable>(_ key: K) throws -> Value? {
         let slot = keys.slot(key)
         return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
     }
 
-    func decode(_ type: Int8.Type, forKey key: K) throws -> Int8 {
-        try cells.pointee.integer(try keys.knownSlot(key))
-    }
+    func decode(_ type: Int.Type, forKey key: K) throws -> Int { try integer(key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: K) throws -> Int? { try integerIfPresent(key) }
+    func decode(_ type: Int8.Type, forKey key: K) throws -> Int8 { try integer(key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: K) throws -> Int8? { try integerIfPresent(key) }
+    func decode(_ type: Int16.Type, forKey key: K) throws -> Int16 { try integer(key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: K) throws -> Int16? { try integerIfPresent(key) }
+    func decode(_ type: Int32.Type, forKey key: K) throws -> Int32 { try integer(key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: K) throws -> Int32? { try integerIfPresent(key) }
+    func decode(_ type: Int64.Type, forKey key: K) throws -> Int64 { try integer(key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: K) throws -> Int64? { try integerIfPresent(key) }
+    func decode(_ type: UInt.Type, forKey key: K) throws -> UInt { try integer(key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: K) throws -> UInt? { try integerIfPresent(key) }
+    func decode(_ type: UInt8.Type, forKey key: K) throws -> UInt8 { try integer(key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: K) throws -> UInt8? { try integerIfPresent(key) }
+    func decode(_ type: UInt16.Type, forKey key: K) throws -> UInt16 { try integer(key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: K) throws -> UInt16? { try integerIfPresent(key) }
+    func decode(_ type: UInt32.Type, forKey key: K) throws -> UInt32 { try integer(key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: K) throws -> UInt32? { try integerIfPresent(key) }
+    func decode(_ type: UInt64.Type, forKey key: K) throws -> UInt64 { try integer(key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: K) throws -> UInt64? { try integerIfPresent(key) }
 
-    func decodeIfPresent(_ type: Int8.Type, forKey key: K) throws -> Int8? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
-    }
-
-    func decode(_ type: Int16.Type, forKey key: K) throws -> Int16 {
-        try cells.pointee.integer(try keys.knownSlot(key))
-    }
-
-    func decodeIfPresent(_ type: Int16.Type, forKey key: K) throws -> Int16? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
-    }
-
-    func decode(_ type: Int32.Type, forKey key: K) throws -> Int32 {
-        try cells.pointee.integer(try keys.knownSlot(key))
-    }
-
-    func decodeIfPresent(_ type: Int32.Type, forKey key: K) throws -> Int32? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
-    }
-
-    func decode(_ type: Int64.Type, forKey key: K) throws -> Int64 {
-        try cells.pointee.integer(try keys.knownSlot(key))
-    }
-
-    func decodeIfPresent(_ type: Int64.Type, forKey key: K) throws -> Int64? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
-    }
-
-    func decode(_ type: UInt.Type, forKey key: K) throws -> UInt {
-        try cells.pointee.integer(try keys.knownSlot(key))
-    }
-
-    func decodeIfPresent(_ type: UInt.Type, forKey key: K) throws -> UInt? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
-    }
-
-    func decode(_ type: UInt8.Type, forKey key: K) throws -> UInt8 {
-        try cells.pointee.integer(try keys.knownSlot(key))
-    }
-
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: K) throws -> UInt8? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
-    }
-
-    func decode(_ type: UInt16.Type, forKey key: K) throws -> UInt16 {
-        try cells.pointee.integer(try keys.knownSlot(key))
-    }
-
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: K) throws -> UInt16? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
-    }
-
-    func decode(_ type: UInt32.Type, forKey key: K) throws -> UInt32 {
-        try cells.pointee.integer(try keys.knownSlot(key))
-    }
-
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: K) throws -> UInt32? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
-    }
-
-    func decode(_ type: UInt64.Type, forKey key: K) throws -> UInt64 {
-        try cells.pointee.integer(try keys.knownSlot(key))
-    }
-
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: K) throws -> UInt64? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
-    }
+    // MARK: Shapes that records do not have
 
     func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: K) throws -> KeyedDecodingContainer<N> {
         throw Record.CodingError.unsupportedShape(entity: decoder.entity, property: key.stringValue)
