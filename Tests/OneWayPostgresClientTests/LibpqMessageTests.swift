@@ -9,24 +9,12 @@ import Testing
 @Suite(
     .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .endsInTime)
 struct LibpqMessageTests {
-    private func withServer(_ body: (PostgresServer, TestProxy) async throws -> Void) async throws {
-        let server = try await PostgresServer()
-        let proxy = try TestProxy(to: server)
-        do { try await body(server, proxy) } catch {
-            proxy.close()
-            await server.close()
-            throw error
-        }
-        proxy.close()
-        await server.close()
-    }
-
     private func error(of session: PostgresSession) async -> PostgresError? {
         await #expect(throws: PostgresError.self) { try await session.use { _ = try $0.execute("SELECT 1") } }
     }
 
     @Test func aLostConnectionIsOneLine() async throws {
-        try await withServer { server, proxy in
+        try await TestProxy.with { server, proxy in
             let cut = try await PostgresSession(proxy.url())
             proxy.cut()
             for error in [await error(of: cut), await error(of: cut)] {
@@ -56,7 +44,7 @@ struct LibpqMessageTests {
     }
 
     @Test func aSessionThatAnAdministratorEndedWhileItListensHasTheServersCode() async throws {
-        try await withServer { server, _ in
+        try await TestProxy.with { server, _ in
             let session = try await PostgresSession(server.url())
             let process = try await session.use { $0.serverProcess }
             try await PostgresSession.run(server.url(), "SELECT pg_terminate_backend(\(process))")

@@ -11,21 +11,6 @@ import Testing
 @Suite(
     .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .endsInTime)
 struct PostgresNetworkTests {
-    /// Runs a function with a server of its own and a proxy before it.
-    private func withProxy(
-        _ configuration: [String: String] = [:], _ body: (PostgresServer, TestProxy) async throws -> Void
-    ) async throws {
-        let server = try await PostgresServer(PostgresServer.Settings(configuration: configuration))
-        let proxy = try TestProxy(to: server)
-        do { try await body(server, proxy) } catch {
-            proxy.close()
-            await server.close()
-            throw error
-        }
-        proxy.close()
-        await server.close()
-    }
-
     private func ask(_ text: String, at url: String, _ options: PostgresSessionOptions) async throws -> String? {
         try await PostgresSession(url, options: options).use { try $0.execute(text).text(0, 0) }
     }
@@ -33,7 +18,7 @@ struct PostgresNetworkTests {
     // MARK: Silence
 
     @Test func aSilentNetworkEndsAStatement() async throws {
-        try await withProxy { _, proxy in
+        try await TestProxy.with { _, proxy in
             let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
             proxy.isSilent = true
             let error = await #expect(throws: PostgresError.self) {
@@ -45,7 +30,7 @@ struct PostgresNetworkTests {
     }
 
     @Test func aTransactionWithoutChangesEndsInASilentNetwork() async throws {
-        try await withProxy { _, proxy in
+        try await TestProxy.with { _, proxy in
             let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
             try await session.use { _ = try $0.execute("BEGIN") }
             proxy.isSilent = true
@@ -61,7 +46,7 @@ struct PostgresNetworkTests {
     }
 
     @Test func aStatementMayTakeLongWhileTheServerWorksOnIt() async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
             try await expectAnswer(of: session, server, proxy, questionCount: 2)
         }
@@ -79,7 +64,7 @@ struct PostgresNetworkTests {
     func aStatementMayTakeLongWhereItsServerCannotBeAsked(
         before: String, after: String, questionCount: Int
     ) async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             try await PostgresSession.run(server.url(), "CREATE ROLE one LOGIN; \(before)")
             let session = try await PostgresSession(proxy.url(user: "one"), silenceLimit: .seconds(1))
             try await PostgresSession.run(server.url(), after)
@@ -88,7 +73,7 @@ struct PostgresNetworkTests {
     }
 
     @Test func anotherServerKnowsNothingOfAStatement() async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             let other = try await PostgresServer()
             let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
             proxy.turn(to: other)
@@ -99,7 +84,7 @@ struct PostgresNetworkTests {
 
     /// A pooler without a free session keeps the question to itself.
     @Test func aFullPoolerDoesNotEndAStatement() async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             proxy.poseAsPooler()
             var options = PostgresSessionOptions(silenceLimit: .seconds(1))
             options.pooling = .session
@@ -127,7 +112,7 @@ struct PostgresNetworkTests {
     }
 
     @Test func aLostAnswerIsNoticed() async throws {
-        try await withProxy { _, proxy in
+        try await TestProxy.with { _, proxy in
             let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
             proxy.silence(at: "SELECT 42", isPassedOn: true)
             let error = await #expect(throws: PostgresError.self) {
@@ -138,12 +123,12 @@ struct PostgresNetworkTests {
     }
 
     @Test func aCancellationEndsInSilenceToo() async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             let holder = try await PostgresSession(server.url())
             try await holder.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") }
             let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
             let task = Task { try await session.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") } }
-            try await waitForWaiter(server)
+            try await server.waitForWaiter()
             proxy.isSilent = true
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -152,12 +137,12 @@ struct PostgresNetworkTests {
     }
 
     @Test func theServerEndsAStatementWhoseClientIsGone() async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             let holder = try await PostgresSession(server.url())
             try await holder.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") }
             let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
             let task = Task { try await session.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") } }
-            try await waitForWaiter(server)
+            try await server.waitForWaiter()
             proxy.cut()
             await #expect(throws: PostgresError.self) { try await task.value }
             let waiters = "SELECT count(*) FROM pg_locks WHERE NOT granted"
@@ -166,7 +151,7 @@ struct PostgresNetworkTests {
     }
 
     @Test func aCopyThatTheServerDoesNotReadCanBeCancelled() async throws {
-        try await withProxy { server, _ in
+        try await TestProxy.with { server, _ in
             let holder = try await PostgresSession(server.url())
             try await holder.use { connection in
                 _ = try connection.execute(
@@ -187,23 +172,17 @@ struct PostgresNetworkTests {
                     }
                 }
             }
-            try await waitForWaiter(server)
+            try await server.waitForWaiter()
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(try await session.use { try $0.execute("SELECT count(*) FROM t").integer(0, 0) } == 0)
         }
     }
 
-    private func waitForWaiter(_ server: PostgresServer) async throws {
-        let session = try await PostgresSession(server.url())
-        let waiters = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-        while try await session.use({ try $0.execute(waiters).integer(0, 0) }) == 0 { await Task.yield() }
-    }
-
     // MARK: Several hosts
 
     @Test func aSilentHostIsPassedOver() async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             let silent = try TestProxy(to: server)
             silent.isSilent = true
             let url = "postgres://postgres@127.0.0.1:\(silent.port),127.0.0.1:\(proxy.port)/postgres?connect_timeout=2"
@@ -215,7 +194,7 @@ struct PostgresNetworkTests {
     }
 
     @Test func aPrimaryIsFoundBehindAStandby() async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             let standby = try await PostgresServer()
             try await standby.becomeStandby()
             let standbyProxy = try TestProxy(to: standby)
@@ -243,7 +222,7 @@ struct PostgresNetworkTests {
     // MARK: Poolers
 
     @Test func aPoolerIsRefusedUnlessItIsDeclared() async throws {
-        try await withProxy { _, proxy in
+        try await TestProxy.with { _, proxy in
             proxy.poseAsPooler()
             var options = PostgresSessionOptions()
             let refused = await #expect(throws: PostgresError.self) {
@@ -260,7 +239,7 @@ struct PostgresNetworkTests {
     // MARK: Full servers
 
     @Test func aFullServerIsWaitedFor() async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             try await PostgresSession.run(server.url(), "CREATE ROLE one LOGIN CONNECTION LIMIT 1")
             var first: PostgresSession? = try await PostgresSession(server.url(user: "one"))
             let second = Task { try await PostgresSession(proxy.url(user: "one")) }

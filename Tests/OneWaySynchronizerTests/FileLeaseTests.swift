@@ -8,32 +8,15 @@ import Testing
 @Suite(.endsInTime) struct FileLeaseTests {
     private let folder: TemporaryDirectory
     private let lease: FileLease
-    private let holder = SyncLeaseHolder(
-        host: "web-1", program: "Demo", processID: 4711, since: Date(timeIntervalSince1970: 0))
 
     init() throws {
         folder = try TemporaryDirectory()
         lease = FileLease(at: folder.url.appending(path: "sync.lease"), retryInterval: .milliseconds(1))
     }
 
-    private func grant() async throws -> any SyncLeaseGrant {
-        guard case .granted(let grant) = try await lease.tryAcquire(for: holder) else {
-            throw TestError("not granted")
-        }
-        return grant
-    }
+    private func grant() async throws -> any SyncLeaseGrant { try await lease.grant(to: .web) }
 
-    private func isFree() async throws -> Bool {
-        switch try await lease.tryAcquire(for: SyncLeaseHolder()) {
-        case .granted(let grant):
-            await grant.release()
-            return true
-        case .held(let other):
-            #expect(other == holder)
-            return false
-        case .unavailable(let error): throw error
-        }
-    }
+    private func isFree() async throws -> Bool { try await lease.isFree(ratherThanOf: .web) }
 
     private var text: String { get throws { try String(contentsOf: lease.file, encoding: .utf8) } }
 
@@ -58,7 +41,7 @@ import Testing
         let grant = try await grant()
         #expect(
             try text == """
-                {"generation":1,"holder":{"host":"web-1","processID":4711,"program":"Demo","since":"1970-01-01T00:00:00Z"}}
+                {"generation":1,"holder":{"host":"web-1","processID":4711,"program":"Demo","since":"2025-11-21T13:00:00Z"}}
 
                 """)
         await grant.release()
@@ -113,28 +96,7 @@ import Testing
     }
 
     @Test func oneOfManyThatAskAtOnceGetsIt() async throws {
-        let running = Watched(0)
-        let done = Watched(0)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<8 {
-                group.addTask { [lease] in
-                    for _ in 0..<5 {
-                        try await lease.withLease(waiting: .forever) {
-                            #expect(
-                                running.update { count in
-                                    count += 1
-                                    return count
-                                } == 1)
-                            await Task.yield()
-                            running.update { $0 -= 1 }
-                            done.update { $0 += 1 }
-                        }
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        #expect(done.value == 40)
+        #expect(try await lease.runInManyTasks() == (count: 40, atOnce: 1))
         #expect(try text == "{\"generation\":40}\n")
     }
 }

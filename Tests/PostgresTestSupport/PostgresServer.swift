@@ -1,5 +1,6 @@
 #if Postgres
 import Foundation
+import OneWayPostgresClient
 import OneWayTestSupport
 
 /// A throw-away PostgreSQL server: made by `initdb`, reached by a unix socket alone, and gone with
@@ -71,6 +72,13 @@ package final class PostgresServer: Sendable {
     package func url(database: String = "postgres", user: String = "postgres") -> String {
         let folder = folder.replacing("/", with: "%2F")
         return "postgres://\(user)@/\(database)?host=\(folder)"
+    }
+
+    /// Waits until a connection waits for a lock.
+    package func waitForWaiter() async throws {
+        let session = try await PostgresSession(url())
+        let waiters = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        while try await session.use({ try $0.execute(waiters).integer(0, 0) }) == 0 { await Task.yield() }
     }
 
     // MARK: Faults

@@ -105,6 +105,22 @@ package final class TestProxy: Sendable {
         try self.init(to: Self.socketPath(of: server))
     }
 
+    /// Runs a function with a server of its own and a proxy before it.
+    package static func with(
+        _ configuration: [String: String] = [:], isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresServer, TestProxy) async throws -> Void
+    ) async throws {
+        let server = try await PostgresServer(PostgresServer.Settings(configuration: configuration))
+        let proxy = try TestProxy(to: server)
+        do { try await body(server, proxy) } catch {
+            proxy.close()
+            await server.close()
+            throw error
+        }
+        proxy.close()
+        await server.close()
+    }
+
     /// Leads to another server from the next connection on.
     package func turn(to server: PostgresServer) {
         state.withLock { $0.target = Self.socketPath(of: server) }

@@ -145,16 +145,10 @@ struct PostgresFaultTests {
             _ = try connection.execute("BEGIN; \(lock)")
         }
         let result = Task { try await store.put(0..<500, name: "b") }
-        try await waitForWaiter(server)
+        try await server.waitForWaiter()
         try await happen()
         let error = await #expect(throws: PostgresError.self) { try await result.value }
         #expect(error?.isConnectionFailure == true, "\(String(describing: error))")
-    }
-
-    private func waitForWaiter(_ server: PostgresServer) async throws {
-        let session = try await PostgresSession(server.url())
-        let waiters = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-        while try await session.use({ try $0.execute(waiters).integer(0, 0) }) == 0 { await Task.yield() }
     }
 
     private func converges(_ store: PostgresStore) async throws {
@@ -214,7 +208,7 @@ struct PostgresFaultTests {
                     #"SET deadlock_timeout TO '10min'; BEGIN; UPDATE "User" SET name = 'x' WHERE id = 2"#)
             }
             let result = Task { try await store.put(1...2, name: "b") }
-            try await waitForWaiter(server)
+            try await server.waitForWaiter()
             try await other.use { _ = try $0.execute(#"UPDATE "User" SET name = 'x' WHERE id = 1; COMMIT"#) }
             #expect(try await result.value.rows.map(\.?.change) == [.updated, .updated])
             #expect(try await store.names() == [#""b""#, #""b""#])

@@ -11,27 +11,7 @@ import Testing
 /// One holder at a time of a name's lease.
 @Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .endsInTime)
 struct PostgresLeaseTests {
-    private let holder = SyncLeaseHolder(
-        host: "web-1", program: "Demo", processID: 4711, since: Date(timeIntervalSince1970: 1_763_730_000))
-
-    private func grant(_ lease: PostgresLease) async throws -> any SyncLeaseGrant {
-        guard case .granted(let grant) = try await lease.tryAcquire(for: holder) else {
-            throw TestError("not granted")
-        }
-        return grant
-    }
-
-    private func isFree(_ lease: PostgresLease) async throws -> Bool {
-        switch try await lease.tryAcquire(for: SyncLeaseHolder()) {
-        case .granted(let grant):
-            await grant.release()
-            return true
-        case .held(let other):
-            #expect(other == holder)
-            return false
-        case .unavailable(let error): throw error
-        }
-    }
+    private func isFree(_ lease: PostgresLease) async throws -> Bool { try await lease.isFree(ratherThanOf: .web) }
 
     @Test func aServerWithoutAFreeConnectionIsWaitedFor() async throws {
         let server = try await PostgresServer()
@@ -59,7 +39,7 @@ struct PostgresLeaseTests {
     @Test func itIsGrantedToOneAtATimeAndOthersLearnToWhom() async throws {
         try await SharedPostgres.withDatabase { database in
             let lease = PostgresLease("it's a \"name\"", at: database.url)
-            let grant = try await grant(lease)
+            let grant = try await lease.grant(to: .web)
             #expect(try await !isFree(lease))
             try await grant.renew()
             #expect(try await !isFree(PostgresLease(lease.name, at: database.url)))
@@ -72,7 +52,7 @@ struct PostgresLeaseTests {
     @Test func aGrantThatIsDroppedIsReleased() async throws {
         try await SharedPostgres.withDatabase { database in
             let lease = PostgresLease("name", at: database.url)
-            var grant: (any SyncLeaseGrant)? = try await grant(lease)
+            var grant: (any SyncLeaseGrant)? = try await lease.grant(to: .web)
             try await grant?.renew()
             grant = nil
             while try await !isFree(lease) { await Task.yield() }
@@ -113,7 +93,7 @@ struct PostgresLeaseTests {
     @Test func aLockThatIsGoneIsNoticedByTheRenewal() async throws {
         try await SharedPostgres.withDatabase { database in
             let lease = PostgresLease("name", at: database.url)
-            let grant = try await grant(lease)
+            let grant = try await lease.grant(to: .web)
             // As a pooler that hands the server connection to somebody else.
             await grant.release()
             await #expect(throws: PostgresError.self) { try await grant.renew() }
@@ -127,7 +107,7 @@ struct PostgresLeaseTests {
                 host: String(repeating: "host", count: 20), program: String(repeating: "program", count: 20),
                 processID: .max, since: Date(timeIntervalSince1970: 9_999_999_999))
             guard case .granted(let grant) = try await lease.tryAcquire(for: long),
-                case .held(let found) = try await lease.tryAcquire(for: holder)
+                case .held(let found) = try await lease.tryAcquire(for: .web)
             else { throw TestError("not granted, or twice") }
             #expect(found?.since == long.since)
             #expect(found.map { long.host.hasPrefix($0.host) && long.program.hasPrefix($0.program) } == true)

@@ -16,7 +16,7 @@ extension PostgresOutageTests {
     // MARK: Connections
 
     @Test func readsHaveABudgetOfConnections() async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             let store = try await PostgresWorld.store(at: proxy.url()) { $0.maximumReaderCount = 2 }
             let isOpen = Gate()
             let arrived = EventLog<Int>()
@@ -47,7 +47,7 @@ extension PostgresOutageTests {
     // MARK: Attackers
 
     @Test func rolesThatCanCreateInTheSchemaAreAWarning() async throws {
-        try await withProxy { server, _ in
+        try await TestProxy.with { server, _ in
             #expect(try await store(server.url()).warnings == [])
             try await PostgresSession.run(
                 server.url(),
@@ -66,7 +66,7 @@ extension PostgresOutageTests {
     // MARK: Privileges
 
     @Test func theDocumentedPrivilegesAreEnough() async throws {
-        try await withProxy { server, _ in
+        try await TestProxy.with { server, _ in
             let owner = try await store(server.url())
             try await owner.put([1])
             try await PostgresLease("name", at: server.url()).withLease {}
@@ -105,7 +105,7 @@ extension PostgresOutageTests {
     // MARK: Rolling deployments
 
     @Test func anOlderProgramKeepsWhatANewerOneAdded() async throws {
-        try await withProxy { server, _ in
+        try await TestProxy.with { server, _ in
             let newer = try DataModel {
                 SyncEntity("User", identity: "id") {
                     SyncAttribute("id", .int64)

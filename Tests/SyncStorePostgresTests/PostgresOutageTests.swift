@@ -16,20 +16,6 @@ import Testing
 @Suite(
     .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .endsInTime)
 struct PostgresOutageTests {
-    func withProxy(
-        _ configuration: [String: String] = [:], _ body: (PostgresServer, TestProxy) async throws -> Void
-    ) async throws {
-        let server = try await PostgresServer(PostgresServer.Settings(configuration: configuration))
-        let proxy = try TestProxy(to: server)
-        do { try await body(server, proxy) } catch {
-            proxy.close()
-            await server.close()
-            throw error
-        }
-        proxy.close()
-        await server.close()
-    }
-
     /// The silence that a test waits for. The server also ends a transaction that is idle for so
     /// long, and on a busy machine the tests themselves may pause for a second.
     static let shortLimit = Duration.seconds(4)
@@ -41,7 +27,7 @@ struct PostgresOutageTests {
     // MARK: Commits that are not answered
 
     @Test func aCommitWhoseAnswerIsLostIsKnownToBeCommitted() async throws {
-        try await withProxy { _, proxy in
+        try await TestProxy.with { _, proxy in
             let store = try await store(proxy.url(), silenceLimit: Self.shortLimit)
             proxy.silence(at: "COMMIT\0", isPassedOn: true)
             try await store.put([1])
@@ -50,7 +36,7 @@ struct PostgresOutageTests {
     }
 
     @Test func aCommitThatIsLostIsKnownNotToBeCommitted() async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             let store = try await store(proxy.url(), silenceLimit: Self.shortLimit)
             proxy.silence(at: "COMMIT\0", isPassedOn: false)
             let error = await #expect(throws: PostgresError.self) { try await store.put([1]) }
@@ -62,7 +48,7 @@ struct PostgresOutageTests {
     }
 
     @Test func aCommitInAFailingNetworkIsUnknown() async throws {
-        try await withProxy { _, proxy in
+        try await TestProxy.with { _, proxy in
             let store = try await store(proxy.url(), silenceLimit: Self.shortLimit)
             let error = await #expect(throws: PostgresError.self) {
                 try await store.transaction { transaction in
@@ -75,7 +61,7 @@ struct PostgresOutageTests {
             try await store.put([2])
             #expect(try await store.count(StoreQuery("User")) == 1)
         }
-        try await withProxy { _, proxy in
+        try await TestProxy.with { _, proxy in
             let store = try await store(proxy.url(), silenceLimit: Self.shortLimit)
             proxy.silence(at: "COMMIT\0", isPassedOn: true)
             let result = Task { try await store.put([1]) }
@@ -91,7 +77,7 @@ struct PostgresOutageTests {
     }
 
     @Test func aRollbackInSilenceEnds() async throws {
-        try await withProxy { _, proxy in
+        try await TestProxy.with { _, proxy in
             let store = try await store(proxy.url(), silenceLimit: Self.shortLimit)
             await #expect(throws: TestError.self) {
                 try await store.transaction { transaction in
@@ -113,7 +99,7 @@ struct PostgresOutageTests {
     }
 
     @Test func aFrozenWriterLosesItsTransactionAndCannotCommit() async throws {
-        try await withProxy { server, _ in
+        try await TestProxy.with { server, _ in
             let store = try await store(server.url())
             let child = try child(["postgres-hold", server.url(), "2000"])
             try await child.output.wait { $0.contains("held") }
@@ -140,7 +126,7 @@ struct PostgresOutageTests {
     }
 
     @Test func aFrozenHolderIsSucceededAndItsTransactionEnded() async throws {
-        try await withProxy { server, _ in
+        try await TestProxy.with { server, _ in
             let store = try await store(server.url(), silenceLimit: .seconds(3600))
             // Its transactions would stay open for an hour, and one of them has no lease.
             let child = try child(["postgres-lease-hold", server.url(), "name", "4000", "3600000", "other"])
@@ -172,7 +158,7 @@ struct PostgresOutageTests {
         let configuration = [
             "idle_session_timeout": "'300ms'", "idle_in_transaction_session_timeout": "'300ms'",
         ]
-        try await withProxy(configuration) { server, _ in
+        try await TestProxy.with(configuration) { server, _ in
             let store = try await store(server.url())
             try await store.put([1])
             // The limits are not those of this test's own sessions.
@@ -198,14 +184,12 @@ struct PostgresOutageTests {
     // MARK: Poolers and failovers
 
     @Test func aStoreRefusesAPoolerAndALeaseWorksThroughIt() async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             proxy.poseAsPooler()
             let error = await #expect(throws: PostgresError.self) { try await store(proxy.url()) }
             #expect(error?.code == .featureNotSupported)
             let lease = PostgresLease("name", at: proxy.url(), duration: .seconds(2))
-            guard case .granted(let grant) = try await lease.tryAcquire(for: SyncLeaseHolder()) else {
-                throw TestError("not granted")
-            }
+            let grant = try await lease.grant()
             // Sessions of a pooler come and go: the end of one says nothing.
             proxy.cut()
             if case .granted = try await lease.tryAcquire(for: SyncLeaseHolder()) { throw TestError("granted twice") }
@@ -219,7 +203,7 @@ struct PostgresOutageTests {
     /// As if an administrator set `pool_mode = transaction` while stores are open.
     @Test(arguments: [false, true])
     func aPoolerThatSharesSessionsIsRefusedBeforeAnythingIsWritten(isAtHand: Bool) async throws {
-        try await withProxy { server, proxy in
+        try await TestProxy.with { server, proxy in
             proxy.poseAsPooler()
             var options = PostgresStore.Options()
             options.isBehindSessionPooler = true
@@ -245,7 +229,7 @@ struct PostgresOutageTests {
     }
 
     @Test func aStandbyGrantsNothingAndAFailoverIsARetry() async throws {
-        try await withProxy { server, _ in
+        try await TestProxy.with { server, _ in
             let store = try await store(server.url())
             try await store.put([1])
             let lease = PostgresLease("name", at: server.url())
@@ -264,7 +248,7 @@ struct PostgresOutageTests {
 
     /// A standby can be behind, and reports no commits.
     @Test func readsAndObserversFindThePrimaryBehindAStandby() async throws {
-        try await withProxy { primary, proxy in
+        try await TestProxy.with { primary, proxy in
             let standby = try await PostgresServer()
             try await store(standby.url()).put([1])
             try await standby.becomeStandby()

@@ -10,35 +10,17 @@ import Testing
 @Suite(.endsInTime) struct SQLiteLeaseTests {
     private let folder: TemporaryDirectory
     private let file: String
-    private let holder = SyncLeaseHolder(
-        host: "web-1", program: "Demo", processID: 4711, since: Date(timeIntervalSince1970: 0))
+    private var lease: SQLiteLease { SQLiteLease(for: file, retryInterval: .milliseconds(1)) }
 
     init() throws {
         folder = try TemporaryDirectory()
         file = folder.url.appending(path: "data.sqlite").path
     }
 
-    private func grant(_ lease: SQLiteLease) async throws -> any SyncLeaseGrant {
-        guard case .granted(let grant) = try await lease.tryAcquire(for: holder) else {
-            throw TestError("not granted")
-        }
-        return grant
-    }
-
-    private func isFree() async throws -> Bool {
-        switch try await SQLiteLease(for: file).tryAcquire(for: SyncLeaseHolder()) {
-        case .granted(let grant):
-            await grant.release()
-            return true
-        case .held(let other):
-            #expect(other == holder)
-            return false
-        case .unavailable(let error): throw error
-        }
-    }
+    private func isFree() async throws -> Bool { try await lease.isFree(ratherThanOf: .web) }
 
     @Test func itIsGrantedToOneAtATime() async throws {
-        let grant = try await grant(SQLiteLease(for: file))
+        let grant = try await lease.grant(to: .web)
         #expect(try await !isFree())
         try await grant.renew()
         #expect(try await !isFree())
@@ -47,7 +29,7 @@ import Testing
     }
 
     @Test func aGrantThatIsDroppedIsReleased() async throws {
-        var grant: (any SyncLeaseGrant)? = try await grant(SQLiteLease(for: file))
+        var grant: (any SyncLeaseGrant)? = try await lease.grant(to: .web)
         #expect(try await !isFree())
         try await grant?.renew()
         grant = nil
@@ -55,18 +37,18 @@ import Testing
     }
 
     @Test func whoHoldsItCanBeReadBySQL() async throws {
-        let grant = try await grant(SQLiteLease(for: file))
-        #expect(try rows() == ["web-1|Demo|4711|1970-01-01T00:00:00Z"])
+        let grant = try await lease.grant(to: .web)
+        #expect(try rows() == ["web-1|Demo|4711|2025-11-21T13:00:00Z"])
         await grant.release()
         #expect(try rows() == [])
     }
 
     /// A process that is stopped while it reads the holder's row keeps others from writing theirs.
     @Test func aReaderThatDoesNotGoOnOnlyDelaysOthers() async throws {
-        try await grant(SQLiteLease(for: file)).release()
+        try await lease.grant().release()
         let reader = try SQLiteConnection(path: file + "-lease", isReadOnly: true, busyTimeout: 0)
         try reader.execute("BEGIN; SELECT count(*) FROM lease")
-        guard case .held(by: nil) = try await SQLiteLease(for: file).tryAcquire(for: holder) else {
+        guard case .held(by: nil) = try await lease.tryAcquire(for: .web) else {
             throw TestError("the lease is not held")
         }
         try reader.execute("COMMIT")
@@ -88,7 +70,7 @@ import Testing
         let relativeLink = folder.url.appending(path: "relative.sqlite")
         try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: relativeLink.path)
         try FileManager.default.createSymbolicLink(atPath: relativeLink.path, withDestinationPath: "data.sqlite")
-        let grant = try await grant(SQLiteLease(for: folder.url.appending(path: "./sub/../data.sqlite").path))
+        let grant = try await SQLiteLease(for: folder.url.appending(path: "./sub/../data.sqlite").path).grant()
         for existing in [false, true] {
             if existing { try Data().write(to: URL(filePath: file)) }
             for path in [link.path, relativeLink.path, file] {
@@ -102,10 +84,10 @@ import Testing
     }
 
     @Test func aLeaseWhoseFileIsReplacedIsLost() async throws {
-        let grant = try await grant(SQLiteLease(for: file))
+        let grant = try await lease.grant(to: .web)
         try FileManager.default.removeItem(atPath: file + "-lease")
         await #expect(throws: SQLiteError.self) { try await grant.renew() }
-        let successor = try await self.grant(SQLiteLease(for: file))
+        let successor = try await lease.grant(to: .web)
         await #expect(throws: SQLiteError.self) { try await grant.renew() }
         await grant.release()
         try await successor.renew()
@@ -120,27 +102,6 @@ import Testing
     }
 
     @Test func oneOfManyThatAskAtOnceGetsIt() async throws {
-        let running = Watched(0)
-        let done = Watched(0)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<8 {
-                group.addTask { [file] in
-                    for _ in 0..<5 {
-                        try await SQLiteLease(for: file, retryInterval: .milliseconds(1)).withLease(waiting: .forever) {
-                            #expect(
-                                running.update { count in
-                                    count += 1
-                                    return count
-                                } == 1)
-                            await Task.yield()
-                            running.update { $0 -= 1 }
-                            done.update { $0 += 1 }
-                        }
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        #expect(done.value == 40)
+        #expect(try await lease.runInManyTasks() == (count: 40, atOnce: 1))
     }
 }
