@@ -131,18 +131,6 @@ import Testing
         }
     }
 
-    @Test func aLoneSurrogateIsReplacedWhenAskedFor() throws {
-        var options = JSONReader.Options()
-        options.loneSurrogates = .replace
-        for (json, expected) in [
-            (#""\ud800""#, "\u{FFFD}"), (#""\udc00x""#, "\u{FFFD}x"), (#""\ud800\ud800\udc00""#, "\u{FFFD}\u{10000}"),
-            (#""\ud800\n""#, "\u{FFFD}\n"), (#""\ud800\u0041""#, "\u{FFFD}A"),
-        ] {
-            #expect(throws: JSONError.self) { try JSONValue(parsing: json) }
-            #expect(try JSONValue(parsing: json, options: options) == .string(expected))
-        }
-    }
-
     @Test func expectedKeysAreTakenAndOthersAreNot() throws {
         let id = Array("\"id\":".utf8)
         let name = Array("\"name\":".utf8)

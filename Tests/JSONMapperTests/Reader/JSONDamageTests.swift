@@ -101,10 +101,12 @@ import Testing
         }
     }
 
+    /// What fits no other type is kept as it is written.
     @Test func aMillionDigitsAreReadInLinearTime() {
         let digits = String(repeating: "7", count: 1_000_000)
         #expect(Reading(Array(digits.utf8)).elements == [.decimal(digits)])
         #expect(Reading(Array("-0.\(digits)".utf8)).elements == [.double(-0.7777777777777778)])
+        #expect(Reading(Array("0.\(String(repeating: "9", count: 1_000_000))".utf8)).elements == [.double(1)])
         #expect(Reading(Array("1e\(digits)".utf8)).elements == [.decimal("1e\(digits)")])
         #expect(Reading(Array("1e-\(digits)".utf8)).elements == [.double(0)])
         #expect(Reading(Array("0.\(digits)x".utf8)).error?.reason == .trailingContent)
