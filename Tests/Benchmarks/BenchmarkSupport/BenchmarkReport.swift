@@ -96,6 +96,20 @@ public struct BenchmarkReport {
         }
     }
 
+    /// Adds a row per measurement, with the rows per second and the spread; each is compared with
+    /// the first.
+    ///
+    /// - Parameters:
+    ///   - measurements: What ``measure(runs:warmup:_:)`` returned.
+    ///   - extra: Further fields of a measurement, by its name.
+    public mutating func addRates(
+        of measurements: [Measurement], extra: (String) -> [(name: String, value: Field)] = { _ in [] }
+    ) {
+        add(measurements, against: measurements.first?.name) { item in
+            [("rows/s", .number(Double(item.n) / item.seconds)), ("spread", .number(item.spread))] + extra(item.name)
+        }
+    }
+
     private static func jsonLine(_ row: Row) -> String {
         var fields = [
             "\"name\":\(quoted(row.name))", "\"n\":\(row.n)", "\"seconds\":\(row.seconds)",

@@ -50,7 +50,7 @@ struct PostgresCases {
                     try await firstSync(payload, into: emptyStore("first"))
                 },
             ])
-        add(measured, to: &report)
+        report.addRates(of: measured)
     }
 
     /// What is stored already.
@@ -82,7 +82,7 @@ struct PostgresCases {
                     }
                 },
             ])
-        add(measured, to: &report, extra: used.fields)
+        report.addRates(of: measured, extra: used.fields)
     }
 
     /// One user in a hundred changed, one gone, one new; and back again in the next run.
@@ -118,7 +118,7 @@ struct PostgresCases {
                     }
                 },
             ])
-        add(measured, to: &report, extra: used.fields)
+        report.addRates(of: measured, extra: used.fields)
     }
 
     // MARK: Memory
@@ -183,15 +183,6 @@ struct PostgresCases {
     private func settle() async throws {
         try await PostgresSession.run(url, "VACUUM ANALYZE")
         try await PostgresSession.run(url, "CHECKPOINT")
-    }
-
-    private func add(
-        _ measured: [OneWayBenchmarkSupport.Measurement], to report: inout BenchmarkReport,
-        extra: (String) -> [(name: String, value: BenchmarkReport.Field)] = { _ in [] }
-    ) {
-        report.add(measured, against: measured.first?.name) { item in
-            [("rows/s", .number(Double(item.n) / item.seconds)), ("spread", .number(item.spread))] + extra(item.name)
-        }
     }
 }
 #endif

@@ -29,7 +29,7 @@ extension StoreCases {
                         return try await store.apply(changes, into: "User", options: options).counts.inserted
                     }
                 })
-            add(measured, to: &report)
+            report.addRates(of: measured)
         }
     }
 
@@ -54,7 +54,7 @@ extension StoreCases {
                             return try await store.apply(changes, into: "User").counts.inserted
                         }
                     })
-                add(measured, to: &report)
+                report.addRates(of: measured)
             }
         }
     }
@@ -81,7 +81,7 @@ extension StoreCases {
                         try await stores.removeLast().apply(changes, into: "User").counts.deleted
                     })
             }
-            add(try await measure(runs: runs, warmup: 0, measured), to: &report)
+            report.addRates(of: try await measure(runs: runs, warmup: 0, measured))
         }
     }
 

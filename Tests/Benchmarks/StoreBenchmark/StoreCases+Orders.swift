@@ -22,7 +22,7 @@ extension StoreCases {
                     try await firstSync(payload, into: StoreUnderTest.sqliteOrders(emptyFile("store")))
                 },
             ])
-        add(measured, to: &report)
+        report.addRates(of: measured)
     }
 
     /// What is stored already.
@@ -52,7 +52,7 @@ extension StoreCases {
                     try await StoreUnderTest.sync(payload, into: store) { $0.unchanged == count && $0.isUnchanged }
                 },
             ])
-        add(measured, to: &report)
+        report.addRates(of: measured)
     }
 
     /// Syncs the orders twice, for a process that measures memory.

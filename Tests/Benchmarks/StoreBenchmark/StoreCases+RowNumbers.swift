@@ -22,7 +22,7 @@ extension StoreCases {
                         try insert([(table, rows)], order: order)
                     }
                 })
-            add(measured, to: &report)
+            report.addRates(of: measured)
         }
         for (action, order) in [("again", nil), ("again-shuffled", payload.order)] {
             let measured = try await measure(
@@ -33,7 +33,7 @@ extension StoreCases {
                         return floor.changeCount
                     }
                 })
-            add(measured, to: &report)
+            report.addRates(of: measured)
         }
     }
 }

@@ -31,7 +31,7 @@ struct StoreCases {
                     try await firstSync(payload, into: indexedStore(emptyFile("store")))
                 },
             ])
-        add(measured, to: &report)
+        report.addRates(of: measured)
     }
 
     /// Into an empty store.
@@ -49,7 +49,7 @@ struct StoreCases {
                     try await firstSync(payload, into: StoreUnderTest.memory())
                 },
             ])
-        add(measured, to: &report)
+        report.addRates(of: measured)
     }
 
     /// What is stored already, with secondary indices or without.
@@ -73,7 +73,7 @@ struct StoreCases {
                 },
             ])
         let log = try FileManager.default.attributesOfItem(atPath: path("filled-store") + "-wal")[.size] as? Int
-        add(measured, to: &report) { $0 == "\(name)-sqlite" ? [("written bytes", .integer(log ?? -1))] : [] }
+        report.addRates(of: measured) { $0 == "\(name)-sqlite" ? [("written bytes", .integer(log ?? -1))] : [] }
     }
 
     /// One user in a hundred changed, one gone, one new; and back again in the next run. It is
@@ -109,7 +109,7 @@ struct StoreCases {
                     }
                 },
             ])
-        add(measured, to: &report)
+        report.addRates(of: measured)
     }
 
     /// Into an empty store, in an order of no order.
@@ -124,7 +124,7 @@ struct StoreCases {
                     try await firstSync(payload, into: StoreUnderTest.sqlite(emptyFile("store")))
                 },
             ])
-        add(measured, to: &report)
+        report.addRates(of: measured)
     }
 
     /// Users with three notes each, into an empty store. It has an index of what leads to users; a
@@ -146,7 +146,7 @@ struct StoreCases {
                     try await firstSync(payload, into: StoreUnderTest.sqlite(emptyFile("store"), nested: true))
                 },
             ])
-        add(measured, to: &report)
+        report.addRates(of: measured)
     }
 
     // MARK: Memory
@@ -242,14 +242,5 @@ struct StoreCases {
             for (table, rows) in tables { try database.run(table.insertion, for: rows, order: order) }
         }
         return database.changeCount
-    }
-
-    func add(
-        _ measured: [OneWayBenchmarkSupport.Measurement], to report: inout BenchmarkReport,
-        extra: (String) -> [(name: String, value: BenchmarkReport.Field)] = { _ in [] }
-    ) {
-        report.add(measured, against: measured.first?.name) { item in
-            [("rows/s", .number(Double(item.n) / item.seconds)), ("spread", .number(item.spread))] + extra(item.name)
-        }
     }
 }
