@@ -1,6 +1,3 @@
-import Foundation
-import SyncModel
-
 /// A command that reads or prints something, and can be interrupted by Ctrl-C.
 protocol Command: Sendable {
     var console: Console { get }

@@ -1,6 +1,5 @@
 import Foundation
 import JSONMapper
-import SyncModel
 
 /// The arguments of `diff`.
 struct DiffArguments: Equatable {

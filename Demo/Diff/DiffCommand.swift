@@ -2,7 +2,6 @@ import HTTPTransfer
 import JSONMapper
 import ModelInference
 import StoreSync
-import SyncBase
 import SyncModel
 import SyncStore
 

@@ -1,4 +1,3 @@
-import StoreSync
 import SyncBase
 import SyncModel
 import SyncStore

@@ -1,4 +1,3 @@
-import ModelInference
 import Foundation
 import HTTPSource
 import HTTPTransfer

@@ -1,11 +1,9 @@
 import Foundation
 import HTTPTransfer
 import JSONMapper
-import ModelInference
 import OneWaySynchronizer
 import StoreSync
 import SyncBase
-import SyncModel
 
 /// The command `Demo sync`, which syncs JSON from a file or a server into a store.
 struct SyncCommand {

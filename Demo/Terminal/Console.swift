@@ -1,7 +1,6 @@
 import SyncBase
 import Foundation
 import HTTPTransfer
-import OneWaySynchronizer
 
 /// Standard output and standard error, with a live line that can be rewritten in place.
 final class Console: Sendable {

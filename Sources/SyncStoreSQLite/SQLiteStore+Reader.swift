@@ -1,7 +1,6 @@
 import SyncBase
 public import SyncModel
 import SyncStore
-import SyncStoreSQL
 
 extension SQLiteStore {
     /// Runs your own `SELECT` statements on one snapshot of a store's database.

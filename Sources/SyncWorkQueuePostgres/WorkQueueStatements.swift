@@ -1,7 +1,5 @@
 #if Postgres
 import SyncBase
-import Foundation
-import OneWayPostgresClient
 
 /// The SQL of a queue.
 ///

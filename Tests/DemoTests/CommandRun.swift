@@ -1,5 +1,4 @@
 import Foundation
-import OneWaySynchronizer
 import OneWayTestSupport
 
 @testable import Demo

@@ -1,6 +1,5 @@
 import Foundation
 import OneWaySyncSQLite
-import OneWayTestSupport
 
 /// The example of an API in the documentation, compiled with the one import that it shows.
 struct APIExample {

@@ -2,7 +2,6 @@ import Foundation
 import HTTPSource
 import HTTPTransfer
 import JSONMapper
-import OneWayTestSupport
 import Testing
 
 extension APITests {

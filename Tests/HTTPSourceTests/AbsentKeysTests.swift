@@ -2,7 +2,6 @@ import Foundation
 import HTTPSource
 import HTTPTransfer
 import OneWayTestLimits
-import OneWayTestSupport
 import StoreSync
 import SyncModel
 import Testing

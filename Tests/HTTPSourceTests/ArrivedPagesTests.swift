@@ -1,7 +1,6 @@
 import Foundation
 import HTTPSource
 import HTTPTransfer
-import JSONMapper
 import OneWayLoopbackServer
 import OneWaySynchronizer
 import OneWayTestLimits

@@ -3,7 +3,6 @@ import HTTPSource
 import HTTPTransfer
 import OneWaySynchronizer
 import OneWayTestLimits
-import OneWayTestSupport
 import StoreSync
 import Testing
 

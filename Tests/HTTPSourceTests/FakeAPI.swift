@@ -1,8 +1,6 @@
 import SyncBase
 import Foundation
 import HTTPTransfer
-import OneWaySynchronizer
-import OneWayTestSupport
 
 /// An API of users that remembers when each was changed or deleted, and can tell what has changed
 /// since then.

@@ -2,7 +2,6 @@ import Foundation
 import HTTPTransfer
 import JSONMapper
 import OneWayTestLimits
-import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore

@@ -5,7 +5,6 @@ import OneWaySynchronizer
 import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
-import SyncBase
 import SyncModel
 import SyncStore
 import Testing

@@ -1,10 +1,8 @@
 import Foundation
 import HTTPSource
 import HTTPTransfer
-import JSONMapper
 import OneWaySynchronizer
 import OneWayTestLimits
-import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore

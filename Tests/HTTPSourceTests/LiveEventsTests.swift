@@ -1,13 +1,11 @@
 import Foundation
 import HTTPSource
 import HTTPTransfer
-import JSONMapper
 import OneWayLoopbackServer
 import OneWaySynchronizer
 import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
-import SyncBase
 import SyncModel
 import SyncStore
 import Testing

@@ -2,7 +2,6 @@ import Foundation
 import HTTPTransfer
 import OneWayLoopbackServer
 import OneWayTestLimits
-import OneWayTestSupport
 import Testing
 
 /// Requests for a part of a body.

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPSource
 import HTTPTransfer
-import JSONMapper
 import OneWaySynchronizer
 import OneWayTestLimits
 import StoreSync

@@ -1,7 +1,5 @@
 import JSONMapper
 import OneWayTestLimits
-import OneWayTestSupport
-import SyncModel
 import Testing
 
 /// Lists whose elements contain their objects under a key.

@@ -2,7 +2,6 @@
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWayTestLimits
-import OneWayTestSupport
 import Testing
 
 /// What errors say that libpq reports itself.

@@ -3,7 +3,6 @@ import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWayTestLimits
-import OneWayTestSupport
 import SyncBase
 import Testing
 

@@ -3,7 +3,6 @@ import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWayTestLimits
-import OneWayTestSupport
 import Testing
 
 /// The server that the other tests rely on, and what a connection sees of its faults.

@@ -1,4 +1,3 @@
-import Foundation
 @testable import OneWaySynchronizer
 import OneWayTestLimits
 import OneWayTestSupport

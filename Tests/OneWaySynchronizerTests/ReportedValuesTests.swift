@@ -2,7 +2,6 @@ import Foundation
 import OneWaySynchronizer
 import OneWayTestLimits
 import OneWayTestSupport
-import SyncBase
 import Testing
 
 /// Reports, failures and health as values that users make, keep and send.

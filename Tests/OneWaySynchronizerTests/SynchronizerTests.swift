@@ -1,4 +1,3 @@
-import Foundation
 import OneWaySynchronizer
 import OneWayTestLimits
 import OneWayTestSupport

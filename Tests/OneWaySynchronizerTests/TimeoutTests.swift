@@ -1,6 +1,5 @@
 import OneWayTestLimits
 import OneWayTestSupport
-import SyncBase
 import Testing
 
 @testable import OneWaySynchronizer

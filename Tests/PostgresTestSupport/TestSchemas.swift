@@ -1,7 +1,5 @@
 #if Postgres
 import SyncBase
-import Foundation
-import SyncModel
 import SyncStore
 package import SyncStorePostgres
 import SyncStoreSQL

@@ -2,7 +2,6 @@ import OneWayStoreKinds
 import Foundation
 import OneWayTestLimits
 import OneWayTestSupport
-import SyncStoreTesting
 import Testing
 
 /// The scenarios of this repository on every kind of store, each a test case of its own.

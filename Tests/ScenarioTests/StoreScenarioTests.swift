@@ -1,8 +1,6 @@
 import CoreDataModel
 import Foundation
-import JSONMapper
 import OneWayTestLimits
-import StoreSync
 import SyncModel
 import SyncStore
 import SyncStoreTesting

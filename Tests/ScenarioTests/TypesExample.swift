@@ -1,7 +1,5 @@
-import Foundation
 import JSONMapper
 import OneWayTestLimits
-import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore

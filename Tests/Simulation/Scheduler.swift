@@ -1,6 +1,5 @@
 import SyncBase
 import Foundation
-import OneWaySynchronizer
 import OneWayTestSupport
 
 /// Runs every task of the process on one thread, in an order that a seed decides, and lets time

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The objects of a server, and every state that each of them was in.
 struct SimulatedSource {
     /// An object as it is now.

@@ -1,5 +1,4 @@
 import Foundation
-import OneWayTestSupport
 
 /// Keeps stores equal to servers on which everything goes wrong: `Simulation FIRST-SEED LAST-SEED
 /// [DEFECT]`.

@@ -3,7 +3,6 @@ import OneWayStoreKinds
 import OneWayTestLimits
 import StoreSync
 import SyncModel
-import SyncStore
 import Testing
 
 /// Objects that name, from within, objects around them, in batches of every size;

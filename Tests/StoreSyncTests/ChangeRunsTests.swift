@@ -1,5 +1,4 @@
 import JSONMapper
-import OneWayStoreTestSupport
 import OneWaySynchronizer
 import OneWayTestLimits
 import StoreSync

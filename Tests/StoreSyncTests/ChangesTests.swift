@@ -1,8 +1,6 @@
-import Foundation
 import JSONMapper
 import OneWaySynchronizer
 import OneWayTestLimits
-import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore

@@ -1,5 +1,4 @@
 import JSONMapper
-import OneWayStoreTestSupport
 import OneWayTestLimits
 import StoreSync
 import SyncModel

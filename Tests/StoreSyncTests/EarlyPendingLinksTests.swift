@@ -3,7 +3,6 @@ import OneWayStoreTestSupport
 import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
-import SyncBase
 import SyncModel
 import SyncStore
 import Testing

@@ -4,7 +4,6 @@ import OneWayTestLimits
 import StoreSync
 import SyncModel
 import SyncStore
-import SyncStoreTesting
 import Testing
 
 /// Objects whose class the payload states, and that change it; on every store.

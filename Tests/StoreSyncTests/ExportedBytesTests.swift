@@ -1,7 +1,6 @@
 import JSONMapper
 import OneWayStoreTestSupport
 import OneWayTestLimits
-import OneWayTestSupport
 import StoreSync
 import SyncBase
 import SyncModel

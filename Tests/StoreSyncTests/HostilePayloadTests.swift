@@ -4,8 +4,6 @@ import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
-import SyncStore
-import SyncStoreTesting
 import Testing
 
 /// Payloads that no server should send. On every store, the plan predicts the effect, and the

@@ -3,7 +3,6 @@ import JSONMapper
 import OneWayTestLimits
 import StoreSync
 import SyncModel
-import SyncStore
 import Testing
 
 /// Identities within a parent, conflicts, and children without their key; on every store.

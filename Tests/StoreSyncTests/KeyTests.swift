@@ -1,5 +1,4 @@
 import OneWayStoreKinds
-import Foundation
 import JSONMapper
 import OneWayTestLimits
 import StoreSync

@@ -1,5 +1,4 @@
 import JSONMapper
-import OneWayStoreKinds
 import OneWayStoreTestSupport
 import OneWayTestLimits
 import StoreSync

@@ -1,7 +1,6 @@
 import JSONMapper
 import OneWayTestLimits
 import OneWayStoreTestSupport
-import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore

@@ -1,9 +1,7 @@
 import JSONMapper
 import OneWaySynchronizer
-import OneWayStoreTestSupport
 import OneWayTestSupport
 import StoreSync
-import SyncBase
 import SyncModel
 import SyncStore
 import Testing

@@ -1,7 +1,6 @@
 import Foundation
 import JSONMapper
 import OneWaySynchronizer
-import OneWayStoreTestSupport
 import OneWayTestSupport
 import StoreSync
 import SyncModel

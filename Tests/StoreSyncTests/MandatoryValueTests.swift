@@ -1,6 +1,5 @@
 import JSONMapper
 import OneWayTestLimits
-import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore

@@ -1,6 +1,5 @@
 import JSONMapper
 import ModelInference
-import OneWayStoreTestSupport
 import OneWayTestLimits
 import StoreSync
 import SyncModel

@@ -3,7 +3,6 @@ import JSONMapper
 import OneWayTestLimits
 import StoreSync
 import SyncModel
-import SyncStore
 import Testing
 
 /// Objects that belong to the object around them; on every store.

@@ -4,7 +4,6 @@ import OneWayStoreTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
-import SyncStoreTesting
 import Testing
 
 /// A JSON store of a model, with the checks that hold after every sync.

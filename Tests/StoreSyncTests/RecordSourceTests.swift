@@ -1,4 +1,3 @@
-import Foundation
 import JSONMapper
 import OneWayStoreKinds
 import OneWayTestLimits

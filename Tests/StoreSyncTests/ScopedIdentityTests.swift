@@ -3,8 +3,6 @@ import JSONMapper
 import OneWayTestLimits
 import StoreSync
 import SyncModel
-import SyncStore
-import SyncStoreTesting
 import Testing
 
 /// Objects that are identified within a parent, in a list of their own; on every store.

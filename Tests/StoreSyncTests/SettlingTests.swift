@@ -6,7 +6,6 @@ import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
-import SyncStoreTesting
 import Testing
 
 /// Payloads that contradict themselves in random ways. Whatever the size of batches, a plan

@@ -4,7 +4,6 @@ import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
-import SyncStore
 import Testing
 
 /// Objects with an identity that belong to each object that contains them, and go with the last

@@ -3,7 +3,6 @@ import OneWayStoreKinds
 import OneWayTestLimits
 import StoreSync
 import SyncModel
-import SyncStore
 import Testing
 
 /// Objects that a payload states in several places, in batches of every size; `RealJSONWorld.sync`

@@ -2,7 +2,6 @@ import JSONMapper
 import OneWayStoreTestSupport
 import OneWayTestLimits
 import StoreSync
-import SyncBase
 import SyncModel
 import SyncStore
 import Testing

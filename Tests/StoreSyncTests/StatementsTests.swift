@@ -1,6 +1,5 @@
 import OneWayTestLimits
 import SyncModel
-import SyncStore
 import Testing
 
 @testable import StoreSync

@@ -1,5 +1,4 @@
 import OneWayTestLimits
-import StoreSync
 import SyncModel
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import SyncBase
 import SyncModel
 import SyncStore
 import Testing

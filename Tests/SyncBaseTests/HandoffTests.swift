@@ -1,5 +1,4 @@
 import OneWayTestLimits
-import OneWayTestSupport
 import SyncBase
 import Testing
 

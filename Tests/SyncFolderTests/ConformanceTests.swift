@@ -3,7 +3,6 @@ import OneWayFolderTestSupport
 import OneWayLoopbackServer
 import OneWaySynchronizer
 import OneWayTestLimits
-import OneWayTestSupport
 import SyncFolder
 import SyncProcessorTesting
 import Testing

@@ -1,9 +1,7 @@
 #if Postgres
-import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWaySynchronizer
-import OneWayTestLimits
 import OneWayTestSupport
 import SyncModel
 import SyncStore

@@ -8,7 +8,6 @@ import OneWayTestSupport
 import SyncModel
 import SyncStore
 import SyncStorePostgres
-import SyncStoreSQL
 import Testing
 
 /// Silent networks, frozen processes, timeouts of administrators, poolers and failovers, as a store

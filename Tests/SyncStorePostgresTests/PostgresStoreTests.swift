@@ -1,11 +1,9 @@
 #if Postgres
-import Foundation
 import OneWayPostgresTestSupport
 import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStorePostgres
-import SyncStoreSQL
 import SyncStoreTesting
 import Testing
 

@@ -2,7 +2,6 @@ import OneWayStoreKinds
 import OneWayTestLimits
 import SyncModel
 import SyncStore
-import SyncStoreTesting
 import OneWayTestSupport
 import Testing
 

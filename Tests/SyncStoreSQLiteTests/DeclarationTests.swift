@@ -1,6 +1,4 @@
 import OneWayTestLimits
-import SyncModel
-import SyncStoreSQL
 import Testing
 
 @testable import SyncStoreSQLite

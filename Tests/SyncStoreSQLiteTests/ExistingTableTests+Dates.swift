@@ -1,6 +1,5 @@
 import SyncModel
 import SyncStoreSQL
-import SyncStoreSQLite
 import Testing
 
 // Dates in columns of others that identify objects.

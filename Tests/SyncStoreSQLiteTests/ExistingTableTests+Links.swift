@@ -1,10 +1,7 @@
 import Foundation
-import OneWayTestSupport
 import StoreSync
 import SyncModel
-import SyncStore
 import SyncStoreSQL
-import SyncStoreSQLite
 import Testing
 
 // Columns and tables of others that cannot hold relationships.

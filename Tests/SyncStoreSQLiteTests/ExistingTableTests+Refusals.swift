@@ -1,11 +1,8 @@
 import Foundation
-import JSONMapper
-import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
 import SyncStoreSQL
-import SyncStoreSQLite
 import Testing
 
 // What a table of others cannot hold, and what it keeps out.

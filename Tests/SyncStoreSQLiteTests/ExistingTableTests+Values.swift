@@ -1,6 +1,5 @@
 import Foundation
 import JSONMapper
-import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore

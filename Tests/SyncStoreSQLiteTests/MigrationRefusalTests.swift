@@ -4,7 +4,6 @@ import StoreSync
 import SyncModel
 import SyncStore
 import SyncStoreSQL
-import OneWayTestSupport
 import Testing
 
 @testable import SyncStoreSQLite

@@ -1,6 +1,4 @@
-import Foundation
 import OneWayTestLimits
-import OneWayTestSupport
 import SyncModel
 import SyncStore
 import SyncStoreSQLite

@@ -1,5 +1,4 @@
 import OneWayTestLimits
-import SyncModel
 import SyncStore
 import Testing
 

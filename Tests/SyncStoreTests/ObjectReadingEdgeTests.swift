@@ -1,7 +1,6 @@
 import OneWayStoreKinds
 import Foundation
 import OneWayTestLimits
-import OneWayTestSupport
 import SyncModel
 import SyncStore
 import Testing

@@ -3,7 +3,6 @@ import Foundation
 import JSONMapper
 import OneWayStoreTestSupport
 import OneWayTestLimits
-import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore

@@ -1,5 +1,4 @@
 #if Postgres
-import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWaySynchronizer

@@ -2,9 +2,7 @@
 import Foundation
 import OneWaySynchronizer
 import OneWayPostgresTestSupport
-import OneWayTestLimits
 import SyncWorkQueuePostgres
-import SyncStoreSQL
 import OneWayTestSupport
 import Testing
 

@@ -4,7 +4,6 @@ import OneWaySynchronizer
 import OneWayPostgresTestSupport
 import OneWayTestLimits
 import SyncWorkQueuePostgres
-import SyncStoreSQL
 import OneWayTestSupport
 import Testing
 

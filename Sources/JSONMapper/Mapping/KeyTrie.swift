@@ -1,5 +1,4 @@
 import SyncBase
-import SyncModel
 
 /// A compiled lookup from the bytes of a key to its targets, without creating strings.
 ///

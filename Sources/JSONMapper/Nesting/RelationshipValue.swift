@@ -1,5 +1,3 @@
-import SyncModel
-
 /// The value of a relationship as written, for deciding which of several values counts.
 ///
 /// A value is complete and validated.

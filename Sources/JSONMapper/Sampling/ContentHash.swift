@@ -1,5 +1,3 @@
-import SyncBase
-
 /// A hash of a JSON value, independent of white space, key order and escapes in strings.
 ///
 /// Numbers are hashed as they are written: `1` and `1.0` differ. The hash is the same in every

@@ -1,5 +1,3 @@
-import SyncModel
-
 /// The values that a sample has under one key of a ``ShapeNode``'s objects.
 package struct ShapeProperty {
     /// The key.

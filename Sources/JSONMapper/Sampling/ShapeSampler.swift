@@ -1,4 +1,3 @@
-import Foundation
 import SyncModel
 
 /// Examines the elements of a sample in one pass over their bytes.

@@ -1,6 +1,5 @@
 #if Postgres
 import COneWayLibpq
-import SyncBase
 
 extension PostgresConnection {
     /// The maximum number of prepared statements.

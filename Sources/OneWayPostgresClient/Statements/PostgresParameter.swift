@@ -1,7 +1,6 @@
 #if Postgres
 import COneWayLibpq
 package import Foundation
-import SyncBase
 
 /// The value of a statement's parameter, in the form in which it is sent.
 package struct PostgresParameter: Sendable {

@@ -1,4 +1,3 @@
-import JSONMapper
 package import OneWaySynchronizer
 import SyncBase
 

@@ -1,5 +1,4 @@
 public import SyncModel
-import SyncStore
 
 extension LiveSync {
     /// A list that a ``LiveSync`` keeps equal to its source.

@@ -1,5 +1,4 @@
 public import Foundation
-import OneWaySynchronizer
 package import SyncBase
 
 extension LiveSync {

@@ -1,4 +1,3 @@
-import JSONMapper
 import SyncModel
 import SyncStore
 

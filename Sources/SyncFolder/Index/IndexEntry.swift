@@ -1,5 +1,3 @@
-import OneWaySynchronizer
-
 /// What the index knows about a key.
 struct IndexEntry: Hashable, Sendable {
     /// The stamps that the content file can have, at most ``stampCount``, the newest last.

@@ -1,5 +1,3 @@
-import Foundation
-
 extension Record {
     /// Decodes the record as a type whose coding keys are the names of attributes and
     /// relationships.

@@ -1,5 +1,4 @@
 public import Foundation
-import SyncModel
 package import SyncBase
 
 /// Why objects of a type cannot be read as requested.

@@ -3,7 +3,6 @@ import Foundation
 import OneWayPostgresClient
 public import OneWaySynchronizer
 import SyncBase
-import SyncStoreSQL
 
 /// A lease in a PostgreSQL database, held by one process at a time on any number of hosts.
 ///

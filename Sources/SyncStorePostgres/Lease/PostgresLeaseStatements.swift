@@ -1,6 +1,5 @@
 #if Postgres
 import Foundation
-import OneWayPostgresClient
 import SyncStoreSQL
 
 /// The SQL of leases.

@@ -1,8 +1,6 @@
 #if Postgres
-import OneWayPostgresClient
 import SyncModel
 import SyncStore
-import SyncStoreSQL
 
 /// A batch of records in a temporary table of the connection.
 ///

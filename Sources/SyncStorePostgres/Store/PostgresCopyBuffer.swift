@@ -1,8 +1,6 @@
 #if Postgres
 import OneWayPostgresClient
-import Foundation
 import SyncModel
-import SyncStoreSQL
 
 /// A buffer of rows in the binary format of `COPY`, sent in pieces.
 ///

@@ -1,6 +1,5 @@
 #if Postgres
 import OneWayPostgresClient
-import SyncModel
 import SyncStoreSQL
 
 /// Creates or migrates the tables of a schema in one transaction.

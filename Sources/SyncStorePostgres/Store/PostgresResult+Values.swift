@@ -3,7 +3,6 @@ import OneWayPostgresClient
 import Foundation
 import SyncModel
 import SyncStore
-import SyncStoreSQL
 
 extension PostgresResult {
     /// Returns the value of an attribute; null if it does not fit the type, because other programs

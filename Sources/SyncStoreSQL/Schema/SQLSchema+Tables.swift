@@ -1,5 +1,4 @@
 import SyncModel
-import SyncStore
 
 extension SQLSchema {
     /// A table of the schema, with the statements that create it.

@@ -1,4 +1,3 @@
-import SyncBase
 package import SyncModel
 package import SyncStore
 

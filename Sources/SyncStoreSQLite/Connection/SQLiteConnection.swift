@@ -1,6 +1,5 @@
 import COneWaySQLite
 import Foundation
-import SyncModel
 import SyncStore
 import SyncStoreSQL
 

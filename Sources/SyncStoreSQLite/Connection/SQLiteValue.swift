@@ -1,7 +1,6 @@
 import COneWaySQLite
 import Foundation
 import SyncModel
-import SyncStoreSQL
 
 /// A column of a statement's current row, as SQLite stores it.
 ///

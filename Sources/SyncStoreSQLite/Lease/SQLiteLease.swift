@@ -1,7 +1,6 @@
 import SyncBase
 public import Foundation
 public import OneWaySynchronizer
-import SyncStore
 import SyncStoreSQL
 
 /// A lease on an SQLite database file, held by one process of a machine at a time.

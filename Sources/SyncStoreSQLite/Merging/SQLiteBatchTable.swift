@@ -1,7 +1,6 @@
 import COneWaySQLite
 import Foundation
 import SyncModel
-import SyncStoreSQL
 
 /// A virtual table with which statements read a batch in memory.
 ///

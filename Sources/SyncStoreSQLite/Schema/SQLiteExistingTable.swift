@@ -1,6 +1,5 @@
 import SyncBase
 import SyncModel
-import SyncStore
 import SyncStoreSQL
 
 /// A table that existed before the store. The store writes to it, but never rebuilds or drops it.

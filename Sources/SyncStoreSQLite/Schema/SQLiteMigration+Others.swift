@@ -1,4 +1,3 @@
-import SyncModel
 import SyncStoreSQL
 
 /// The additions of other tools to a file: indices, triggers, views, columns, and tables with

@@ -1,4 +1,3 @@
-import SyncModel
 import SyncStoreSQL
 
 extension SQLiteMigration {

@@ -2,8 +2,6 @@ import OneWayStoreKinds
 import JSONMapper
 import OneWayTestLimits
 import OneWayTestSupport
-import StoreSync
-import SyncModel
 import Testing
 
 /// Random documents that are shaped like real ones are the same after a sync and an export.

@@ -1,7 +1,6 @@
 import OneWayTestLimits
 import SyncModel
 import SyncStore
-import SyncStoreSQL
 import Testing
 
 /// Attributes and relationships whose names change over several versions of a model.

@@ -3,7 +3,6 @@ import Foundation
 import OneWayTestLimits
 import SyncModel
 import SyncStore
-import SyncStoreTesting
 import OneWayTestSupport
 import Testing
 
