@@ -94,7 +94,7 @@ package struct JSONStore: Sendable {
         return try await recorded(into: entity) { recorder in
             let payloads = payloads()
             return try await change(isAtHand: payloads.isAtHand) { transaction in
-                let result = try await request.run(payloads, in: transaction).summary
+                let result = try await request.run(payloads, as: .payloads, in: transaction).summary
                 try await BookmarkPlace.noteChanges(
                     in: result, by: request, asList: request.deletesAbsent && parent == nil, transaction)
                 try await recorder?.succeed(result, in: transaction)

@@ -139,7 +139,7 @@ private struct ChangeRun: Sendable {
         let stale = try rules.options.newerBy.map { try StaleChanges($0, changes.count, request, transaction) }
         let inspector = try ChangeInspector(request, transaction, versionAttribute: rules.options.newerBy)
         let pages = ChangePages(try await inspector.pages(of: changes, without: stale))
-        var result = try await request.run(pages, in: transaction).summary
+        var result = try await request.run(pages, as: .changes, in: transaction).summary
         if let stale, stale.count > 0 { result.warnings.append(ListVersions.warning(olderCount: stale.count)) }
         if let stale, stale.uncomparedCount > 0 {
             result.warnings.append(

@@ -15,7 +15,7 @@ final class PassPages {
     /// The objects that were named as gone, without those that a later element contained.
     private(set) var gone: Set<Int64> = []
     /// A digest of each page's objects in the latest reading, to compare readings. It is 0 for each
-    /// page of a source that is not remote.
+    /// page of payloads at hand.
     private(set) var digests: [UInt64] = []
     /// The objects of the current page, and the digest of them.
     private var pageObjects = ObjectSet()
@@ -48,8 +48,7 @@ final class PassPages {
     var endChange: ((_ gone: Set<Int64>) async throws -> Void)?
     /// Whether changes before the current page named objects as gone that are not yet deleted.
     private var isRemovalDue = false
-    /// Whether the source can deliver a page again. A list of payloads at hand never does.
-    private let isRemote: Bool
+    private let contents: PassContents
 
     /// The number of pages of the latest reading.
     var count: Int { digests.count }
@@ -58,15 +57,15 @@ final class PassPages {
     var distinctCount: Int { progress.elementCount - repeatCount }
 
     init(
-        _ request: SyncRequest, of source: any RemotePass, into pass: StorePass,
+        _ request: SyncRequest, of source: any RemotePass, as contents: PassContents, into pass: StorePass,
         report: @escaping @Sendable (StoreSyncOptions.Progress) -> Void
     ) {
         self.request = request
         self.source = source
         self.pass = pass
         self.report = report
-        isRemote = !(source is PayloadList)
-        pass.state.listed.reportsDuplicates = !isRemote
+        self.contents = contents
+        pass.state.listed.reportsDuplicates = contents == .payloads
     }
 
     /// Reads all pages, from the first one. Each call is one reading.
@@ -79,7 +78,7 @@ final class PassPages {
         progress.elementCount = 0
         (readObjects, repeatCount) = (ObjectSet(), 0)
         unidentifiedCount = 0
-        let (request, acceptsSingleObject) = (request, !isRemote)
+        let (request, acceptsSingleObject) = (request, contents == .payloads)
         let options = request.readerOptions(for: pass.transaction)
         let reader = PageReader(source) { page in
             let (list, flag) = Self.tombstones(of: page)
@@ -158,7 +157,7 @@ final class PassPages {
 
     private func beginPage() -> Beginning {
         isRemovalDue = !gone.isEmpty
-        if isRemote {
+        if contents != .payloads {
             pass.state.beginPage()
         }
         pageObjects = ObjectSet()
@@ -174,7 +173,7 @@ final class PassPages {
 
     /// Notes the objects of the current page; nil if nothing needs them.
     private var collector: PageMerger.Collect? {
-        if isRemote {
+        if contents != .payloads {
             return { [self] found in
                 // Taken out during the change, because a second reference would copy the whole set.
                 var (pageObjects, digest) = (self.pageObjects, self.digest)
@@ -230,10 +229,9 @@ final class PassPages {
     }
 
     /// Counts the elements of the finished page whose object an earlier element had.
-    ///
-    /// Changes at hand have no total to compare with, and may go on for long.
     private func noteRepeatedObjects() {
-        guard !(source is ChangePages) else { return }
+        // Changes may go on for long.
+        guard contents != .changes else { return }
         repeatCount += pageRepeatCount
         guard !readObjects.isEmpty else {
             readObjects = pageObjects
@@ -244,12 +242,12 @@ final class PassPages {
 
     /// Checks that the source does not deliver the same pages forever.
     ///
-    /// Pages without objects do not count, because some servers have many of them. Changes at hand
-    /// do not count either, because many of them may concern one object.
+    /// Pages without objects do not count, because some servers have many of them. Changes do not
+    /// count either.
     ///
     /// - Throws: `StoreSyncError.repeatedPages` at the limit.
     private func checkForRepetition() throws {
-        guard !pageObjects.isEmpty, !(source is ChangePages) else { return }
+        guard !pageObjects.isEmpty, contents != .changes else { return }
         repeatedPageCount = known.insert(digest).inserted ? 0 : repeatedPageCount + 1
         guard repeatedPageCount < Self.repeatedPageLimit else {
             throw StoreSyncError.repeatedPages(entity: request.entity, count: repeatedPageCount)

@@ -43,23 +43,23 @@ struct SyncRequest: Sendable {
     func run(
         _ payloads: [JSONSource], in transaction: any StoreTransaction
     ) async throws -> StoreSyncResult {
-        try await run(PayloadList(payloads), in: transaction).summary
+        try await run(PayloadList(payloads), as: .payloads, in: transaction).summary
     }
 
     /// Merges all pages of a source, and deletes the objects that are absent.
     /// - Returns: The summary of the pass, and the bookmark for the next one.
     func run(
-        _ source: any RemotePass, in transaction: any StoreTransaction,
+        _ source: any RemotePass, as contents: PassContents, in transaction: any StoreTransaction,
         progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void = { _ in }
     ) async throws -> PassEnd {
         try await transaction.onItsThread {
-            try await runAtHand(source, in: transaction, progress: progress)
+            try await runAtHand(source, as: contents, in: transaction, progress: progress)
         }
     }
 
     /// Runs on the transaction's thread. Only the source runs elsewhere, concurrently.
     private func runAtHand(
-        _ source: any RemotePass, in transaction: any StoreTransaction,
+        _ source: any RemotePass, as contents: PassContents, in transaction: any StoreTransaction,
         progress: @escaping @Sendable (StoreSyncOptions.Progress) -> Void
     ) async throws -> PassEnd {
         let layout = try mapper.mapping(of: entity).layout
@@ -70,14 +70,14 @@ struct SyncRequest: Sendable {
         pass.listParent = children.map { ($0.relationship, $0.parent) }
         let scope = StoreQuery(entity, where: options.scope, objects: children?.linkedRows ?? .all)
         let limit = try await limit(in: scope, transaction)
-        let pages = PassPages(self, of: source, into: pass, report: progress)
-        if let newerBy = options.newerBy, !(source is ChangePages) {
+        let pages = PassPages(self, of: source, as: contents, into: pass, report: progress)
+        if let newerBy = options.newerBy, contents != .changes {
             pass.versions = try ListVersions(newerBy, of: layout)
         }
         pass.countsAtEnd =
-            deletesAbsent && source is PayloadList && layout.root == layout.index && parent == nil
+            deletesAbsent && contents == .payloads && layout.root == layout.index && parent == nil
             && options.scope == .constant(true) && options.newerBy == nil
-        if source is ChangePages {
+        if contents == .changes {
             pass.state.orphaned.beginChange()
             pages.endChange = { gone in
                 var removed = scope

@@ -59,7 +59,7 @@ extension JSONStore {
                     // Another sync of this source may have committed first, which makes the
                     // bookmark old.
                     guard try await place.read(transaction) == kept else { return nil }
-                    let end = try await request.run(pass, in: transaction, progress: progress)
+                    let end = try await request.run(pass, as: .list, in: transaction, progress: progress)
                     let summary = end.summary
                     // Only a full pass examines kept objects again.
                     let isComplete = summary.countsByEntity.values.allSatisfy { $0.kept == 0 }
@@ -115,7 +115,7 @@ extension JSONStore {
             return StoreSyncResult()
         }
         return try await planned { transaction in
-            try await request.run(pass, in: transaction, progress: progress).summary
+            try await request.run(pass, as: .list, in: transaction, progress: progress).summary
         }
     }
 }
