@@ -48,6 +48,11 @@ struct SyncCommand {
         console.printError("waiting: \(PrintableText.line(FailureText.text(reason), limit: 300))")
     }
 
+    /// Tells that a request is made again, on standard error, which is not part of a result.
+    @Sendable private func showRetry(_ retry: RetryPolicy.Retry) {
+        console.printError(ProgressDisplay.line(retry))
+    }
+
     // MARK: A file
 
     private func sync(_ file: InputFile) async throws -> SyncSummary {
@@ -144,6 +149,10 @@ struct SyncCommand {
     /// Opens the store and syncs it. It is opened each time, so that a server that is down at the
     /// start, and with it the model, may come later.
     private func sync(_ server: ServerSync) async throws -> SyncSummary {
+        try await RetryPolicy.Retry.observed(by: showRetry) { try await syncOnce(server) }
+    }
+
+    private func syncOnce(_ server: ServerSync) async throws -> SyncSummary {
         let start = ContinuousClock.now
         let (choice, keyPath) = try await server.modelChoice(warn: warn)
         var notes: [String] = []

@@ -1,3 +1,4 @@
+import HTTPTransfer
 import OneWaySynchronizer
 
 /// A display of a synchronizer's events: a live line on a terminal, otherwise one line per stage.
@@ -47,8 +48,7 @@ struct ProgressDisplay {
             if progress.stage != last?.stage { printFinal() }
             last = progress
             console.show(Self.line(progress), indentation: indentation)
-        case .willRetry(let error, let attempt, let delay):
-            console.print("\(indentation)retrying in \(Quantity.time(delay)) after attempt \(attempt): \(error)")
+        case .willRetry(let retry): console.print("\(indentation)\(Self.line(retry))")
         case .passEnded:
             printFinal()
             last = nil
@@ -74,6 +74,13 @@ struct ProgressDisplay {
         return ProgressLine(
             "\(name(of: progress.stage)) \(progress.done) of \(total)\(failures)",
             done: progress.done + progress.failed, total: total)
+    }
+
+    /// Returns a line such as `retrying in 0.5 s after attempt 1 of 8: …`.
+    static func line(_ retry: RetryPolicy.Retry) -> String {
+        let text = PrintableText.line(FailureText.text(retry.error), limit: 300)
+        return
+            "retrying in \(Quantity.time(retry.delay)) after attempt \(retry.attempt) of \(retry.maxAttempts): \(text)"
     }
 
     /// The name of a stage for people.

@@ -38,7 +38,7 @@ import Testing
 
     @Test func pipedOutputIsPlainLines() async throws {
         let output = try await output(isTerminal: false)
-        #expect(output.hasPrefix("> retrying in 0 ms after attempt 1: content of \"a\": "))
+        #expect(output.hasPrefix("> retrying in 0 ms after attempt 1 of 8: content of \"a\": "))
         #expect(output.hasSuffix("\n> [########################] content 2 of 2\n"))
         #expect(output.split(separator: "\n").count == 2)
         #expect(!output.contains("\u{1B}") && !output.contains("\r"))

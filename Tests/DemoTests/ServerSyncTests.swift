@@ -260,6 +260,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [[], ["--json"]]) func aRequestThatIsRepeatedIsShown(options: [String]) async throws {
+        let isFirst = Locked(true)
+        let handler: LoopbackHTTPServer.Handler = { _ in
+            let fails = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            return fails ? .status(503) : .json(#"[{"id":1}]"#)
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let run = await CommandRun(["sync", "\(server.baseURL)/users", "--entity", "User"] + options)
+            #expect(run.code == 0 && run.errors.hasPrefix("retrying in "), "\(run.errors)")
+            #expect(run.errors.hasSuffix("s after attempt 1 of 8: \(server.baseURL)/users: status 503\n"))
+        }
+    }
+
     @Test func aSecondOneWaitsForTheFirst() async throws {
         let lease = try #require(StoreLocation("sqlite:\(folder.url.path)/users.sqlite")?.lease)
         let arrivals = EventLog<String>()

@@ -61,6 +61,20 @@ import Testing
         }
     }
 
+    @Test func eachRetryIsReported() async throws {
+        let server = server(failing: 2) { throw HTTPError.Problem.unreachable("no such host", isLasting: false) }
+        let source = try HTTPJSONSource.users(server, retry: RetryPolicy(maxAttempts: 3), clock: clock)
+        let retries = EventLog<String>()
+        _ = try await RetryPolicy.Retry.observed(by: { retries.append("\($0)") }) {
+            try await sync(source, waiting: [.milliseconds(250), .milliseconds(500)])
+        }
+        #expect(
+            retries.events == [
+                "attempt 1 of 3 failed, next in 0.25 seconds: https://api.test/users: no such host",
+                "attempt 2 of 3 failed, next in 0.5 seconds: https://api.test/users: no such host",
+            ])
+    }
+
     /// A pass holds the write lock of its store, which must not wait for a day.
     @Test(arguments: ["61", "86400", "99999999999999999999", "Fri, 02 Jan 2026 12:00:00 GMT"])
     func aWaitBeyondTheLimitIsAnErrorAtOnce(field: String) async throws {

@@ -15,7 +15,7 @@ import Testing
             case .stageBegan(let stage): words.append(stage.rawValue)
             case .progress(let progress):
                 words.append("\(progress.stage.rawValue) \(progress.done)+\(progress.failed)/\(progress.total ?? -1)")
-            case .willRetry(let error, let attempt, let delay): words.append("retry \(attempt) \(delay) \(error)")
+            case .willRetry(let retry): words.append("retry \(retry.attempt) \(retry.delay) \(retry.error)")
             case .failed(let error): words.append("failed \(error)")
             case .passEnded(.success): words.append("success")
             case .passEnded(.failure): words.append("failure")
@@ -62,6 +62,25 @@ import Testing
                 "retry 1 0.0 seconds content of \"a\": RetryableTestError(retryAfter: Optional(0.0 seconds))"))
         #expect(words.contains("failed content of \"b\": no"))
         #expect(words.suffix(2) == ["failure", "idle"])
+    }
+
+    /// Such as a request of a client, which repeats it within the call.
+    @Test func aRetryWithinACallIsSeenWithItsStageAndKey() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            guard call == .list || call == .content("a") else { return }
+            RetryPolicy.Retry(error: TestError("busy"), attempt: 1, maxAttempts: 8, delay: .seconds(1)).report()
+        }
+        let synchronizer = Synchronizer(processor: processor, clock: ManualClock())
+        let events = synchronizer.events
+        let retries = EventLog<String>()
+        try await RetryPolicy.Retry.observed(by: { retries.append("\($0.error)") }) {
+            _ = try await synchronizer.sync()
+        }
+        #expect(
+            await words(events).filter { $0.hasPrefix("retry") } == [
+                "retry 1 1.0 seconds list: busy", "retry 1 1.0 seconds content of \"a\": busy",
+            ])
+        #expect(retries.events == ["busy", "busy"])
     }
 
     @Test func everyObserverSeesTheSameAndLateOnesWhatFollows() async throws {

@@ -72,7 +72,9 @@ import Testing
         let health = SyncService<SyncReport>.Health(
             lastSuccess: Date(timeIntervalSince1970: 3), lastReport: report,
             lastFailure: Date(timeIntervalSince1970: 4), lastError: TestError("no"),
-            consecutiveFailures: 2, nextRun: Date(timeIntervalSince1970: 9), activity: activity)
+            consecutiveFailures: 2, nextRun: Date(timeIntervalSince1970: 9),
+            retry: RetryPolicy.Retry(error: TestError("busy"), attempt: 2, maxAttempts: 8, delay: .seconds(3)),
+            activity: activity)
         let decoded = try roundTrip(health)
         #expect(decoded.lastSuccess == health.lastSuccess && decoded.consecutiveFailures == 2)
         #expect(decoded.nextRun == health.nextRun && decoded.lastFailure == health.lastFailure)
@@ -80,6 +82,7 @@ import Testing
         #expect(decoded.lastReport?.keys(.deleted, as: String.self) == ["1", "2"])
         #expect(decoded.activity == activity && decoded.isStandingBy && decoded.leaseHolder?.host == "web-1")
         #expect((decoded.lastError as? SyncError.Recorded)?.message == "no")
+        #expect(decoded.retry?.description == "attempt 2 of 8 failed, next in 3.0 seconds: busy")
         let progress = SyncStatus.Progress(stage: .content, done: 3, failed: 1, total: 9)
         #expect(try roundTrip(progress) == progress)
         #expect(try roundTrip(SyncStatus(isSyncing: true)).isSyncing)

@@ -23,7 +23,7 @@ import Testing
             switch event {
             case .began: words.append("began")
             case .progress(let progress): words.append("\(progress.stage.rawValue) \(progress.done)")
-            case .retried(_, let attempt, _): words.append("retried \(attempt)")
+            case .retried(let retry): words.append("retried \(retry.attempt) of \(retry.maxAttempts)")
             case .succeeded: words.append("succeeded")
             case .failed: words.append("failed")
             case .cancelled: words.append("cancelled")
@@ -52,8 +52,25 @@ import Testing
         let run = Task { try await service.run() }
         #expect(
             await words(events, until: "succeeded") == [
-                "began", "list 1", "localKeys 0", "retried 1", "content 1", "succeeded",
+                "began", "list 1", "localKeys 0", "retried 1 of 8", "content 1", "succeeded",
             ])
+        service.requestStop()
+        try await run.value
+    }
+
+    @Test func aRetryWithinASyncIsReported() async throws {
+        let gate = Gate()
+        let service = SyncService(schedule: everyMinute, clock: clock) {
+            RetryPolicy.Retry(error: TestError("busy"), attempt: 2, maxAttempts: 8, delay: .seconds(1)).report()
+            try await gate.pass()
+        }
+        let events = service.events
+        let run = Task { try await service.run() }
+        try await gate.waitForArrivals()
+        #expect(service.health.description.contains("; attempt 2 of 8 failed, next in 1.0 seconds: busy; "))
+        gate.open()
+        #expect(await words(events, until: "succeeded") == ["began", "retried 2 of 8", "succeeded"])
+        #expect(service.health.retry == nil)
         service.requestStop()
         try await run.value
     }

@@ -60,8 +60,8 @@ import Testing
         let full = SyncError(stage: .content, key: "b", underlying: DiskFull())
         #expect("\(full)" == "content of \"b\": the disk is full")
         #expect(
-            "\(SyncEvent.willRetry(full, attempt: 1, after: .seconds(1)))"
-                == "attempt 1 failed, next in 1.0 seconds: content of \"b\": the disk is full")
+            "\(SyncEvent.willRetry(RetryPolicy.Retry(error: full, attempt: 1, maxAttempts: 8, delay: .seconds(1))))"
+                == "attempt 1 of 8 failed, next in 1.0 seconds: content of \"b\": the disk is full")
         #expect(SyncFailure(report: SyncReport(), isCancelled: true).description == "cancelled")
         #expect("\(SyncError.Reason.timedOut(after: .seconds(3)))" == "timed out after 3.0 seconds")
     }

@@ -36,7 +36,8 @@ package final class RequestRetries: Sendable {
 
     /// Waits before a failed request is repeated.
     ///
-    /// If the server requests a wait, every other request of the client waits as long.
+    /// If the server requests a wait, every other request of the client waits as long. The
+    /// observers of the task get a `RetryPolicy.Retry`.
     ///
     /// - Parameters:
     ///   - error: The failure.
@@ -61,6 +62,9 @@ package final class RequestRetries: Sendable {
             throw error
         }
         if let deadline, client.clock.now() + delay >= deadline { throw error }
+        RetryPolicy.Retry(
+            error: error, attempt: failureCount, maxAttempts: client.retry.maxAttempts, delay: delay
+        ).report()
         if asked != nil { client.pacer.pause(delay) }
         try await client.clock.sleep(delay)
     }

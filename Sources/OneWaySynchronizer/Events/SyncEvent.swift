@@ -9,9 +9,9 @@ public enum SyncEvent: Sendable {
     /// A stage made progress: reported about 100 times per stage, and up to ten times a second.
     case progress(SyncStatus.Progress)
 
-    /// A call failed and will be tried again. `attempt` is the number of the failed attempt, from
-    /// 1.
-    case willRetry(SyncError, attempt: Int, after: Duration)
+    /// A call failed, or a request within it, and will be tried again. The error is a
+    /// ``SyncError``.
+    case willRetry(RetryPolicy.Retry)
 
     /// A call failed after its last attempt. Sent for the first ``SyncReport/maximumErrorCount``
     /// errors of a pass.
@@ -28,7 +28,7 @@ extension SyncEvent: CustomStringConvertible {
         case .statusChanged(let status): status.isSyncing ? "syncing" : "idle"
         case .stageBegan(let stage): "\(stage.rawValue) began"
         case .progress(let progress): "\(progress)"
-        case .willRetry(let error, let attempt, let delay): "attempt \(attempt) failed, next in \(delay): \(error)"
+        case .willRetry(let retry): "\(retry)"
         case .failed(let error): "failed: \(error)"
         case .passEnded(.success(let report)): "done: \(report)"
         case .passEnded(.failure(let failure)): "ended: \(failure)"

@@ -34,7 +34,12 @@ struct ItemCalls<Processor: SyncProcessor>: Sendable {
     /// Makes calls, one after another, until none is left for the worker.
     func work(_ worker: Int) async {
         // Set once for all calls of the worker: an item costs nothing unless its call reads it.
-        await RetryPolicy.Attempt.$provider.withValue(RetryPolicy.Attempt.Provider { attempt(of: worker) }) {
+        let provider = RetryPolicy.Attempt.Provider {
+            attempt(of: worker)
+        } key: {
+            cursor.call(of: worker).map { items[$0.index].owsPrimaryKey }
+        }
+        await RetryPolicy.Attempt.$provider.withValue(provider) {
             var last: ItemCursor.CallEnd?
             while let step = cursor.advance(worker, after: last) {
                 do {

@@ -38,6 +38,10 @@ struct Pass<Processor: SyncProcessor>: Sendable {
 
     /// Runs the pass. `owsSyncEnd` is called exactly once, whatever happens.
     func run() async -> Result<SyncReport, SyncFailure> {
+        await RetryPolicy.Retry.observed(by: note) { await runObserved() }
+    }
+
+    private func runObserved() async -> Result<SyncReport, SyncFailure> {
         var (report, isCancelled) = await stoppable { report throws(Stop) in
             try await perform(.begin, in: &report, retries: false, evenIfStopped: true) {
                 try await processor.owsSyncBegin()
@@ -342,8 +346,19 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     private func retryDelay(after error: SyncError, attempt: Int) -> Duration? {
         let delay = options.retry?.delay(
             afterAttempt: attempt, error: error.underlying, random: Double.random(in: 0..<1))
-        if let delay { events.send(.willRetry(error, attempt: attempt, after: delay)) }
+        guard let delay, let policy = options.retry else { return nil }
+        RetryPolicy.Retry(error: error, attempt: attempt, maxAttempts: policy.maxAttempts, delay: delay).report()
         return delay
+    }
+
+    /// Reports a retry of a call, or of a request within the running call.
+    @Sendable private func note(_ retry: RetryPolicy.Retry) {
+        var retry = retry
+        if !(retry.error is SyncError) {
+            let stage = control.place?.stage ?? .begin
+            retry.error = SyncError(stage: stage, key: RetryPolicy.Attempt.currentKey, underlying: retry.error)
+        }
+        events.send(.willRetry(retry))
     }
 
     private func fail(_ error: SyncError) {

@@ -34,9 +34,14 @@ extension RetryPolicy {
         /// in generic code crashes in release builds.
         final class Provider: Sendable {
             fileprivate let attempt: @Sendable () -> RetryPolicy.Attempt?
+            fileprivate let key: @Sendable () -> (any Hashable & Sendable)?
 
-            init(_ attempt: @escaping @Sendable () -> RetryPolicy.Attempt?) {
+            init(
+                _ attempt: @escaping @Sendable () -> RetryPolicy.Attempt?,
+                key: @escaping @Sendable () -> (any Hashable & Sendable)?
+            ) {
                 self.attempt = attempt
+                self.key = key
             }
         }
 
@@ -47,5 +52,9 @@ extension RetryPolicy {
         /// Valid until the call returns: read it in the call itself or in tasks that the call
         /// awaits.
         public static var current: RetryPolicy.Attempt? { provider?.attempt() }
+
+        /// The key of the item for which the current task makes an attempt; `nil` outside calls for
+        /// items.
+        static var currentKey: (any Hashable & Sendable)? { provider?.key() }
     }
 }

@@ -10,9 +10,8 @@ extension SyncService {
         /// ``Synchronizer``.
         case progress(SyncStatus.Progress)
 
-        /// A call of the running sync failed and will be tried again. Only for services that run a
-        /// ``Synchronizer``.
-        case retried(SyncError, attempt: Int, after: Duration)
+        /// A call or a request of the running sync failed and will be tried again.
+        case retried(RetryPolicy.Retry)
 
         /// A sync succeeded.
         case succeeded(Report)
@@ -48,8 +47,7 @@ extension SyncService.Event: CustomStringConvertible {
         switch self {
         case .began: "began"
         case .progress(let progress): "\(progress)"
-        case .retried(let error, let attempt, let delay):
-            "attempt \(attempt) failed, next in \(delay): \(ErrorText.describing(error))"
+        case .retried(let retry): "\(retry)"
         case .succeeded(let report): "succeeded: \(report)"
         case .failed(let error): "failed: \(ErrorText.describing(error))"
         case .cancelled: "cancelled"

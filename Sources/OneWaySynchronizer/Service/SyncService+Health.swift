@@ -30,6 +30,10 @@ extension SyncService {
         /// when it does not run.
         public var nextRun: Date?
 
+        /// The latest failed attempt of the running sync that is made again; `nil` if there was
+        /// none, and while no sync runs.
+        public var retry: RetryPolicy.Retry?
+
         /// The service's activity and its start; `nil` if the service does not run.
         public var activity: SyncStatus.Activity?
 
@@ -37,7 +41,8 @@ extension SyncService {
         public init(
             lastSuccess: Date? = nil, lastReport: Report? = nil, lastFailure: Date? = nil,
             lastError: (any Error)? = nil,
-            consecutiveFailures: Int = 0, nextRun: Date? = nil, activity: SyncStatus.Activity? = nil
+            consecutiveFailures: Int = 0, nextRun: Date? = nil, retry: RetryPolicy.Retry? = nil,
+            activity: SyncStatus.Activity? = nil
         ) {
             self.lastSuccess = lastSuccess
             self.lastReport = lastReport
@@ -45,6 +50,7 @@ extension SyncService {
             self.lastError = lastError
             self.consecutiveFailures = consecutiveFailures
             self.nextRun = nextRun
+            self.retry = retry
             self.activity = activity
         }
 
@@ -120,10 +126,11 @@ extension SyncStatus {
 }
 
 extension SyncService.Health: CustomStringConvertible {
-    /// The activity, the last success and the failures since then, with the last error's
+    /// The activity, the latest retry, the last success and the failures since then, with the last error's
     /// `description`.
     public var description: String {
         var parts = [activity?.kind.rawValue ?? "not running"]
+        if let retry { parts.append("\(retry)") }
         parts.append(lastSuccess.map { "last success \($0)" } ?? "no success")
         if consecutiveFailures > 0 {
             let reason = lastError.map { ", last: \(ErrorText.describing($0))" } ?? ""
@@ -148,7 +155,7 @@ extension SyncService.Health where Report: Codable {
 
 extension SyncService.Health: Codable where Report: Codable {
     private enum CodingKeys: CodingKey {
-        case lastSuccess, lastReport, lastFailure, lastError, consecutiveFailures, nextRun, activity
+        case lastSuccess, lastReport, lastFailure, lastError, consecutiveFailures, nextRun, retry, activity
     }
 
     /// Decodes a snapshot. Its error becomes a ``SyncError/Recorded``.
@@ -161,6 +168,7 @@ extension SyncService.Health: Codable where Report: Codable {
             lastError: try container.decodeIfPresent(SyncError.Recorded.self, forKey: .lastError),
             consecutiveFailures: try container.decode(Int.self, forKey: .consecutiveFailures),
             nextRun: try container.decodeIfPresent(Date.self, forKey: .nextRun),
+            retry: try container.decodeIfPresent(RetryPolicy.Retry.self, forKey: .retry),
             activity: try container.decodeIfPresent(SyncStatus.Activity.self, forKey: .activity))
     }
 
@@ -173,6 +181,7 @@ extension SyncService.Health: Codable where Report: Codable {
         try container.encodeIfPresent(lastError.map { SyncError.Recorded($0) }, forKey: .lastError)
         try container.encode(consecutiveFailures, forKey: .consecutiveFailures)
         try container.encodeIfPresent(nextRun, forKey: .nextRun)
+        try container.encodeIfPresent(retry, forKey: .retry)
         try container.encodeIfPresent(activity, forKey: .activity)
     }
 }

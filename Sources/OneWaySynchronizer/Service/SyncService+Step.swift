@@ -34,6 +34,7 @@ extension SyncService.Health {
     ///   - leaseName: The name of the lease that the service shares, if there is one.
     package mutating func record(_ step: SyncServiceStep<Report>, at date: Date, leaseName: String?) {
         nextRun = nil
+        retry = nil
         switch step {
         case .waitsForSync(let next):
             begin(.waiting, at: date, leaseName: leaseName)

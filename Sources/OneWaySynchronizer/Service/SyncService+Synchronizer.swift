@@ -38,7 +38,7 @@ extension SyncService<SyncReport>.Event {
     fileprivate init?(progress event: SyncEvent) {
         switch event {
         case .progress(let progress): self = .progress(progress)
-        case .willRetry(let error, let attempt, let delay): self = .retried(error, attempt: attempt, after: delay)
+        case .willRetry(let retry): self = .retried(retry)
         case .statusChanged, .stageBegan, .failed, .passEnded: return nil
         }
     }

@@ -74,9 +74,9 @@ public final class SyncService<Report: Sendable>: Sendable {
         schedule: SyncSchedule, lease: (any SyncLease)? = nil, clock: some Clock<Duration> = ContinuousClock(),
         date: @escaping @Sendable () -> Date = { Date() }, sync: @escaping @Sendable () async throws -> Report
     ) {
-        self.init(schedule: schedule, lease: lease, clock: SyncClock(clock), date: date, stage: { nil }) { _ in
-            try await sync()
-        }
+        self.init(
+            schedule: schedule, lease: lease, clock: SyncClock(clock), date: date, stage: { nil },
+            operation: Self.operation(sync))
     }
 
     /// Creates a service with a companion.
@@ -93,8 +93,14 @@ public final class SyncService<Report: Sendable>: Sendable {
     ) {
         self.init(
             schedule: schedule, lease: lease, clock: clock, date: date, stage: { nil }, companion: companion,
-            onStop: onStop
-        ) { _ in try await sync() }
+            onStop: onStop, operation: Self.operation(sync))
+    }
+
+    /// A sync that reports the retries in it.
+    private static func operation(_ sync: @escaping @Sendable () async throws -> Report) -> Operation {
+        { observers in
+            try await RetryPolicy.Retry.observed(by: { observers.send(.retried($0)) }, sync)
+        }
     }
 
     init(
@@ -288,7 +294,12 @@ public final class SyncService<Report: Sendable>: Sendable {
         guard begins else { return .zero }
         broadcaster.send(.began)
         let result: Result<Report, any Error>
-        do { result = .success(try await operation(broadcaster)) } catch { result = .failure(error) }
+        do {
+            let report = try await RetryPolicy.Retry.observed(by: note) { try await operation(broadcaster) }
+            result = .success(report)
+        } catch {
+            result = .failure(error)
+        }
         let isCancelled = Task.isCancelled
         // Only this task counts failed syncs.
         let failures = control.withLock(\.failedSyncCount)
@@ -309,6 +320,15 @@ public final class SyncService<Report: Sendable>: Sendable {
             broadcaster.send(.failed(error))
             return delay
         }
+    }
+
+    /// Records a retry of the running sync in the health.
+    @Sendable private func note(_ retry: RetryPolicy.Retry) {
+        let former = control.withLock { control in
+            defer { if control.health.isSyncing { control.health.retry = retry } }
+            return control.health.retry
+        }
+        _ = former
     }
 
     private func record(_ step: SyncServiceStep<Report>) {
