@@ -19,7 +19,8 @@ enum FailureText {
         else {
             return "\(error)"
         }
-        return "\(plain) (\(location))"
+        let lists = JSONError.List.text(location.lists).map { "; \($0)" } ?? ""
+        return "\(plain) (\(location))\(lists)"
     }
 
     /// Returns why the system refused something, without the words that Foundation puts around it.

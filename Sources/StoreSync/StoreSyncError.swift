@@ -22,7 +22,8 @@ public enum StoreSyncError: Error, Hashable, Sendable {
     ///
     /// Such JSON is an error report, or the list is elsewhere in it. `key` names the keys of the
     /// identity; empty without one.
-    case unidentifiedObjects(entity: String, key: String, count: Int)
+    /// `lists` are the first lists in the JSON, if it is an object.
+    case unidentifiedObjects(entity: String, key: String, count: Int, lists: [JSONError.List] = [])
     /// The value of a relationship is not an object, an identifier or, where allowed, an array of
     /// them.
     case unsuitableRelationship(entity: String, relationship: String, index: Int)
@@ -57,12 +58,13 @@ extension StoreSyncError: CustomStringConvertible {
         case .noParent(let entity): "there is no such \(entity), or more than one"
         case .noRelationship(let entity, let destination):
             "\(entity) has no relationship to \(destination), or has several and none was named"
-        case .unidentifiedObjects(let entity, let key, let count):
+        case .unidentifiedObjects(let entity, let key, let count, let lists):
             (count == 1 ? "the only object has " : "none of the \(count) elements has ")
                 + (key.isEmpty
                     ? "\(count == 1 ? "no" : "a") key of \(entity)" : "\(count == 1 ? "no" : "a") usable \(key)")
-                + ", so the JSON is not a list of \(entity); if the list is inside, give its key path, "
-                + #"as in StoreSyncOptions(keyPath: "data.items")"#
+                + ", so the JSON is not a list of \(entity); "
+                + (JSONError.List.text(lists)
+                    ?? #"if the list is inside, give its key path, as in StoreSyncOptions(keyPath: "data.items")"#)
         case .unsuitableRelationship(let entity, let relationship, let index):
             "\(entity).\(relationship), element \(index): the value does not identify an object"
         case .unsuitableKey(let entity): "the key does not fit the identity of \(entity)"

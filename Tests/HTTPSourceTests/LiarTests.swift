@@ -71,6 +71,13 @@ import Testing
         Lie("text in place of the list", .json(#"{"data":"none"}"#), says: "data", #": {"data":"none"}"#),
         Lie("an object in place of the list", .json(#"{"data":{"a":{}}}"#), says: "no list", #": {"data":{"#),
         Lie(
+            "lists in other places", .json(#"{"page":{"items":[{"id":1},{"id":2}]},"tags":["a"],"n":1}"#),
+            says: "there is nothing at data; the JSON has page, tags, n",
+            "its lists are page.items (2 elements) and tags (1 element); the key path chooses one"),
+        Lie(
+            "a list within the place of the list", .json(#"{"data":{"items":[{"id":1}]}}"#),
+            says: "data is no list", "its list is data.items (1 element); the key path chooses it"),
+        Lie(
             "gzip without a word of it", .bytes([0x1F, 0x8B, 8, 0, 0, 0, 0, 0]),
             says: "the response is unusable: the body is gzip, and Content-Encoding does not say so"),
         Lie(

@@ -9,7 +9,7 @@ import Testing
 /// JSON without any usable object is an error, not an empty list.
 @Suite(.endsInTime) struct NoListTests {
     @Test(arguments: [
-        (#"{"message":"API rate limit exceeded"}"#, 1), ("{}", 1), (#"{"data":[{"id":1}]}"#, 1),
+        (#"{"message":"API rate limit exceeded"}"#, 1), ("{}", 1),
         (#"[{"error":"x"}]"#, 1),
         ("[null]", 1), ("[null,7]", 2), (#"[{"id":null},{"uuid":"x"}]"#, 2), (#"[{"id":"x"}]"#, 1),
     ])
@@ -19,6 +19,21 @@ import Testing
         let error = StoreSyncError.unidentifiedObjects(entity: "User", key: "id", count: count)
         await #expect(throws: error) { try await world.sync(json) }
         #expect(try await world.names() == [1: "a", 2: "b"])
+    }
+
+    @Test func theListsInAnObjectAreNamed() async throws {
+        let world = try SyncWorld.users()
+        let lists = [
+            JSONError.List(keyPath: "data.items", elementCount: 2), JSONError.List(keyPath: "tags", elementCount: 1),
+        ]
+        let error = StoreSyncError.unidentifiedObjects(entity: "User", key: "id", count: 1, lists: lists)
+        await #expect(throws: error) {
+            try await world.sync(#"{"data":{"items":[{"id":1},{"id":2}]},"tags":["a"]}"#)
+        }
+        #expect(
+            error.description.hasSuffix(
+                "not a list of User; its lists are data.items (2 elements) and tags (1 element); "
+                    + "the key path chooses one"))
     }
 
     @Test func theErrorNamesTheKeyAndTheWayOut() {

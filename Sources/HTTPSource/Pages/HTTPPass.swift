@@ -310,7 +310,7 @@ actor HTTPPass: RemotePass {
                     return
                 }
                 // The key path of deeply nested JSON is long.
-                var reason = PrintableText.line("\(json)", limit: 300)
+                var reason = PrintableText.line("\(json)", limit: 600)
                 if json.reason == .notAnArray {
                     let place = opener.keyPath.isEmpty ? "the page" : opener.keyPath
                     reason =

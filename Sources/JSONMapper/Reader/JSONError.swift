@@ -15,16 +15,21 @@ extension JSONError {
         public var keyPath: String
         /// What a key path asked for, if there is nothing at it; nil for other errors.
         public var missing: JSONError.Missing?
+        /// The first lists of the document, at most 8, as far as it was read; empty unless there
+        /// is no list at the key path.
+        public var lists: [JSONError.List]
 
         /// Creates a location.
         public init(
-            byteOffset: Int, line: Int, column: Int, keyPath: String = "", missing: JSONError.Missing? = nil
+            byteOffset: Int, line: Int, column: Int, keyPath: String = "", missing: JSONError.Missing? = nil,
+            lists: [JSONError.List] = []
         ) {
             self.byteOffset = byteOffset
             self.line = line
             self.column = column
             self.keyPath = keyPath
             self.missing = missing
+            self.lists = lists
         }
 
         /// What a key path did not find, and the keys that are there, such as
@@ -63,7 +68,14 @@ extension JSONError {
         /// The maximum number of keys.
         static let keyCount = 8
         /// The maximum number of bytes of a key.
-        static let keyByteCount = 40
+        private static let keyByteCount = 40
+
+        /// The text of a key; nil if it is long or has control characters.
+        static func name(_ key: JSONSlice) -> String? {
+            guard key.bytes.count <= keyByteCount else { return nil }
+            let name = key.string
+            return name.unicodeScalars.contains { $0.properties.generalCategory == .control } ? nil : name
+        }
     }
 }
 
@@ -115,6 +127,7 @@ public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         case .malformed(let reason, let location): "malformed JSON: \(reason) at \(location)"
         case .mismatched(let reason, let location):
             "unexpected JSON: \(location.missingText ?? "\(reason)") at \(location)"
+                + (JSONError.List.text(location.lists).map { "; \($0)" } ?? "")
         case .exceeded(let reason, let location): "JSON beyond a limit: \(reason) at \(location)"
         case .unreadableFile(let path, let code): "cannot read \(path): \(String(cString: strerror(code)))"
         case .nonFiniteNumber: "JSON has no infinity and no NaN"

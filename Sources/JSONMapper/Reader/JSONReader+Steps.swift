@@ -26,7 +26,8 @@ extension JSONReader {
             window.start += 1
             phase = isMatch ? .target(level: level + 1) : .skipped(level: level, probe: probe)
         case .skipped(let level, let probe):
-            guard try readElement({ try self.skip(&$0, probe) }) != nil else { return false }
+            guard let passed = try readElement({ try self.skip(&$0, probe, level: level) }) else { return false }
+            note(passed)
             phase = .key(level: level, .afterValue)
         case .separator(let isFirst):
             if byte == ASCII.closeBracket {
@@ -63,12 +64,27 @@ extension JSONReader {
             window.start += 1
             phase = .separator(isFirst: true)
         } else if byte == ASCII.openBrace, layout.kind == .arrayOrSingle {
+            note(unreadLists())
             phase = .single
         } else if byte == ASCII.n, !layout.path.isEmpty {
             throw fail(.keyPathNotFound)
         } else {
+            note(unreadLists())
             throw failUnexpected(byte, .notAnArray)
         }
+    }
+
+    private func note(_ found: [JSONError.List]) {
+        lists += found.prefix(JSONError.List.count - lists.count)
+    }
+
+    /// The lists in the value at the first unread byte, as far as it has arrived.
+    private func unreadLists() -> [JSONError.List] {
+        var found: [JSONError.List] = []
+        var cursor = JSONCursor(start: window.first, end: window.first + window.count, options: options)
+        // A fault is the end of what has arrived, or is reported by the read of the value.
+        try? cursor.readLists(at: layout.path.map { String(decoding: $0, as: UTF8.self) }, into: &found)
+        return found
     }
 
     /// Leaves the array, or the value in its place. The objects around it remain open.
@@ -97,15 +113,12 @@ extension JSONReader {
             let key = try cursor.readString()
             probe = self.probes[level]?.child(key)
             let isMatch = key.equals(self.layout.path[level])
-            passed = isMatch || key.bytes.count > JSONError.Missing.keyByteCount ? nil : key.string
+            passed = isMatch ? nil : JSONError.Missing.name(key)
             return isMatch
         }
         guard let isMatch = match else { return false }
-        if let passed, !hasFoundTarget, passedKeys.count < JSONError.Missing.keyCount,
-            !passed.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-        {
-            passedKeys.append(passed)
-        }
+        passedKey = passed
+        if let passed, !hasFoundTarget, passedKeys.count < JSONError.Missing.keyCount { passedKeys.append(passed) }
         if isMatch, hasFoundTarget {
             window.start -= window.readByteCount - keyOffset
             throw fail(.duplicateKey)
@@ -115,13 +128,27 @@ extension JSONReader {
     }
 
     /// Skips a value outside the path and captures the requested parts of it.
-    private func skip(_ cursor: inout JSONCursor, _ probe: JSONProbe.Node?) throws {
-        guard let probe else { return try cursor.skipValue() }
+    ///
+    /// - Returns: The lists in it; empty after the target, and in a value with requested parts.
+    private func skip(
+        _ cursor: inout JSONCursor, _ probe: JSONProbe.Node?, level: Int
+    ) throws -> [JSONError.List] {
+        guard let probe else {
+            var found: [JSONError.List] = []
+            guard !hasFoundTarget, let passedKey else {
+                try cursor.skipValue()
+                return []
+            }
+            let outer = layout.path.prefix(level).map { String(decoding: $0, as: UTF8.self) }
+            try cursor.readLists(at: outer + [passedKey], into: &found)
+            return found
+        }
         let keyPaths = layout.probe.keyPaths
         var values = [JSONValue?](repeating: nil, count: keyPaths.count)
         try probe.read(&cursor, into: &values)
         // A truncated value is read again; the complete value replaces the captured one.
         for (keyPath, value) in zip(keyPaths, values) where value != nil { captured[keyPath] = value }
+        return []
     }
 
     private func stepBetweenLines(isFirst: Bool, hasNewline: Bool) throws -> Bool {

@@ -61,6 +61,10 @@ public final class JSONReader {
     let layout: JSONReader.Layout
     /// The first other keys of the innermost entered object of the path, for an error.
     var passedKeys: [String] = []
+    /// The latest key that is not on the path; nil if it is long.
+    var passedKey: String?
+    /// The first lists of the document, as far as it was read, in place of the one at the key path.
+    package internal(set) var lists: [JSONError.List] = []
     /// The field that each element has in addition, with the key of its member; nil for a list.
     package var addedKey: String?
     /// Whether the elements are the members of an object.
@@ -359,6 +363,7 @@ public final class JSONReader {
         var location = window.location(of: byteOffset)
         location.keyPath = keyPath(to: byteOffset)
         if reason == .keyPathNotFound { location.missing = missing(at: location) }
+        if reason == .keyPathNotFound || reason == .notAnArray { location.lists = lists }
         let error = JSONError(reason, location)
         switch (phase, error) {
         case (.element, .mismatched), (.single, .mismatched): break

@@ -32,6 +32,8 @@ final class PassPages {
     private var readCount = 0
     /// The number of elements of the current reading that may be any object.
     private var unidentifiedCount = 0
+    /// The first lists in the latest payload, if it was an object in place of a list.
+    private var lists: [JSONError.List] = []
     /// Whether an element of any reading was null.
     private(set) var hasNull = false
     /// The number of the current reading, from 1.
@@ -112,7 +114,7 @@ final class PassPages {
         let keys =
             pass.state.counts.hasKeyless ? [] : try request.mapper.mapping(of: request.entity).identityKeyPaths
         throw StoreSyncError.unidentifiedObjects(
-            entity: request.entity, key: keys.joined(separator: ", "), count: progress.elementCount)
+            entity: request.entity, key: keys.joined(separator: ", "), count: progress.elementCount, lists: lists)
     }
 
     /// Carries out one step of reading.
@@ -221,6 +223,7 @@ final class PassPages {
             gone.formUnion(try await find(tombstones, at: list).subtracting(pageObjects.objects))
         }
         digests.append(digest)
+        lists = read.lists
         try checkForRepetition()
         noteRepeatedObjects()
         progress.pageCount += page.changeCount

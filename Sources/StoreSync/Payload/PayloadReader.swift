@@ -13,6 +13,8 @@ actor PayloadReader {
         let byteCount: Int
         /// The captured values found so far, by key path.
         let captured: [String: JSONValue]
+        /// The first lists in an object that was read in place of a list.
+        var lists: [JSONError.List] = []
     }
 
     /// A field of an element that marks the object as gone.
@@ -120,7 +122,8 @@ actor PayloadReader {
     /// The progress of reading.
     var progress: Progress {
         guard let json = json?.elements else { return Progress(elementCount: rowCount, byteCount: 0, captured: [:]) }
-        return Progress(elementCount: json.elementCount, byteCount: json.byteCount, captured: json.captured)
+        return Progress(
+            elementCount: json.elementCount, byteCount: json.byteCount, captured: json.captured, lists: json.lists)
     }
 
     /// Returns the next mapped objects with their nested objects, and the progress; nil after the

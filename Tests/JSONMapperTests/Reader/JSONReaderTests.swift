@@ -41,6 +41,20 @@ import Testing
         #expect(Reading(Array("{}".utf8), layout: .array(acceptsSingleObject: true)).elements == [.object([:])])
     }
 
+    @Test func anErrorNamesTheListsThatAreThere() throws {
+        let text = #"{"a":[1,[2]],"b":{"c":[],"d":{"e":[3]}},"f":[{"g":[4]}],"h":5}"#
+        let lists = [("a", 2), ("b.c", 0), ("b.d.e", 1), ("f", 1)].map {
+            JSONError.List(keyPath: $0.0, elementCount: $0.1)
+        }
+        for layout in [JSONReader.Layout.array(), .array(at: "list"), .array(at: "list.items")] {
+            #expect(error(text, layout)?.location?.lists == lists)
+        }
+        #expect(
+            error(#"{"a":[1],"b":{"c":[2,3]}}"#, .array(at: "b.d"))?.location?.lists.map(\.keyPath) == ["a", "b.c"])
+        #expect(error(#"{"a":{"b":[1,{"#, .array())?.location?.lists.map { "\($0)" } == ["a.b (at least 1 element)"])
+        #expect(error(#"{"a":[1],"b":[2"#, .array(at: "list"))?.location?.lists == [])
+    }
+
     @Test(arguments: [
         "{}", #"{"data":{}}"#, #"{"data":null}"#, #"{"data":{"items":null}}"#, #"{"error":"no"}"#, "[]", "7",
         #"{"data":[1]}"#,
