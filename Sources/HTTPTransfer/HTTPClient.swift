@@ -17,8 +17,10 @@ public final class HTTPClient: Sendable {
         ///
         /// It begins anew after the process was suspended or its threads were too busy to listen.
         public var silence: Duration
-        /// The longest duration of a request, from its sending to the last byte of its body; 10 min
-        /// by default.
+        /// The longest time in which the client waits for a response, from the sending of the
+        /// request to the last byte of its body; 10 min by default.
+        ///
+        /// A request that takes longer is repeated only where it continues after 1 MiB or more.
         public var requestDuration: Duration
         /// The maximum number of redirects; 5 by default.
         public var redirectCount: Int

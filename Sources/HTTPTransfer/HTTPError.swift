@@ -12,8 +12,12 @@ public struct HTTPError: Error, Sendable, Equatable {
         /// No response arrived, for the reason in the text. `isLasting` is true if a retry cannot
         /// help, as with an untrusted certificate.
         case unreachable(String, isLasting: Bool)
-        /// No data arrived for too long, or the request as a whole took too long.
+        /// No data arrived for too long, or the pass took too long.
         case timedOut
+        /// Data arrived too slowly: the request did not end within its duration
+        /// (``HTTPClient/Limits/requestDuration``). `received` is the number of bytes of the body
+        /// that arrived.
+        case tooSlow(received: Int, limit: Duration)
         /// The status is not a success, or not the expected one. `firstLine` is the beginning of
         /// the body; `retryAfter` is the wait that the server requests.
         case status(Int, firstLine: String, retryAfter: Duration?)
@@ -88,6 +92,8 @@ extension HTTPError.Problem: CustomStringConvertible, CustomDebugStringConvertib
         switch self {
         case .unreachable(let reason, _): return reason
         case .timedOut: return "timed out"
+        case .tooSlow(let received, let limit):
+            return "too slow: \(received) bytes of the body arrived within \(limit), and not its end"
         case .status(let status, _, let retryAfter):
             let wait = retryAfter.map { ", asks to wait \($0.components.seconds) s" } ?? ""
             let reason =
@@ -135,9 +141,9 @@ extension HTTPError.Problem: CustomStringConvertible, CustomDebugStringConvertib
         case .status(_, let text, _), .notJSON(let text), .forbiddenAddress(_, let text), .refused(_, let text),
             .unsuitableJSON(_, let text):
             text.isEmpty ? description : "\(description): \(text)"
-        case .unreachable, .timedOut, .emptyBody, .cutShort, .tooLarge, .tooManyRedirects, .pageLoop, .repeatedPage,
-            .unsuitablePointer, .malformed, .tooManyPages, .cannotWrite, .unsuitableSettings, .invalidRequest,
-            .forbiddenDestination:
+        case .unreachable, .timedOut, .tooSlow, .emptyBody, .cutShort, .tooLarge, .tooManyRedirects, .pageLoop,
+            .repeatedPage, .unsuitablePointer, .malformed, .tooManyPages, .cannotWrite, .unsuitableSettings,
+            .invalidRequest, .forbiddenDestination:
             description
         }
     }
@@ -161,7 +167,7 @@ extension HTTPError.Problem {
     var isRetryable: Bool {
         switch self {
         case .unreachable(_, let isLasting): !isLasting
-        case .timedOut, .emptyBody, .cutShort: true
+        case .timedOut, .tooSlow, .emptyBody, .cutShort: true
         case .status(let status, _, let retryAfter):
             [408, 425, 429].contains(status) || status == 403 && retryAfter != nil
                 || status >= 500 && ![501, 505].contains(status)
@@ -188,10 +194,9 @@ extension HTTPError.Problem: AreaError {
         case .unsuitableJSON: .data
         case .cannotWrite: .storage
         case .unsuitableSettings, .invalidRequest: .program
-        case .unreachable, .timedOut, .status, .emptyBody, .cutShort, .tooLarge, .notJSON, .tooManyRedirects,
-            .forbiddenAddress, .forbiddenDestination, .pageLoop, .repeatedPage, .unsuitablePointer, .refused,
-            .malformed,
-            .tooManyPages:
+        case .unreachable, .timedOut, .tooSlow, .status, .emptyBody, .cutShort, .tooLarge, .notJSON,
+            .tooManyRedirects, .forbiddenAddress, .forbiddenDestination, .pageLoop, .repeatedPage, .unsuitablePointer,
+            .refused, .malformed, .tooManyPages:
             .server
         }
     }

@@ -19,19 +19,21 @@ import Testing
         /// Parts of the error, or of the warnings if there is no error.
         let said: [String]
         var isError = true
-        /// Whether the client waits for less than a second.
-        var isSlow = false
+        /// Only where the lie is to take too long is there little patience: a busy machine is no
+        /// liar.
+        var limits = HTTPClient.Limits(bodyByteCount: 4 << 20)
         var format = HTTPAPI.Format.array
 
         init(
             _ name: String, _ response: LoopbackResponse, says said: String..., isError: Bool = true,
-            isSlow: Bool = false, format: HTTPAPI.Format = .array
+            silence: Duration? = nil, duration: Duration? = nil, format: HTTPAPI.Format = .array
         ) {
             testDescription = name
             self.response = response
             self.said = said
             self.isError = isError
-            self.isSlow = isSlow
+            if let silence { limits.silence = silence }
+            if let duration { limits.requestDuration = duration }
             self.format = format
         }
     }
@@ -153,14 +155,14 @@ import Testing
                     try writer.write([0x20])
                     try writer.pause(milliseconds: 50)
                 }
-            }, says: "timed out", isSlow: true),
-        Lie("silence", .hanging, says: "timed out", isSlow: true),
+            }, says: "too slow: ", " bytes of the body arrived within 1.0 seconds", duration: .seconds(1)),
+        Lie("silence", .hanging, says: "timed out", silence: .milliseconds(400)),
         Lie(
             "a silence in the middle",
             .stream { writer in
                 try writer.write(Array(#"{"data":[{"id":1},"#.utf8))
                 try writer.hang()
-            }, says: "timed out", isSlow: true),
+            }, says: "timed out", silence: .milliseconds(400)),
         // Not HTTP
         Lie("a closed door", .closing, says: "no usable reply (the connection closed without one)"),
         Lie("another protocol", .garbage(Array("SSH-2.0-OpenSSH\r\n".utf8)), says: "the response is unusable: "),
@@ -214,13 +216,7 @@ import Testing
         try await LoopbackHTTPServer.serving(handler) { server in
             let file = folder.url.appending(path: "users.sqlite").path
             let world = try await SourceWorld { try await SQLiteStore(exactly: $0, at: .file(file)) }
-            // Only where the lie is to take too long is there little patience: a busy machine is no
-            // liar.
-            let limits =
-                lie.isSlow
-                ? HTTPClient.Limits(silence: .milliseconds(400), requestDuration: .seconds(1), bodyByteCount: 4 << 20)
-                : HTTPClient.Limits(bodyByteCount: 4 << 20)
-            let client = HTTPClient(limits: limits, retry: RetryPolicy(maxAttempts: 2, baseDelay: .milliseconds(1)))
+            let client = HTTPClient(limits: lie.limits, retry: RetryPolicy(maxAttempts: 2, baseDelay: .milliseconds(1)))
             let good = try #require(URL(string: server.baseURL + "/good"))
             let bad = try #require(URL(string: server.baseURL + "/bad"))
             try await world.sync(HTTPJSONSource(good), StoreSyncOptions(keyPath: "data"))

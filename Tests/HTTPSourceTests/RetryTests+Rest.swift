@@ -198,6 +198,28 @@ extension RetryTests {
         #expect(!text.contains("old-token-1234"))
     }
 
+    /// Only the time in which the server is waited for counts.
+    @Test func aWaitForTheRestIsNoTimeOfTheRequest() async throws {
+        let content = usersJSON(1...40)
+        let server = ScriptedServer { request, index in
+            switch index {
+            case 0: Self.broken(content, after: 100)
+            case 1: HTTPResponse(status: 503, headers: ["Retry-After": "40"])
+            default: Self.part(of: content, for: request)
+            }
+        }
+        let limits = HTTPClient.Limits(requestDuration: .seconds(20))
+        let source = try HTTPJSONSource.users(server, retry: RetryPolicy(), limits: limits, clock: clock)
+        // The wait for the rest, and the next look at the time of the request.
+        let result = try await sync(
+            source,
+            through: [
+                [.milliseconds(250), .seconds(20)], [.milliseconds(19_750), .seconds(40)],
+                [.seconds(20), .milliseconds(20_250)], [.milliseconds(250), .seconds(20)],
+            ])
+        #expect(result.counts.inserted == 40)
+    }
+
     /// Downloads wait as pages do.
     @Test(arguments: ["7", "61"]) func aDownloadWaitsAsTheServerSays(field: String) async throws {
         let content = usersJSON(1...40)

@@ -259,7 +259,7 @@ import Testing
             return HTTPResponse(status: 200, body: body)
         }
         let source = try HTTPJSONSource.users(
-            server, limits: HTTPClient.Limits(requestDuration: .seconds(90)), clock: clock)
+            server, retry: RetryPolicy(), limits: HTTPClient.Limits(requestDuration: .seconds(90)), clock: clock)
         let world = try await SourceWorld()
         let sync = Task { try await world.sync(source) }
         for time in stride(from: 0, to: 90, by: 10) {
@@ -269,7 +269,7 @@ import Testing
             clock.advance(by: .seconds(10))
         }
         let error = await #expect(throws: HTTPError.self) { try await sync.value }
-        #expect(error?.problem == .timedOut)
+        #expect(error?.problem == .tooSlow(received: 4, limit: .seconds(90)))
     }
 
     @Test func aRunHasItsTime() async throws {

@@ -15,14 +15,17 @@ final class FetchWatch: Sendable {
     }
 
     private struct State: Sendable {
+        /// When the request was sent, by the clock, moved by the time in which the server was not
+        /// waited for.
         var begin = Duration.zero
         /// When data last arrived, by the clock.
         var lastArrival = Duration.zero
-        /// Whether the reader, not the server, is waited for.
-        var isOurTurn = false
+        /// Since when the reader or a retry, not the server, is waited for; nil if it is not.
+        var ourTurn: Duration?
         /// The number of bytes of the body that have arrived.
         var byteCount = 0
-        var isExceeded = false
+        /// The limit that was exceeded; nil if none was.
+        var problem: HTTPError.Problem?
         var isOver = false
         var task: Task<Void, Never>?
         var alarm: SyncClock.Alarm?
@@ -41,13 +44,13 @@ final class FetchWatch: Sendable {
     func guardTask(_ task: Task<Void, Never>) {
         let mustCancel = state.withLock { state in
             if !state.isOver { state.task = task }
-            return state.isExceeded
+            return state.problem != nil
         }
         if mustCancel { task.cancel() }
     }
 
-    /// Whether a limit was exceeded.
-    var isExceeded: Bool { state.withLock { $0.isExceeded } }
+    /// The limit that was exceeded; nil if none was.
+    var problem: HTTPError.Problem? { state.withLock(\.problem) }
 
     /// Starts the time.
     func begin() {
@@ -61,14 +64,15 @@ final class FetchWatch: Sendable {
         let now = clock.now()
         state.withLock { state in
             state.lastArrival = now
-            state.isOurTurn = false
+            if let ourTurn = state.ourTurn.take() { state.begin += now - ourTurn }
             state.byteCount += byteCount
         }
     }
 
-    /// Records that the reader, not the server, is waited for until the next arrival.
+    /// Records that the reader or a retry, not the server, is waited for until the next arrival.
     func noteOurTurn() {
-        state.withLock { $0.isOurTurn = true }
+        let now = clock.now()
+        state.withLock { $0.ourTurn = $0.ourTurn ?? now }
     }
 
     /// Stops the time.
@@ -86,9 +90,12 @@ final class FetchWatch: Sendable {
         let now = clock.now()
         let (wait, task) = state.withLock { state -> (Duration?, Task<Void, Never>?) in
             guard !state.isOver else { return (nil, nil) }
-            let wait = timeLeft(state, now)
+            let duration = longestDuration(state)
+            let waited = (state.ourTurn ?? now) - state.begin
+            let end = (now - waited).addingClamped(duration)
+            let wait = min(min(end, limits.deadline ?? .longest), endOfSilence(state, now)) - now
             if wait > .zero { return (wait, nil) }
-            state.isExceeded = true
+            state.problem = end <= now ? .tooSlow(received: state.byteCount, limit: duration) : .timedOut
             return (nil, state.task)
         }
         task?.cancel()
@@ -96,7 +103,8 @@ final class FetchWatch: Sendable {
         let alarm = clock.alarm(after: wait) { [self] in
             // A process that was suspended, or whose threads were busy, has not listened: the
             // silence was not the server's.
-            if clock.now() - (now + wait) > limits.silence / 100 { noteArrival() }
+            let late = clock.now()
+            if late - (now + wait) > limits.silence / 100 { state.withLock { $0.lastArrival = late } }
             check()
         }
         let isOver = state.withLock { state in
@@ -106,13 +114,13 @@ final class FetchWatch: Sendable {
         if isOver { alarm.cancel() }
     }
 
-    private func timeLeft(_ state: State, _ now: Duration) -> Duration {
-        var allowed = limits.duration ?? .longest
-        if limits.slowestByteRate > 0 {
-            allowed = allowed.addingClamped(.seconds(state.byteCount / limits.slowestByteRate))
-        }
-        let end = min(state.begin.addingClamped(allowed), limits.deadline ?? .longest)
-        let silence = (state.isOurTurn ? now : state.lastArrival).addingClamped(limits.silence)
-        return min(end, silence) - now
+    private func longestDuration(_ state: State) -> Duration {
+        let longest = limits.duration ?? .longest
+        guard limits.slowestByteRate > 0 else { return longest }
+        return longest.addingClamped(.seconds(state.byteCount / limits.slowestByteRate))
+    }
+
+    private func endOfSilence(_ state: State, _ now: Duration) -> Duration {
+        (state.ourTurn == nil ? state.lastArrival : now).addingClamped(limits.silence)
     }
 }

@@ -42,7 +42,7 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
             facts.value = try await fetch()
             end = .success(())
         } catch {
-            let problem = watch.isExceeded ? .timedOut : error as? HTTPError.Problem
+            let problem = watch.problem ?? error as? HTTPError.Problem
             end = .failure(problem.map { secrets.error(at: order.request.url, $0) } ?? error)
         }
         state.finish(end)

@@ -45,8 +45,8 @@ package final class RequestRetries: Sendable {
     ///     the next request asks for the whole body.
     ///   - needsProgress: Whether a request is repeated only if 1 MiB was received since the last
     ///     failure, because the caller repeats the others; false by default.
-    /// - Throws: The error if a retry cannot help, would come too late, or was the last one, or if
-    ///   the server requests a longer wait than the policy allows: a pass holds the store's write
+    /// - Throws: The error if a retry cannot help, would come too late, would take as long again,
+    ///   or was the last one, or if the server requests a longer wait than the policy allows: a pass holds the store's write
     ///   lock. `CancellationError` if the task is cancelled.
     package func wait(after error: any Error, byteCount: Int = 0, needsProgress: Bool = false) async throws {
         let (failureCount, hasProgress) = failures.withLock { failures in
@@ -55,7 +55,7 @@ package final class RequestRetries: Sendable {
             failures.count += 1
             return (failures.count, hasProgress)
         }
-        guard hasProgress || !needsProgress else { throw error }
+        guard hasProgress || !needsProgress && !Self.isTooSlow(error) else { throw error }
         let asked = (error as? HTTPError)?.retryAfter
         if let asked, asked > client.retry.maxDelay { throw error }
         guard let delay = client.retry.delay(afterAttempt: failureCount, error: error, random: client.random()) else {
@@ -67,5 +67,10 @@ package final class RequestRetries: Sendable {
         ).report()
         if asked != nil { client.pacer.pause(delay) }
         try await client.clock.sleep(delay)
+    }
+
+    /// Whether a request took its whole time, and would take it again.
+    private static func isTooSlow(_ error: any Error) -> Bool {
+        if case .tooSlow? = (error as? HTTPError)?.problem { true } else { false }
     }
 }

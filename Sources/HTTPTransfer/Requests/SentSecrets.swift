@@ -157,7 +157,8 @@ package struct SentSecrets: Sendable {
         case .cannotWrite(let reason): .cannotWrite(redacted(reason))
         case .unsuitableSettings(let text): .unsuitableSettings(redacted(text))
         case .invalidRequest(let text): .invalidRequest(redacted(text))
-        case .timedOut, .emptyBody, .cutShort, .tooLarge, .tooManyRedirects, .pageLoop, .repeatedPage, .tooManyPages:
+        case .timedOut, .tooSlow, .emptyBody, .cutShort, .tooLarge, .tooManyRedirects, .pageLoop, .repeatedPage,
+            .tooManyPages:
             problem
         }
     }
