@@ -40,7 +40,36 @@ extension HTTPAPI.Pages.End {
         case ("set", 2): self = .set(keyPath: parts[1])
         case ("unset", 2): self = .unset(keyPath: parts[1])
         case ("total", 2): self = .total(keyPath: parts[1])
+        case ("status", 2):
+            guard let status = Int(parts[1]) else { return nil }
+            self = .status([status])
         default: return nil
+        }
+    }
+}
+
+extension ServerArguments {
+    /// The options that set what an advice names.
+    static func text(of advice: HTTPAPI.Advice) -> String {
+        switch advice {
+        case .pages(let scheme): option(scheme)
+        case .isTotalExact: "--inexact-total"
+        }
+    }
+
+    private static func option(_ scheme: HTTPAPI.Advice.Scheme) -> String {
+        switch scheme {
+        case .link: "--pages link"
+        case .linkField(let keyPath): "--pages " + ShellWord.quoted("link:\(keyPath)")
+        case .links(let keyPath, "rel", "href"): "--pages " + ShellWord.quoted("links:\(keyPath)")
+        // No value of `--pages` has other keys of a link; only this API does.
+        case .links: "--api fhir"
+        case .page(let parameter, 1): "--pages " + ShellWord.quoted("page:\(parameter)")
+        // Numbers of `--pages` begin with 1; the usual signs lead on from any.
+        case .page: "--pages auto"
+        case .offset(let parameter): "--pages " + ShellWord.quoted("offset:\(parameter)")
+        case .cursor(let keyPath, let parameter):
+            "--pages " + ShellWord.quoted("cursor:\(keyPath):\(parameter ?? "PARAM")")
         }
     }
 }

@@ -13,6 +13,8 @@ struct ServerArguments: Equatable {
     var pages: String?
     /// The signs of the last page.
     var ends: [HTTPAPI.Pages.End] = []
+    /// Whether absent objects are kept if the server counts more objects than it lists.
+    var isTotalExact = true
     /// How many objects a page is requested with; nil for the server's default.
     var pageSize: HTTPAPI.Pages.Size?
     /// The field of each object that says when it changed; nil where the server cannot be asked for
@@ -57,8 +59,10 @@ struct ServerArguments: Equatable {
         case "--last-page":
             ends.append(
                 try scanner.value(
-                    of: option, as: "one of short, set:FIELD, unset:FIELD, total:FIELD",
+                    of: option, as: "one of short, set:FIELD, unset:FIELD, total:FIELD, status:N",
                     HTTPAPI.Pages.End.init(argument:)))
+        case "--inexact-total":
+            isTotalExact = false
         case "--page-size":
             pageSize = try scanner.value(of: option, as: "PARAM:N, such as per_page:100") { text in
                 let parts = text.split(separator: ":", omittingEmptySubsequences: false)

@@ -73,7 +73,11 @@ extension Usage {
                                  offset:PARAM (default: one page).
                                  Write FIELD? if a list of one page lacks it
           --last-page SIGN       What shows that a page is the last: short, set:FIELD,
-                                 unset:FIELD (such as has_more), or total:FIELD
+                                 unset:FIELD (such as has_more), total:FIELD, or
+                                 status:N (of the request for the page after it)
+          --inexact-total        The server counts objects that it does not list, or
+                                 estimates their number: absent objects are deleted
+                                 nevertheless
           --page-size PARAM:N    Ask for N objects per page, such as per_page:100
           --since FIELD[:PARAM]  Ask only for changes since the latest FIELD, with the
                                  query parameter PARAM (default since). Once a day,

@@ -20,11 +20,12 @@ struct ServerSync {
         if let pages = server.pages.flatMap(HTTPAPI.Pages.init(argument:)) { api.pages = pages }
         for end in server.ends { api.pages = api.pages.ending(end) }
         if let size = server.pageSize { api.pages = api.pages.requesting(size.count, by: size.parameter) }
+        if !server.isTotalExact { api.isTotalExact = false }
         let delta = server.sinceKeyPath.map { keyPath in
             HTTPAPI.Delta(cursor: .element(keyPath: keyPath), parameter: server.sinceParameter)
         }
         if let delta { api.delta = delta }
-        api.advisesInArguments = true
+        api.adviceText = { ServerArguments.text(of: $0) }
         var source = HTTPJSONSource(url, api: api, client: client) { server.headers }
         source.timeout = server.timeout
         self.source = SampledSource(source)

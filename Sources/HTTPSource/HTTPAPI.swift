@@ -68,9 +68,9 @@ public struct HTTPAPI: Sendable {
     /// A bookmark keeps links only if they have no credentials. A parameter of the source's own
     /// address is always a credential if its name suggests one.
     public var positionParameters: Set<String> = []
-    /// Whether advice about pages is written as arguments of the command `Demo sync`, such as
-    /// `--pages link`, instead of Swift; false by default.
-    package var advisesInArguments = false
+    /// How texts about a source write a setting that would change what it reads; in Swift by
+    /// default. A command-line tool writes its own options.
+    package var adviceText: @Sendable (Advice) -> String = { "\($0)" }
     /// A body that each request sends with POST; nil, the default, for GET requests.
     public var body: JSONValue?
     /// Header fields of each request; none by default.

@@ -187,7 +187,7 @@ import Testing
             let run = await CommandRun(
                 ["sync", "\(server.baseURL)/users", "--entity", "User", "--key-path", "data", "--pages", "auto"])
             #expect(run.counts(of: "User") == [3, 0, 0, 0], "\(run.output)")
-            #expect(run.output.contains("the pages were found by --pages page:page"), "\(run.output)")
+            #expect(run.output.contains("by their usual signs; choose --pages page:page, so"), "\(run.output)")
         }
     }
 
@@ -195,7 +195,7 @@ import Testing
         (#""next_page_url":"/users?page=2""#, "choose --pages link:next_page_url"),
         (#""@odata.nextLink":"/users?page=2""#, #"choose --pages 'link:@odata\.nextLink'"#),
         (#""next_cursor":"x""#, "choose --pages cursor:next_cursor:PARAM, with the parameter that takes it"),
-        (#""total":9"#, "choose the pages, such as --pages page:page or --pages offset:offset"),
+        (#""total":9"#, "state how the next page is found, such as --pages page:page or --pages offset:offset"),
     ])
     func pagesThatWereNotReadAreNamedAsArguments(member: String, advice: String) async throws {
         try await LoopbackHTTPServer.serving({ _ in .json(#"{"data":[{"id":1}],\#(member)}"#) }) { server in

@@ -103,7 +103,8 @@ import Testing
         #expect(try await world.users().keys.sorted() == [1, 2, 3, 4, 5])
         #expect(
             result.warnings == [
-                "the pages were found by \(way.testDescription); state it, so that no other way is taken"
+                "the pages were found by their usual signs; choose pages: \(way.testDescription), "
+                    + "so that no other way is taken"
             ])
         // Read twice, because a row is gone.
         #expect(server.requests.count == 6)
@@ -125,7 +126,7 @@ import Testing
 
     /// Where no single way fits, one page is read, and nothing is deleted.
     @Test(arguments: [
-        (#","next":"/a","links":{"next":"/b"}"#, #".linkField(keyPath: "next") or .linkField(keyPath: "links.next")"#),
+        (#","next":"/a","links":{"next":"/b"}"#, #"choose pages: .linkField(keyPath: "next") or pages: .linkField("#),
         (#","has_more":true"#, "has_more says that more pages follow"),
         (#","count":95"#, "count counts 95 objects, and the response had 2"),
         (#","next_cursor":"abc""#, #".cursor(keyPath: "next_cursor", parameter: …)"#),

@@ -7,11 +7,23 @@ extension CompletenessTests {
         Contradiction(
             "GitLab has the number of a next page and no link", .gitlab, "USERS",
             headers: ["X-Next-Page": "2", "X-Total-Pages": "3"], keeps: "X-Next-Page leads to a next page"),
-        Contradiction("WordPress counts more", .wordpress, keeps: "the source counts 4 objects, and its pages had 2") {
+        Contradiction(
+            "GitLab names a last page and leads nowhere", .gitlab, "USERS",
+            headers: ["Link": "</l?page=1>; rel=\"first\", </l?page=3&per_page=2>; rel=\"last\""],
+            keeps: "the Link field names 3 as the number of the last page, and leads to no next one"),
+        Contradiction(
+            "the Link field of a single response names a last page", list(.single), #"{"data":USERS}"#,
+            headers: ["Link": "</l?page=2>; rel=last"],
+            keeps: "state how the next page is found, such as pages: .page(parameter: \"page\")"),
+        Contradiction(
+            "WordPress counts more", .wordpress,
+            keeps: "the source counts 4 objects, and its pages had 2: if it is an estimate, or counts objects that are "
+                + "not listed, choose isTotalExact: false"
+        ) {
             .json($0 % 2 == 0 ? usersJSON([1, 2]) : "[]", headers: ["X-WP-Total": "4"])
         },
         Contradiction(
-            "FHIR counts more", .fhir, keeps: "total counts 4 objects, and the response had 2"
+            "FHIR counts more", .fhir, keeps: "total counts 4 objects, and the response had 2: if it is an estimate"
         ) { _ in
             let entries = [1, 2].map { #"{"resource":{"id":\#($0),"name":"user \#($0)"}}"# }.joined(separator: ",")
             return .json(#"{"total":4,"link":[{"relation":"self","url":"/list"}],"entry":[\#(entries)]}"#)

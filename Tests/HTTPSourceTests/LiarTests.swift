@@ -126,6 +126,13 @@ import Testing
             "gzip that is none", .bytes(Array("not gzip".utf8), headers: [("Content-Encoding", "gzip")]),
             says: "the response is unusable: the body is not compressed as its head says"),
         Lie(
+            "gzip with something after its end",
+            .bytes(LoopbackGzip.wrapped(Array(list.utf8)) + [0, 0, 7], headers: [("Content-Encoding", "gzip")]),
+            says: "the response is unusable: bytes follow the end of the compressed body"),
+        Lie("the list twice", .json(#"{"data":[{"id":1}],"data":[]}"#), says: "key"),
+        Lie("a text", .json(#""maintenance""#), says: "not an object"),
+        Lie("no content", .status(204), says: "status 204, without the requested body"),
+        Lie(
             "lines whose gzip is cut",
             .gzippedJSON("{\"id\":1,\"name\":\"user 1\"}\n{\"id\":2,\"name\":\"user 2\"}\n", byteCount: 40),
             says: "the body was cut short", format: .lines),

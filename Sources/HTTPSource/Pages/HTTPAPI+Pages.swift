@@ -80,8 +80,8 @@ extension HTTPAPI {
             case pageCount(header: String)
             /// The number of objects read has reached the number in a value outside the objects.
             case total(keyPath: String)
-            /// The request for the next page fails with one of these statuses, and nothing
-            /// indicates that more pages follow.
+            /// The request for the next page has one of these statuses instead of a page, such as
+            /// 404 or 204, and nothing indicates that more pages follow.
             case status(Set<Int>)
         }
 

@@ -125,16 +125,16 @@ extension HTTPAPI.Pages {
                 if page.index + 1 < count { signs.isBeforeLastNumber = true }
             case .total(let keyPath):
                 guard let value = facts.captured[keyPath] else { continue }
-                guard case .integer(let total) = value else {
+                guard let total = value.wholeNumber else {
                     throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: value.kindName)
                 }
                 // Fewer objects than counted do not prove that a page remains: some may have been
                 // deleted.
-                if page.elementCountUpTo + facts.elementCount >= Int(total) { signs.isStatedLast = true }
+                if page.elementCountUpTo + facts.elementCount >= total { signs.isStatedLast = true }
             case .status: break
             }
         }
-        for keyPath in usualFlags where facts.captured[keyPath] == .bool(true) {
+        for keyPath in usualFlags where facts.captured[keyPath]?.isTrue == true {
             signs.note(isLast: false, by: keyPath)
         }
         return signs

@@ -8,8 +8,7 @@ extension HTTPJSONSource {
         guard let keyPath = api.totalKeyPath ?? api.pages.totalKeyPath else {
             return Self.totalFields.lazy.compactMap { head.headers.integer($0) }.first ?? Self.rangeTotal(head)
         }
-        guard case .integer(let count) = facts.captured[keyPath] else { return nil }
-        return Int(count)
+        return facts.captured[keyPath]?.wholeNumber
     }
 
     private static let totalFields = ["X-Total-Count", "X-Total", "X-WP-Total"]

@@ -14,6 +14,25 @@ extension JSONValue {
         }
     }
 
+    /// The value as a whole number; nil if it is none. Some servers write numbers as text.
+    var wholeNumber: Int? {
+        switch self {
+        case .integer(let number): Int(exactly: number)
+        case .double(let number): Int(exactly: number)
+        case .string(let text), .decimal(let text): Int(text)
+        case .unsigned, .null, .bool, .array, .object: nil
+        }
+    }
+
+    /// Whether the value is true. Some servers write 1, or a text.
+    var isTrue: Bool {
+        switch self {
+        case .bool(let value): value
+        case .string(let text): text.lowercased() == "true"
+        default: wholeNumber == 1
+        }
+    }
+
     /// Whether the value is set, and is not an empty array or object.
     var isFilled: Bool {
         switch self {

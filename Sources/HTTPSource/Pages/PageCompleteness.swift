@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTransfer
 
 /// Whether the pages of a reading are complete, by their own statements.
@@ -22,7 +23,7 @@ struct PageCompleteness: Sendable {
     /// another sign shows more pages.
     private(set) var usualTotal: Int?
     /// The scheme that was found automatically; nil if there is none.
-    private var scheme: String?
+    private var scheme: HTTPAPI.Advice?
     /// The numbers that describe the whole list, by what they count.
     private(set) var statements: [String: Statement] = [:]
 
@@ -35,8 +36,7 @@ struct PageCompleteness: Sendable {
     /// - Parameter keyPath: The key path of the list.
     init(_ source: HTTPJSONSource, keyPath: String) {
         self.source = source
-        unreadPages = UnreadPages(
-            beside: keyPath, names: PageNames(areArguments: source.api.advisesInArguments))
+        unreadPages = UnreadPages(beside: keyPath, adviceText: source.api.adviceText)
         errorSigns = ErrorSigns(source, beside: keyPath)
         unseen = source.api.pages.steeringKeyPaths
     }
@@ -53,18 +53,33 @@ struct PageCompleteness: Sendable {
         }
         note(statedBy: page, facts)
         let isFollowed = noteUsualSigns(of: page, facts, signs)
-        linkDoubt = isFollowed ? nil : page.head.headers["Link"].flatMap { Self.doubt(about: $0) }
+        linkDoubt = isFollowed ? nil : page.head.headers["Link"].flatMap { doubt(about: $0, on: page) }
     }
 
     /// Why a page may follow by a `Link` field; nil if none does.
-    private static func doubt(about link: String) -> String? {
+    private func doubt(about link: String, on page: OpenPage) -> String? {
         do throws(HTTPError.Problem) {
-            guard try LinkHeader.target(of: "next", in: link) != nil else { return nil }
-            return "the Link field of the last page leads to a next one, which was not read"
+            if try LinkHeader.target(of: "next", in: link) != nil {
+                return "the Link field of the last page leads to a next one, which was not read"
+            }
+            guard let target = try LinkHeader.target(of: "last", in: link),
+                let last = Self.number(in: try page.head.url.following(target)),
+                last > Self.number(in: page.head.url) ?? page.index + 1
+            else { return nil }
+            return "the Link field names \(last) as the number of the last page, and leads to no next one: "
+                + unreadPages.numberedAdvice
         } catch {
             return "the Link field of the last page cannot be read, so that it may lead to a next one"
         }
     }
+
+    /// The number of a page in its address, by the usual names; nil if there is none.
+    private static func number(in url: URL) -> Int? {
+        let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+        return items.lazy.filter { pageNumberNames.contains($0.name) }.compactMap { $0.value.flatMap { Int($0) } }.first
+    }
+
+    private static let pageNumberNames: Set = ["page", "p", "_page", "page[number]", "pageNumber", "page_number"]
 
     /// Records the usual signs of further pages. Those of the latest page count.
     ///
@@ -75,13 +90,14 @@ struct PageCompleteness: Sendable {
         usualTotal = countsObjects && facts.tombstones.isEmpty ? unreadPages.total(facts) : nil
         guard source.api.pages.isSingle || source.api.pages.isAutomatic else {
             unread = unreadPages.signBeyondStatedPages(on: page, facts, isStatedLast: signs.isStatedLast)
-            uncounted = countsObjects ? unreadPages.totalSign(on: page, facts) : nil
+            uncounted =
+                countsObjects ? unreadPages.totalSign(on: page, facts).map { "\($0): \(unreadPages.totalAdvice)" } : nil
             return false
         }
         if source.api.pages.isAutomatic {
             let schemes = unreadPages.schemes(on: page, facts)
             if let only = schemes.first, schemes.count == 1 {
-                scheme = scheme ?? only.name
+                scheme = scheme ?? only.advice
                 unread = nil
                 return true
             }
@@ -128,9 +144,9 @@ struct PageCompleteness: Sendable {
         return uncounted ?? unseen.first.map { "\($0), which leads to the next page, was on no page" }
     }
 
-    /// What to do about a list with more objects than its pages have; nil if its pages are stated.
-    var advice: String? {
-        source.api.pages.isSingle || source.api.pages.isAutomatic ? unreadPages.names.advice : nil
+    /// What to do about a list with more objects than its pages have.
+    var advice: String {
+        source.api.pages.isSingle || source.api.pages.isAutomatic ? unreadPages.advice : unreadPages.totalAdvice
     }
 
     /// Readable sentences about errors that pages may report, and about pointers that were not
@@ -140,7 +156,9 @@ struct PageCompleteness: Sendable {
     func warnings(isDelta: Bool) -> [String] {
         var warnings = [reportedError, unread ?? linkDoubt].compactMap { $0 }
         if let scheme {
-            warnings.append("the pages were found by \(scheme); state it, so that no other way is taken")
+            warnings.append(
+                "the pages were found by their usual signs; choose \(source.api.adviceText(scheme)), "
+                    + "so that no other way is taken")
         }
         if !isDelta {
             warnings += unseen.map {

@@ -8,8 +8,7 @@ import StoreSync
 struct UnreadPages: Sendable {
     /// A scheme that fits a page, and where it leads.
     struct Scheme: Sendable {
-        /// The scheme as advice writes it, such as `.link`.
-        let name: String
+        let advice: HTTPAPI.Advice
         /// The address of the next page.
         let address: String
     }
@@ -67,14 +66,14 @@ struct UnreadPages: Sendable {
 
     /// The places of the usual names: the root, and beside the list.
     private let places: [String]
-    /// How advice writes schemes.
-    let names: PageNames
+    /// How sentences write a setting.
+    private let adviceText: @Sendable (HTTPAPI.Advice) -> String
 
     /// - Parameters:
     ///   - keyPath: The key path of the list.
-    ///   - names: How advice writes schemes; in Swift by default.
-    init(beside keyPath: String, names: PageNames = PageNames(areArguments: false)) {
-        self.names = names
+    ///   - adviceText: How sentences write a setting; in Swift by default.
+    init(beside keyPath: String, adviceText: @escaping @Sendable (HTTPAPI.Advice) -> String = { "\($0)" }) {
+        self.adviceText = adviceText
         let parent = JSONKeyPath.list(at: keyPath).list.dropLast()
         places = parent.isEmpty ? [""] : ["", JSONKeyPath.text(of: Array(parent)) + "."]
     }
@@ -113,13 +112,13 @@ struct UnreadPages: Sendable {
     }
 
     private func addresses(on page: OpenPage, _ facts: PageFacts) -> [Scheme] {
-        var found: [(name: String, target: String)] = []
+        var found: [(scheme: HTTPAPI.Advice.Scheme, target: String)] = []
         if let target = Self.linkTarget(page.head) {
-            found.append((names.link, target))
+            found.append((.link, target))
         }
         for keyPath in keyPaths(Self.links) {
             guard let target = facts.captured[keyPath].flatMap(Self.address) else { continue }
-            found.append((names.linkField(keyPath), target))
+            found.append((.linkField(keyPath: keyPath), target))
         }
         for place in places {
             for (name, relation, address) in Self.linkLists {
@@ -127,11 +126,11 @@ struct UnreadPages: Sendable {
                     let link = links.first(where: { $0[relation] == .string("next") }),
                     case .string(let target) = link[address]
                 else { continue }
-                found.append((names.links(place + name, relation: relation, address: address), target))
+                found.append((.links(keyPath: place + name, relation: relation, address: address), target))
             }
         }
-        return found.compactMap { name, target in
-            (try? page.head.url.following(target)).map { Scheme(name: name, address: $0.absoluteString) }
+        return found.compactMap { scheme, target in
+            (try? page.head.url.following(target)).map { Scheme(advice: .pages(scheme), address: $0.absoluteString) }
         }
     }
 
@@ -146,7 +145,9 @@ struct UnreadPages: Sendable {
         guard facts.elementCount > 0 || !facts.tombstones.isEmpty else { return [] }
         let url = page.fetch.url
         func numbered(_ number: Int, first: Int = 1) -> Scheme {
-            Scheme(name: names.page(first: first), address: url.setting("page", to: String(number)).absoluteString)
+            Scheme(
+                advice: .pages(.page(parameter: "page", first: first)),
+                address: url.setting("page", to: String(number)).absoluteString)
         }
         var found: [Scheme] = []
         if let next = page.head.headers.integer("X-Next-Page"), next > 0 { found.append(numbered(next)) }
@@ -158,20 +159,20 @@ struct UnreadPages: Sendable {
         }
         for place in places {
             for (name, count, first) in Self.numbers {
-                guard case .integer(let number) = facts.captured[place + name],
-                    case .integer(let count) = facts.captured[place + count], number >= Int64(first),
-                    count > 0, number - Int64(first) < count - 1
+                guard let number = facts.captured[place + name]?.wholeNumber,
+                    let count = facts.captured[place + count]?.wholeNumber, number >= first,
+                    count > 0, number - first < count - 1
                 else { continue }
-                found.append(numbered(Int(number) + 1, first: first))
+                found.append(numbered(number + 1, first: first))
             }
             for name in Self.nextNumbers {
-                guard case .integer(let next) = facts.captured[place + name], next > 0 else { continue }
-                found.append(numbered(Int(next)))
+                guard let next = facts.captured[place + name]?.wholeNumber, next > 0 else { continue }
+                found.append(numbered(next))
             }
             for (name, parameter) in Self.parameters.sorted(by: { $0.key < $1.key }) {
                 guard let cursor = facts.captured[place + name]?.token else { continue }
-                let scheme = names.cursor(place + name, parameter: parameter)
-                found.append(Scheme(name: scheme, address: url.setting(parameter, to: cursor).absoluteString))
+                let advice = HTTPAPI.Advice.pages(.cursor(keyPath: place + name, parameter: parameter))
+                found.append(Scheme(advice: advice, address: url.setting(parameter, to: cursor).absoluteString))
             }
         }
         return found
@@ -187,6 +188,27 @@ struct UnreadPages: Sendable {
         return text
     }
 
+    // MARK: Advice
+
+    private func choosing(_ settings: [HTTPAPI.Advice]) -> String {
+        "choose " + settings.map(adviceText).joined(separator: " or ")
+    }
+
+    /// Advice about a list with further pages of an unknown kind.
+    var advice: String {
+        "\(numberedAdvice) or \(adviceText(.pages(.offset(parameter: "offset"))))"
+    }
+
+    /// Advice about a list of numbered pages.
+    var numberedAdvice: String {
+        "state how the next page is found, such as \(adviceText(.pages(.page(parameter: "page", first: 1))))"
+    }
+
+    /// Advice about a number of all objects that stated pages never have.
+    var totalAdvice: String {
+        "if it is an estimate, or counts objects that are not listed, choose \(adviceText(.isTotalExact(false)))"
+    }
+
     // MARK: Signs
 
     /// A readable sentence about pages that are not requested, if no pages are stated; nil if the
@@ -196,16 +218,16 @@ struct UnreadPages: Sendable {
     func sign(on page: OpenPage, _ facts: PageFacts, countsObjects: Bool) -> String? {
         let schemes = schemes(on: page, facts)
         if schemes.count > 1 {
-            let choice = names.choosing(schemes.map(\.name).joined(separator: " or "))
+            let choice = choosing(schemes.map(\.advice))
             return "several ways lead to a next page, which was not read: \(choice)"
         }
-        let choice = schemes.first.map { names.choosing($0.name) }
+        let choice = schemes.first.map { choosing([$0.advice]) }
         if let sign = pointerSign(on: page, facts, cursors: Self.cursors + Self.lastingCursors, choice) { return sign }
-        for keyPath in flags where facts.captured[keyPath] == .bool(true) {
-            return "\(keyPath) says that more pages follow, which were not read: " + (choice ?? names.advice)
+        for keyPath in flags where facts.captured[keyPath]?.isTrue == true {
+            return "\(keyPath) says that more pages follow, which were not read: " + (choice ?? advice)
         }
-        if countsObjects, let sign = totalSign(on: page, facts) { return sign + ": " + (choice ?? names.advice) }
-        if let sign = pageCountSign(on: page) { return sign + ": " + (choice ?? names.numbered) }
+        if countsObjects, let sign = totalSign(on: page, facts) { return sign + ": " + (choice ?? advice) }
+        if let sign = pageCountSign(on: page) { return sign + ": " + (choice ?? numberedAdvice) }
         return remainderSign(facts) ?? choice.map { "there is a next page, which was not read: \($0)" }
     }
 
@@ -216,7 +238,7 @@ struct UnreadPages: Sendable {
     ///   have an address or a cursor, as a position for later.
     func signBeyondStatedPages(on page: OpenPage, _ facts: PageFacts, isStatedLast: Bool) -> String? {
         if !isStatedLast {
-            let choice = schemes(on: page, facts).first.map { names.choosing($0.name) }
+            let choice = schemes(on: page, facts).first.map { choosing([$0.advice]) }
             if let sign = pointerSign(on: page, facts, cursors: Self.cursors, choice) { return sign }
         }
         return pageCountSign(on: page) ?? pageNumberSign(on: page, facts) ?? remainderSign(facts)
@@ -229,17 +251,17 @@ struct UnreadPages: Sendable {
         let head = page.head
         if Self.linkTarget(head) != nil {
             return "the Link field of the last page leads to a next one, which was not read: "
-                + (choice ?? names.advice)
+                + (choice ?? advice)
         }
         for keyPath in keyPaths(Self.links + cursors) {
             guard let value = facts.captured[keyPath], value.isSet else { continue }
             if case .bool = value { continue }
-            let cursor = names.choosing(names.cursor(keyPath, parameter: nil))
+            let cursor = choosing([.pages(.cursor(keyPath: keyPath, parameter: nil))])
             return "\(keyPath) leads to a next page, which was not read: "
                 + (choice ?? "\(cursor), with the parameter that takes it")
         }
         if let next = head.headers["X-Next-Page"], !next.trimmingCharacters(in: .whitespaces).isEmpty {
-            return "X-Next-Page leads to a next page, which was not read: " + (choice ?? names.numbered)
+            return "X-Next-Page leads to a next page, which was not read: " + (choice ?? numberedAdvice)
         }
         return nil
     }
@@ -257,8 +279,7 @@ struct UnreadPages: Sendable {
 
     private func totals(_ facts: PageFacts) -> [(keyPath: String, count: Int)] {
         keyPaths(Self.totals).compactMap { keyPath in
-            guard case .integer(let count) = facts.captured[keyPath] else { return nil }
-            return (keyPath, Int(count))
+            facts.captured[keyPath]?.wholeNumber.map { (keyPath, $0) }
         }
     }
 
@@ -273,8 +294,8 @@ struct UnreadPages: Sendable {
     private func pageNumberSign(on page: OpenPage, _ facts: PageFacts) -> String? {
         for place in places {
             for (number, count, _) in Self.numbers {
-                guard case .integer = facts.captured[place + number],
-                    case .integer(let total) = facts.captured[place + count], total > page.index + 1
+                guard facts.captured[place + number]?.wholeNumber != nil,
+                    let total = facts.captured[place + count]?.wholeNumber, total > page.index + 1
                 else { continue }
                 return "\(place + count) counts \(total) pages, and \(page.index + 1) were read"
             }
@@ -284,7 +305,7 @@ struct UnreadPages: Sendable {
 
     private func remainderSign(_ facts: PageFacts) -> String? {
         for keyPath in keyPaths(Self.remainders) {
-            guard case .integer(let count) = facts.captured[keyPath], count > 0 else { continue }
+            guard let count = facts.captured[keyPath]?.wholeNumber, count > 0 else { continue }
             return "\(keyPath) counts \(count) more objects, which were not read"
         }
         return nil

@@ -219,7 +219,8 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
                     "the body is compressed (\(PrintableText.line(encoding))) although the request declined this, "
                         + "so that its end cannot be checked")
             }
-        } else if (200...204).contains(head.status) || head.status == 304 && request.isConditional
+        } else if (200...203).contains(head.status) || head.status == 204 && !order.expectsJSON
+            || head.status == 304 && request.isConditional
             || head.status == 206 && isForRange
         {
             return
