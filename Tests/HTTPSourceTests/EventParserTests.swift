@@ -67,7 +67,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [String(repeating: "x", count: 2_000), "a\u{1}", "a\u{7F}b", " a", "a\t"])
+    @Test func anIdentifierOfTheHighestLengthIsTaken() throws {
+        let id = String(repeating: "x", count: 1_024)
+        #expect(try items("id: \(id)\ndata: 1\n\n", limit: 10_000) == [event("1", id: id)])
+    }
+
+    @Test(arguments: [String(repeating: "x", count: 1_025), "a\u{1}", "a\u{7F}b", " a", "a\t"])
     func anIdentifierThatCannotBeSentBackIsNotTaken(id: String) throws {
         var parser = EventParser(limit: 10_000, lastID: "0")
         _ = try parser.append("id: \(id)\ndata: 1\n\n".utf8)

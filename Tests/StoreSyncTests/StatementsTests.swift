@@ -44,6 +44,7 @@ import Testing
         Row(earlier: [[0, 1], [0, 2]], next: [0, 1, 2], rest: [0], isRestated: true, isComplete: true),
         Row(earlier: [[0, 1]], next: [0], rest: [0], isComplete: true),
         Row(earlier: [[0, 1], [0, 69]], next: [0, 1, 65, 69], rest: [0, 65], isRestated: true),
+        Row(earlier: [[0, 63], [0, 64]], next: [0, 62, 63, 64, 65], rest: [0, 62, 65], isRestated: true),
     ]
 
     @Test(arguments: rows) func onlyWhatIsNewIsLeft(row: Row) throws {

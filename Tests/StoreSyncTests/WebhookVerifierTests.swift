@@ -209,9 +209,13 @@ import Testing
 
     @Test(arguments: [200, 422]) func whatIsRejectedIsAnsweredAsTheCallerChooses(status: Int) async throws {
         let webhook = Self.webhooks[0]
-        for error in [nil, StoreSyncError.unsuitableKey(entity: "User"), LiveSync.Refusal.unknownEntity("User")]
-            as [(any Error)?]
-        {
+        let problem = MappingError.Problem(
+            entity: "User", attribute: "age", keyPath: "age", index: 0, reason: .missingMandatory)
+        let errors: [(any Error)?] = [
+            nil, StoreSyncError.unsuitableKey(entity: "User"), LiveSync.Refusal.unknownEntity("User"),
+            MappingError.unfit(problem), #expect(throws: JSONError.self) { try JSONValue(parsing: "{") },
+        ]
+        for error in errors {
             let verifier = webhook.verifier()
             let first = await answer(
                 webhook, by: verifier, rejectedStatus: status, rejectedCount: error == nil ? 1 : 0, error: error)
