@@ -33,6 +33,11 @@ import Testing
         #expect(try items("\u{FEFF}" + lines.joined(separator: end) + end, pieces: pieces) == expected)
     }
 
+    /// A byte order mark is part of the name of a field anywhere else.
+    @Test func onlyTheFirstLineMayHaveAByteOrderMark() throws {
+        #expect(try items("\n\u{FEFF}data: 1\n\ndata: 2\n\n") == [event("2")])
+    }
+
     @Test func anIdentifierHoldsForTheEventsThatFollow() throws {
         var parser = EventParser(limit: 100, lastID: "0")
         #expect(

@@ -233,6 +233,22 @@ import Testing
         #expect(removed == model.entities.map(\.name).filter { !left.contains($0) }.sorted())
     }
 
+    /// A relationship without an inverse owns no objects.
+    @Test func objectsThatBelongToNobodyStay() throws {
+        let model = try DataModel {
+            SyncEntity("Thing", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("tags", toMany: "Tag")
+            }
+            SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }
+        }
+        let evolved = try Evolution(
+            model, with: Self.reader(#"[{"id":1,"tags":[{"id":1}]}]"#), entity: "Thing",
+            options: InferredModel.Options(jsonKeyPaths: ["tags"]))
+        #expect(evolved.model.entities.map(\.name) == ["Thing", "Tag"])
+        #expect(evolved.changes.map(\.kind) == [.becameJSON(from: "Tag")])
+    }
+
     /// A part that a later sample shares stays, with the relationship that shares it.
     @Test func whatAnotherRelationshipLeadsToStays() throws {
         let x1 = #"{"id":10,"n":"a","s":{"m":1}}"#

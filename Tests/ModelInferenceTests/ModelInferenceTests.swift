@@ -135,6 +135,13 @@ import Testing
         #expect(model.layouts[0].attributes.map(\.name) == ["id", "\u{e9}", "otherKeys"])
     }
 
+    @Test func listsAndObjectsThatAreAlwaysEmptyAreFindings() throws {
+        let json = #"[{"id":1,"a":[],"o":{}},{"id":2,"a":[],"o":{}}]"#
+        let inferred = try InferredModel(from: JSONReader(bytes: Array(json.utf8)), entity: "Thing")
+        let text = "is kept as JSON: its values are always empty"
+        #expect(inferred.findings.map(\.description) == ["Thing.a \(text)", "Thing.o \(text)"])
+    }
+
     /// Model files are XML, which has no control characters.
     @Test func keysWithControlCharactersAreKeptAsJSON() throws {
         let json = #"[{"id": 1, "a\u0000b": 1, "c\u0001": {"d": 1}, "tab\t": 2, "o": {"\uffff": 1, "p": 1}}]"#
