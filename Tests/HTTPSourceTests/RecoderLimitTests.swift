@@ -32,4 +32,12 @@ import Testing
         #expect(written == short.written)
         #expect(held < 1_200 && short.held > 4_000)
     }
+
+    /// With its newline, the sign of the end has 13 bytes.
+    @Test(arguments: [(13, ""), (12, "{\"end\":true}\n")]) func aSignOfTheEndMayFillTheLimit(limit: Int, rest: String)
+        throws
+    {
+        let recoder = BodyRecoder(.lines, endSign: .line(keyPath: "end"), limit: limit)
+        #expect(try recode(recoder, "{\"id\":1}\n{\"end\":true}\n").written == "{\"id\":1}\n" + rest)
+    }
 }

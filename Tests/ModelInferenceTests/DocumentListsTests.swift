@@ -27,6 +27,8 @@ import Testing
             (#"{"id":1,"list":[{"x":1}]}"#, [], true), (#"{"id":1,"list":[{"x":1}]}"#, ["ref"], false),
             (#"{"ref":1,"list":[{"x":1}]}"#, [], false), (#"{"ref":1,"list":[{"x":1}]}"#, ["ref"], true),
             (#"{"ref":null,"list":[{"x":1}]}"#, ["ref"], false),
+            // The weakest key that is the object's own, and a stronger one of lists.
+            (#"{"objectId":1,"list":[{"x":1}]}"#, [], true), (#"{"key":1,"list":[{"x":1}]}"#, [], false),
         ] as [(String, [String], Bool)])
     func anObjectWithAKeyOfItsOwnIsMeantItself(json: String, keys: [String], isIdentified: Bool) throws {
         let reader = JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))
