@@ -46,8 +46,8 @@ package final class RequestRetries: Sendable {
     ///   - needsProgress: Whether a request is repeated only if 1 MiB was received since the last
     ///     failure, because the caller repeats the others; false by default.
     /// - Throws: The error if a retry cannot help, would come too late, would take as long again,
-    ///   or was the last one, or if the server requests a longer wait than the policy allows: a pass holds the store's write
-    ///   lock. `CancellationError` if the task is cancelled.
+    ///   or was the last one, or if the server requests a longer wait than the policy allows: a
+    ///   pass holds the store's write lock. `CancellationError` if the task is cancelled.
     package func wait(after error: any Error, byteCount: Int = 0, needsProgress: Bool = false) async throws {
         let (failureCount, hasProgress) = failures.withLock { failures in
             let hasProgress = byteCount >= failures.milestone + Self.progressByteCount

@@ -23,8 +23,8 @@ public struct ValueContract: Hashable, Sendable {
     /// The action for a value that the attribute's type cannot hold; `.null` by default.
     ///
     /// It also applies to a value that a transformer rejects, and to one that is not among the
-    /// attribute's allowed values, such as a case that an enum lacks. An element that is not an object has
-    /// no attribute to clear, so `.ignore` and `.null` reject it.
+    /// attribute's allowed values, such as a case that an enum lacks. An element that is not an
+    /// object has no attribute to clear, so `.ignore` and `.null` reject it.
     public var wrongType: Action
     /// The action for a number that is out of the range of the attribute's type; `.ignore` by
     /// default.

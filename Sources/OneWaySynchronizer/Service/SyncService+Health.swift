@@ -126,8 +126,8 @@ extension SyncStatus {
 }
 
 extension SyncService.Health: CustomStringConvertible {
-    /// The activity, the latest retry, the last success and the failures since then, with the last error's
-    /// `description`.
+    /// The activity, the latest retry, the last success and the failures since then, with the last
+    /// error's `description`.
     public var description: String {
         var parts = [activity?.kind.rawValue ?? "not running"]
         if let retry { parts.append("\(retry)") }

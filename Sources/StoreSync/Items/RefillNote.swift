@@ -6,8 +6,8 @@ import SyncStore
 /// A note in the store that lists the properties with which an entity's objects were fetched.
 ///
 /// A revision shows whether an object changed at the source. It does not show that the model has
-/// gained an attribute, or an attribute an allowed value, since the object was fetched. The note is stored as a pending link, because
-/// the model of every mapper has that entity.
+/// gained an attribute, or an attribute an allowed value, since the object was fetched. The note is
+/// stored as a pending link, because the model of every mapper has that entity.
 struct RefillNote: Sendable {
     private static let prefix = "properties of "
     private let name: String

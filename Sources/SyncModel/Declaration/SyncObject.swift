@@ -27,10 +27,10 @@
 /// | any other `Codable` type, such as `[String]` | the value as JSON |
 ///
 /// If an enum with raw values is `CaseIterable`, its cases are the attribute's
-/// ``SyncAttribute/allowedValues``: a sync never stores a value that the enum lacks, and reports it.
-/// The same applies to enums inside of a JSON value, such as `[Tag]`. An enum whose `init(from:)`
-/// accepts other values allows them. The cases of other enums are not known, so a stored value can
-/// make a read fail.
+/// ``SyncAttribute/allowedValues``: a sync never stores a value that the enum lacks, and reports
+/// it. The same applies to enums inside of a JSON value, such as `[Tag]`. An enum whose
+/// `init(from:)` accepts other values allows them. The cases of other enums are not known, so a
+/// stored value can make a read fail.
 ///
 /// The type is examined once, by decoding it from invented values. Its `init(from:)` must therefore
 /// accept any value of a property's type.

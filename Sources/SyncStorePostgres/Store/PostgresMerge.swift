@@ -234,7 +234,8 @@ struct PostgresMerge {
         var hasOtherTargets: Bool { result.boolean(0, 4) == true }
 
         /// The number of rows that were found and then not updated: another program has deleted
-        /// them, or changed their identities, since the statement began, or a trigger has kept them.
+        /// them, or changed their identities, since the statement began, or a trigger has kept
+        /// them.
         var unwrittenCount: Int {
             updatedCount.map { codes.count { $0.change == .updated } - Int($0) } ?? 0
         }
@@ -243,8 +244,8 @@ struct PostgresMerge {
     /// Reads the results of a round.
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable` if the rows that the server wrote differ from
-    ///   those that it was to write; `PostgresError` if other programs have changed these rows again
-    ///   and again.
+    ///   those that it was to write; `PostgresError` if other programs have changed these rows
+    ///   again and again.
     func take(
         _ answer: Answer, _ round: PostgresMergeRounds.Round, _ policy: MergeRequest.Policy,
         _ connection: PostgresConnection, into result: inout MergeRequest.Result

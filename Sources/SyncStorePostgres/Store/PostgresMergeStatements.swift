@@ -317,8 +317,8 @@ struct PostgresMergeStatements {
                 ? "CASE WHEN \(PostgresBatch.isPresent(slot)) THEN \(cell) ELSE t.\(column(slot)) END" : cell
             return "\(column(slot)) = \(value)"
         }
-        // Another program can change a row between the search and the lock of the update, which then
-        // evaluates its conditions again.
+        // Another program can change a row between the search and the lock of the update, which
+        // then evaluates its conditions again.
         let conditions = ["f.differs", "t.\(schema.rowColumn) = f.row"] + (task.isByObject ? [] : hasIdentityOfBatch)
         return "UPDATE \(table) t SET \(assignments.joined(separator: ", ")) FROM \(foundRows) "
             + "WHERE \(conditions.joined(separator: " AND ")) RETURNING 1"

@@ -2,7 +2,8 @@
 import OneWayPostgresClient
 import SyncBase
 
-/// Limits the number of a store's concurrent reads. Further reads wait in order, for a limited time.
+/// Limits the number of a store's concurrent reads. Further reads wait in order, for a limited
+/// time.
 final class ReadBudget: Sendable {
     private struct State {
         var freeCount: Int

@@ -213,7 +213,8 @@ struct SQLiteMergeStatements: Sendable {
     // MARK: Verification
 
     /// Selects the number of the batch's objects that do not have the identities of their rows, and
-    /// for each slot of the identity whether one of them has another value. Nil without an identity.
+    /// for each slot of the identity whether one of them has another value. Nil without an
+    /// identity.
     var changedIdentities: String? {
         guard layout.hasIdentity else { return nil }
         let isOther = layout.identitySlots.map {
