@@ -51,7 +51,10 @@ extension RetryPolicy {
 
         /// Runs an operation, and reports each retry in it, and in the tasks that it creates.
         ///
-        /// - Parameter observe: Called before the wait, on any thread. It must not block.
+        /// - Parameters:
+        ///   - observe: Called before the wait, on any thread. It must not block.
+        ///   - isolation: The actor on which the operation runs; by default that of the caller.
+        ///   - operation: The operation. Its errors are thrown.
         public static func observed<Result>(
             by observe: @escaping @Sendable (RetryPolicy.Retry) -> Void, isolation: isolated (any Actor)? = #isolation,
             _ operation: () async throws -> Result
