@@ -39,6 +39,14 @@ import Testing
                     Egg.r3 to Dot, inverse Dot.s3
                     [{"id":1,"r2":{"id":1,"r3":{"rank":212,"s3":{"id":1}}}}]
                     """),
+            Known(
+                name: "an object that another one identifies names an object that goes",
+                text: """
+                    Ant.r2 many to Egg, inverse Egg.s2
+                    Egg.r3 to Ant, inverse Ant.s3 many
+                    [{"id":2}]
+                    [{"id":1,"r2":[{"id":2,"r3_id":2}]}]
+                    """),
         ], [false, true])
     func aPayloadThatAgreesWithItselfHolds(known: Known, areChanges: Bool) async throws {
         try await check(known, isConsistent: true, areChanges: areChanges)

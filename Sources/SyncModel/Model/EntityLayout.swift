@@ -105,7 +105,8 @@ extension EntityLayout {
         /// An owned object is deleted when it is removed from the relationship, and when its owner
         /// is deleted. The declaration can state ownership with ``SyncRelationship/ownsTargets``.
         /// By default, a relationship owns its targets if they have no identity, unless it leads
-        /// back to their owner.
+        /// back to their owner. Objects that are identified within a parent belong to that parent
+        /// only.
         public let isOwning: Bool
         /// Whether an owned object can have several owners: the inverse is to-many.
         ///

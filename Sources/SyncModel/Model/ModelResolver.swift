@@ -62,7 +62,7 @@ struct ModelResolver {
         for index in entities.indices {
             var resolved: [EntityLayout.Relationship] = []
             for place in relationships[index].indices {
-                resolved.append(try resolve(place, of: index, places, hasIdentity))
+                resolved.append(try resolve(place, of: index, places, hasIdentity, scopes))
             }
             layouts.append(
                 EntityLayout(
@@ -240,7 +240,7 @@ struct ModelResolver {
     }
 
     private func resolve(
-        _ place: Int, of index: Int, _ places: [[String: Int]], _ hasIdentity: [Bool]
+        _ place: Int, of index: Int, _ places: [[String: Int]], _ hasIdentity: [Bool], _ scopes: [Int?]
     ) throws(ModelError) -> EntityLayout.Relationship {
         let relationship = relationships[index][place]
         let source = sources[index][place]
@@ -271,7 +271,10 @@ struct ModelResolver {
             inverse = found
             declaredInverse = back
         }
-        let isOwning = isOwning(relationship, from: source, to: destination, declaredInverse, hasIdentity)
+        // Who identifies an object owns it, and nobody else.
+        let isOwning =
+            scopes[destination].map { relationship.ownsTargets ?? ($0 == inverse) }
+            ?? isOwning(relationship, from: source, to: destination, declaredInverse, hasIdentity)
         return EntityLayout.Relationship(
             declaration: relationship, index: place, source: source, destination: destination, inverse: inverse,
             isOwning: isOwning, sharesTargets: isOwning && declaredInverse?.isToMany == true)
