@@ -223,13 +223,17 @@ struct ModelResolver {
 
     /// Returns whether the targets of a relationship belong to the object related to them.
     ///
-    /// - Parameter hasIdentity: For each entity, whether its objects or those of a sub-entity have
-    ///   an identity in the whole store.
+    /// - Parameters:
+    ///   - hasIdentity: For each entity, whether its objects or those of a sub-entity have an
+    ///     identity in the whole store.
+    ///   - identifies: Whether the targets are identified within the source; nil if they are not
+    ///     identified within any object.
     private func isOwning(
         _ relationship: SyncRelationship, from source: Int, to destination: Int, _ back: SyncRelationship?,
-        _ hasIdentity: [Bool]
+        _ hasIdentity: [Bool], identifies: Bool?
     ) -> Bool {
         if let stated = relationship.ownsTargets { return stated }
+        if let identifies { return identifies }
         guard !hasIdentity[destination], back?.ownsTargets != true else { return false }
         guard let back else { return true }
         if hasIdentity[source] { return true }
@@ -271,10 +275,9 @@ struct ModelResolver {
             inverse = found
             declaredInverse = back
         }
-        // Who identifies an object owns it, and nobody else.
-        let isOwning =
-            scopes[destination].map { relationship.ownsTargets ?? ($0 == inverse) }
-            ?? isOwning(relationship, from: source, to: destination, declaredInverse, hasIdentity)
+        let isOwning = isOwning(
+            relationship, from: source, to: destination, declaredInverse, hasIdentity,
+            identifies: scopes[destination].map { $0 == inverse })
         return EntityLayout.Relationship(
             declaration: relationship, index: place, source: source, destination: destination, inverse: inverse,
             isOwning: isOwning, sharesTargets: isOwning && declaredInverse?.isToMany == true)

@@ -349,16 +349,4 @@ extension PostgresConnection {
         return SQLUniqueColumns(Array(indexes.values), of: layout, in: schema, mandatory: mandatory)
     }
 }
-
-extension PostgresConnection {
-    /// Fails if one of the refused objects has a placeholder.
-    func checkEmptied(_ refused: [StoreError.Refusal], _ schema: SQLSchema) throws {
-        for refusal in refused {
-            let layout = try schema.model.layout(of: refusal.entity)
-            guard try !uniqueColumns(of: layout, schema).mayBePlaceholder(in: refusal, of: layout) else {
-                throw StoreError.refused(refusal)
-            }
-        }
-    }
-}
 #endif

@@ -386,7 +386,7 @@ actor PostgresWorker: SQLWorker {
                     request, [], filling: nil, &none, &ahead, connection, buffer, hasTriggers: hasTriggers
                 ).refused
             }
-            try connection.checkEmptied(refused, schema)
+            try SQLUniqueColumns.check(refused, in: schema.model) { try connection.uniqueColumns(of: $0, schema) }
             return refused
         }
     }

@@ -57,9 +57,24 @@ package struct SQLUniqueColumns: Sendable {
         }
     }
 
+    /// Fails if one of the refused objects may have a placeholder.
+    ///
+    /// - Parameter columns: Returns the columns of an entity.
+    /// - Throws: `StoreError.refused`; errors of `columns`.
+    package static func check(
+        _ refused: [StoreError.Refusal], in model: DataModel, columns: (EntityLayout) throws -> SQLUniqueColumns
+    ) throws {
+        for refusal in refused {
+            let layout = try model.layout(of: refusal.entity)
+            guard try !columns(layout).mayBePlaceholder(in: refusal, of: layout) else {
+                throw StoreError.refused(refusal)
+            }
+        }
+    }
+
     /// Whether a refused row of an entity may have a placeholder. Any may have one if the refusal
     /// names no attributes, such as that of a generated column.
-    package func mayBePlaceholder(in refusal: StoreError.Refusal, of layout: EntityLayout) -> Bool {
+    private func mayBePlaceholder(in refusal: StoreError.Refusal, of layout: EntityLayout) -> Bool {
         contents.contains { slot, content in
             content == .placeholder
                 && (refusal.attributes.isEmpty || refusal.attributes.contains(layout.attributes[slot].name))

@@ -242,18 +242,8 @@ extension SQLiteMerge {
 }
 
 extension SQLiteConnection {
-    /// Fails if one of the refused objects has a placeholder.
-    func checkEmptied(_ refused: [StoreError.Refusal], _ schema: SQLSchema) throws {
-        for refusal in refused {
-            let layout = try schema.model.layout(of: refusal.entity)
-            guard try !uniqueColumns(of: layout, schema).mayBePlaceholder(in: refusal, of: layout) else {
-                throw StoreError.refused(refusal)
-            }
-        }
-    }
-
     /// The columns that a row of an entity leaves empty while values of unique indexes wait.
-    fileprivate func uniqueColumns(
+    func uniqueColumns(
         of layout: EntityLayout, _ schema: SQLSchema
     ) throws(SQLiteError) -> SQLUniqueColumns {
         let table = schema.table(of: layout.index)

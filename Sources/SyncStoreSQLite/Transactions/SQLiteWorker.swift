@@ -388,7 +388,7 @@ actor SQLiteWorker: SQLWorker {
                 }
                 refused += result.refused
             }
-            try connection.checkEmptied(refused, schema)
+            try SQLUniqueColumns.check(refused, in: schema.model) { try connection.uniqueColumns(of: $0, schema) }
             return refused
         }
     }
