@@ -95,6 +95,18 @@ private final class WatchedTransaction: StoreTransaction {
         return result
     }
 
+    func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws {
+        let root = try model.layout(of: former).root
+        try await base.changeEntity(of: objects, from: former, to: entity)
+        noted.withLock { noted in
+            for object in objects where noted.inserted[root]?.contains(object) != true {
+                noted.updated[root]?.remove(object)
+                noted.deleted[root, default: ObjectSet()].insert(object)
+                noted.inserted[root, default: ObjectSet()].insert(object)
+            }
+        }
+    }
+
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         let result = try await base.link(batch)
         let root = model.layouts[batch.relationship.source].root

@@ -39,7 +39,7 @@ public struct StoreConformance: Sendable {
     }
 
     private static let checks: [(String, Check)] =
-        MergeChecks.all + LinkChecks.all + RemovalChecks.all + QueryChecks.all
+        MergeChecks.all + EntityChecks.all + LinkChecks.all + RemovalChecks.all + QueryChecks.all
         + TransactionChecks.all + ChangeChecks.all
 }
 

@@ -69,6 +69,10 @@ struct JournaledTransaction: StoreTransaction {
         try await base.merge(request)
     }
 
+    func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws {
+        try await base.changeEntity(of: objects, from: former, to: entity)
+    }
+
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         try await base.link(batch)
     }

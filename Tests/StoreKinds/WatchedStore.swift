@@ -99,6 +99,11 @@ private struct WatchedTransaction: MergeRequest.InitialLinks.Transaction {
         return result
     }
 
+    func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws {
+        try await base.changeEntity(of: objects, from: former, to: entity)
+        note("\(objects.count) \(former) to \(entity)")
+    }
+
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         let result = try await base.link(batch)
         if !result.changed.isEmpty { note("\(result.changed.count) by \(batch.relationship.name)") }

@@ -47,6 +47,30 @@ import Testing
                     [{"id":2}]
                     [{"id":1,"r2":[{"id":2,"r3_id":2}]}]
                     """),
+            Known(
+                name: "an object that a list leads to is of a sub-entity, as is said later",
+                text: """
+                    Fly.r1 to Cat, inverse none
+                    Ant.r2 many to Bee, inverse none
+                    Ant.r3 many to Bee, inverse none
+                    [{"id":2,"r3":[{"id":1}]},{"id":3,"r3":[{"id":2},{"id":1,"kind":1}]},{"id":4,"r2_ids":[2,1]}]
+                    """),
+            Known(
+                name: "the list says of which sub-entity an object is, and a nested object does not",
+                text: """
+                    Fly.r1 to Cat, inverse none
+                    Ant.r2 to Bee, inverse none
+                    Ant.r3 to Ant, inverse none
+                    [{"id":1,"r2":{"id":3,"kind":1}},{"id":2,"r3":{"id":1,"r2":{"id":3}}}]
+                    """),
+            Known(
+                name: "a nested object says of which sub-entity an object is, and the list does not",
+                text: """
+                    Fly.r1 to Cat, inverse none
+                    Ant.r2 to Bee, inverse none
+                    Ant.r3 to Ant, inverse none
+                    [{"id":1,"r2":{"id":3}},{"id":2,"r3":{"id":1,"r2":{"id":3,"kind":1}}}]
+                    """),
         ], [false, true])
     func aPayloadThatAgreesWithItselfHolds(known: Known, areChanges: Bool) async throws {
         try await check(known, isConsistent: true, areChanges: areChanges)

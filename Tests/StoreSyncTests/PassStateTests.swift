@@ -193,7 +193,6 @@ import Testing
         let rows: [MergeRequest.Result.Row?] = [.init(1, .inserted), nil, .init(2, .unchanged)]
         #expect(listed.canBeNested && listed.insert(rows).isEmpty)
         #expect(listed.insert([.init(3, .inserted), .init(2, .unchanged)]) == [1])
-        #expect(listed.remove(3) && !listed.remove(3) && !listed.contains(3))
         listed.reportsDuplicates = false
         #expect(listed.insert(rows).isEmpty)
         listed.beginAnew()

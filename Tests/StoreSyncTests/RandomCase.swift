@@ -30,6 +30,10 @@ struct RandomCase: Sendable {
         var isOfParts: Bool { RandomCase.isPart(target.entity) }
 
         var hasSubentity: Bool { [source.entity, target.entity].contains(RandomCase.sub) }
+
+        var leadsToSubentity: Bool {
+            target.entity == RandomCase.sub || hasInverse && source.entity == RandomCase.sub
+        }
     }
 
     /// JSON of a payload. An object has its number and other fields.

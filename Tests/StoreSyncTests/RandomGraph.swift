@@ -147,9 +147,14 @@ struct RandomGraph {
         }
         var entities = [RandomCase.root(of: entity)]
         if entities == [RandomCase.base], relations.contains(where: \.hasSubentity) {
-            let isSub = !id.isMultiple(of: 2)
-            fields.append(RandomCase.Field("kind", .number(isSub ? 1 : 0)))
-            if isSub { entities.append(RandomCase.sub) }
+            var isSub = !id.isMultiple(of: 2)
+            // A place for objects of the sub-entity does not look for others.
+            let varies = !relations.contains(where: \.leadsToSubentity)
+            if !isConsistent, varies, chance(30) { isSub.toggle() }
+            if !varies || chance(70) {
+                fields.append(RandomCase.Field("kind", .number(isSub ? 1 : 0)))
+                if isSub { entities.append(RandomCase.sub) }
+            }
         }
         for (relation, isForward, end, other) in entities.flatMap(ends) where isWhole || chance(depth == 0 ? 70 : 45) {
             let isNested = RandomCase.isPart(other) || !isWhole && chance(65)

@@ -58,7 +58,13 @@ import Testing
         let left = try #require(rest)
         #expect((0..<70).filter { left.records.value(row: 0, slot: $0) != nil } == row.rest)
         #expect(left.restated.isEmpty != row.isRestated && left.complete.isEmpty != row.isComplete)
-        statements.remove(5000, of: layout)
+        statements.keep(5000, slotsBelow: 64, of: layout)
+        let kept = statements.rest(of: Self.batch([row.next], of: layout), [5000], of: layout)
+        let stated = Set(row.earlier.joined())
+        #expect(
+            (0..<70).filter { kept?.records.value(row: 0, slot: $0) != nil }
+                == row.next.filter { $0 == 0 || $0 >= 64 || !stated.contains($0) })
+        statements.keep(5000, slotsBelow: 0, of: layout)
         #expect(statements.rest(of: Self.batch([row.next], of: layout), [5000], of: layout) == nil)
     }
 

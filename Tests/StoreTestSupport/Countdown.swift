@@ -21,7 +21,7 @@ package final class Countdown: StoreHook {
     package func willMake(_ call: StoreCall) throws {
         switch call {
         case .transaction, .read: break
-        case .fetch, .count, .links, .find, .merge, .link, .remove: try step()
+        case .fetch, .count, .links, .find, .merge, .changeEntity, .link, .remove: try step()
         }
     }
 

@@ -129,6 +129,11 @@ package struct HookedTransaction<Hook: StoreHook>: MergeRequest.InitialLinks.Tra
         return try await hook.leaving { [request] in try await base.merge(request, linking: links) }
     }
 
+    package func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws {
+        try hook.willMake(.changeEntity)
+        try await hook.leaving { try await base.changeEntity(of: objects, from: former, to: entity) }
+    }
+
     package func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         try hook.willMake(.link)
         return try await hook.leaving { try await base.link(batch) }

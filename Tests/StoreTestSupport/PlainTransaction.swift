@@ -31,6 +31,10 @@ package struct PlainTransaction: StoreTransaction {
 
     package func merge(_ request: MergeRequest) async throws -> MergeRequest.Result { try await base.merge(request) }
 
+    package func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws {
+        try await base.changeEntity(of: objects, from: former, to: entity)
+    }
+
     package func link(_ batch: LinkBatch) async throws -> LinkBatch.Result { try await base.link(batch) }
 
     package func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {

@@ -4,7 +4,7 @@ package import SyncStore
 package enum StoreCall: Sendable {
     case transaction, read
     case fetch, count, links
-    case find, merge, link, remove
+    case find, merge, changeEntity, link, remove
 }
 
 /// What a test does about the calls of a store, which pass on to another store otherwise unchanged.

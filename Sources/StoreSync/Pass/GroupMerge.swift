@@ -8,13 +8,13 @@ struct GroupMerge {
     let origin: Origin
     /// The records as the payload states them; equal identities are combined.
     let rows: CombinedRows
-    /// The records to merge: those of `rows`, with the values of objects that they replace.
-    var records: RecordBatch
     /// The records that are not merged, each with the stored object that keeps its values; nil for
     /// an object that is not stored.
     var skipped: [Int: ObjectID?] = [:]
-    /// The stored objects of other entities that records replace.
-    var replaced: [Int: ReplacedObject] = [:]
+    /// The records whose object has got their entity.
+    var changed: Set<Int> = []
+    /// The objects of skipped records that may get their entity when the list has been read.
+    var waiting: [Int: ObjectID] = [:]
     /// The match of each record; nil if all match by identity.
     var matches: [MergeRequest.Match]?
     /// The objects that the payload has stated before; nil for records of the list.
@@ -34,10 +34,10 @@ struct GroupMerge {
         self.group = group
         self.rows = rows
         self.origin = origin
-        records = rows.records
     }
 
     var layout: EntityLayout { group.mapping.layout }
+    var records: RecordBatch { rows.records }
 
     /// The result with the stored objects of skipped records, which keep their values.
     var present: MergeRequest.Result {

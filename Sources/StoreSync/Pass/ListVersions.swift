@@ -69,7 +69,8 @@ extension StorePass {
         }
         for case let version? in stated { versions.note(version) }
         var rows: [ObjectID: Int] = [:]
-        for (row, object) in try await stored(merge.records, merge.layout, merge.origin).enumerated() {
+        let found = try await stored(merge.records, merge.layout, expected: merge.origin.entity)
+        for (row, object) in found.enumerated() {
             if let object, stated[row] != nil, !state.listed.contains(object) { rows[object] = row }
         }
         let base = model.layouts[merge.layout.root]

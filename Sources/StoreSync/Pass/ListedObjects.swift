@@ -33,13 +33,6 @@ struct ListedObjects {
         }
     }
 
-    /// Removes an object that another one replaces.
-    ///
-    /// - Returns: Whether the replacement is a duplicate to report.
-    mutating func remove(_ object: ObjectID) -> Bool {
-        objects.remove(object) && reportsDuplicates
-    }
-
     /// Begins another reading of the list.
     mutating func beginAnew() {
         objects = ObjectSet()

@@ -11,6 +11,8 @@ struct NestedStatements {
     /// The values of stored objects, each once.
     struct Values {
         let layout: EntityLayout
+        /// Whether the payload states that the objects are of this entity.
+        let statesEntity: Bool
         var records: RecordBatch
         /// The object of each record.
         var objects: [ObjectID] = []
@@ -41,8 +43,10 @@ struct NestedStatements {
     /// Adds the records of a merge without updates: those that it matched with stored objects, and
     /// those that it inserted, which the list may change.
     mutating func add(_ merge: GroupMerge) {
-        var waiting = Values(layout: merge.layout, records: RecordBatch(of: merge.layout))
-        for (record, merged) in merge.result.rows.enumerated() {
+        var waiting = Values(
+            layout: merge.layout, statesEntity: merge.origin.statesEntity, records: RecordBatch(of: merge.layout))
+        for (record, found) in merge.result.rows.enumerated() {
+            let merged = found ?? merge.waiting[record].map { MergeRequest.Result.Row($0, .unchanged) }
             guard let merged, merged.change != .updated else { continue }
             if merged.change == .inserted {
                 isIncomplete = isIncomplete || insertedCount == Self.insertedLimit
@@ -82,7 +86,7 @@ extension NestedStatements.Values {
     /// if there are no others.
     fileprivate func remaining(changedByList: ObjectSet) -> Self? {
         guard !inserted.isEmpty else { return self }
-        var rest = Self(layout: layout, records: RecordBatch(of: layout))
+        var rest = Self(layout: layout, statesEntity: statesEntity, records: RecordBatch(of: layout))
         for (row, object) in objects.enumerated() where !inserted.contains(object) || changedByList.contains(object) {
             rest.records.append(row: row, of: records)
             rest.objects.append(object)
@@ -110,13 +114,30 @@ extension StorePass {
             for values in waiting.values.compactMap({ $0.remaining(changedByList: waiting.changedByList) }) {
                 let request = MergeRequest(
                     values.records, matches: values.objects.map { .object($0) }, policy: .init(inserts: false))
-                let result = try await mergeRest(
+                let changed = try await changeEntities(values)
+                var result = try await mergeRest(
                     of: request, KnownObjects(values.objects), stating: values.records, values.layout
                 ) { values.elementIndices[$0] }
+                result.noteUpdates(of: changed)
                 _ = state.counts.count(result, of: values.layout)
             }
             for links in waiting.links { try await relate(links) }
         }
+    }
+
+    /// Gives stored objects the entity that waiting values state for them, unless the payload has
+    /// stated another one.
+    ///
+    /// - Returns: The rows whose object has got the entity.
+    private func changeEntities(_ values: NestedStatements.Values) async throws -> [Int] {
+        guard values.statesEntity, values.layout.index != values.layout.root else { return [] }
+        var rows: [ObjectID: Int] = [:]
+        for (row, object) in values.objects.enumerated() { rows[object] = rows[object] ?? row }
+        let changed = try await changeEntity(of: rows.keys.sorted(), to: values.layout, keepsStated: true) {
+            rows[$0].map { values.elementIndices[$0] } ?? 0
+        }
+        state.statements.insertEntity(of: changed.objects, values.layout, in: model)
+        return changed.objects.compactMap { rows[$0] }
     }
 
     /// Reports the values of rows that differ from those of stored objects.

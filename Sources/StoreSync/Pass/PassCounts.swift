@@ -179,6 +179,17 @@ struct PassCounts {
         return changedAgain
     }
 
+    /// Counts objects that get another entity as those of the new one.
+    mutating func move(_ objects: [ObjectID], from former: EntityLayout, to layout: EntityLayout) {
+        guard let rows = rows[layout.root] else { return }
+        for object in objects where rows.seen.contains(object) {
+            let change: WritableKeyPath<StoreSyncResult.Counts, Int> =
+                rows.inserted.contains(object) ? \.inserted : rows.updated.contains(object) ? \.updated : \.unchanged
+            counts[former.index, default: StoreSyncResult.Counts()][keyPath: change] -= 1
+            counts[layout.index, default: StoreSyncResult.Counts()][keyPath: change] += 1
+        }
+    }
+
     /// Counts objects whose relationships changed.
     mutating func countChanged(_ changed: [Int64], of layout: EntityLayout) {
         guard !changed.isEmpty else { return }

@@ -94,9 +94,6 @@ struct PassState {
             let inserted = result.rows.map { $0?.change == .inserted ? $0?.object : nil }
             statements.insert(merge.rows.records, inserted, of: layout)
         } else if !origin.isNested, isOfList {
-            for (record, replaced) in merge.replaced.sortedByKey where listed.remove(replaced.object) {
-                report(.duplicate, record)
-            }
             if listed.canBeNested { statements.insert(merge.rows.records, result.objects, of: layout) }
             for record in listed.insert(present.rows) { report(.duplicate, record) }
         }

@@ -27,6 +27,13 @@ struct StatedSlots {
             }
         }
 
+        /// The slots below a number.
+        func below(_ count: Int) -> Slots {
+            var slots = Slots()
+            for slot in 0..<count where contains(slot) { slots.insert(slot) }
+            return slots
+        }
+
         func union(_ other: Slots) -> Slots {
             var union = others.count < other.others.count ? other : self
             let shorter = others.count < other.others.count ? self : other
@@ -81,9 +88,10 @@ struct StatedSlots {
         }
     }
 
-    /// Removes an object that is no longer stored.
-    mutating func remove(_ object: ObjectID) {
-        if number(of: object) != 0 { cells[cell(of: object)] = 0 }
+    /// Removes the attributes of an object from a slot on.
+    mutating func keep(_ object: ObjectID, slotsBelow count: Int) {
+        let slots = sets[Int(number(of: object))]
+        if slots != Slots() { cells[cell(of: object)] = number(of: slots.below(count)) }
     }
 
     private mutating func number(of slots: Slots) -> UInt32 {

@@ -107,9 +107,11 @@ struct Statements {
         attributes[layout.root] = stated
     }
 
-    /// Forgets the values of an object that is no longer stored.
-    mutating func remove(_ object: ObjectID, of layout: EntityLayout) {
-        attributes[layout.root]?.remove(object)
+    /// Forgets the values of attributes that an object has lost with its former entity.
+    ///
+    /// - Parameter count: The number of attributes that both entities have, which come first.
+    mutating func keep(_ object: ObjectID, slotsBelow count: Int, of layout: EntityLayout) {
+        attributes[layout.root]?.keep(object, slotsBelow: count)
     }
 
     // MARK: Identities

@@ -71,7 +71,9 @@ extension StorePass {
         }
         for group in named.groups {
             guard let group = group.restricted({ expected[$0]?.isEmpty == false }) else { continue }
-            for (row, object) in try await transaction.find(group.records).enumerated() {
+            let found = try await stored(
+                group.records, group.mapping.layout, expected: links.relationship.destination)
+            for (row, object) in found.enumerated() {
                 let ordinal = group.elementIndices[row]
                 if let object, expected[ordinal]?.contains(object) == true { beaten.agreeing.insert(ordinal) }
             }

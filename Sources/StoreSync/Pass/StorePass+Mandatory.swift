@@ -21,7 +21,7 @@ extension StorePass {
             (0..<reader.count).filter { !reader.isIdentified($0, by: mapping.mandatorySlots) && !stubs.contains($0) }
         }
         guard !lacking.isEmpty else { return }
-        let found = try await stored(merge.records, mapping.layout, origin)
+        let found = try await stored(merge.records, mapping.layout, expected: origin.entity)
         for row in lacking {
             let ordinal = merge.rows.ordinals[row]
             let object = origin.known ?? origin.reused[ordinal] ?? found[row]
@@ -40,15 +40,6 @@ extension StorePass {
             state.counts.reject(problem, mayBeListed: false)
             merge.skipped.updateValue(object, forKey: row)
         }
-    }
-
-    /// The stored object of each record; its entity may be any of the record's family.
-    func stored(
-        _ records: RecordBatch, _ layout: EntityLayout, _ origin: Origin
-    ) async throws -> [ObjectID?] {
-        guard layout.hasIdentity else { return Array(repeating: nil, count: records.count) }
-        guard let base = base(of: layout, origin) else { return try await transaction.find(records) }
-        return try await transaction.find(identities(of: records, as: base))
     }
 
     /// Adds the identifiers of nested objects that are not in the store because they were refused.

@@ -213,22 +213,21 @@ final class StorePass {
         }
         var merge = GroupMerge(group, rows, origin)
         merge.parents = parents
+        merge.waitsForList = origin.isNested && origin.policy.updates && merge.layout.root == state.listed.root
         merge.linkCounts = group.mapping.layout.relationships.map { linkCounts[$0] ?? 0 }
         return merge
     }
 
-    /// Finds the records that are not merged, and those that replace an object of another entity.
+    /// Finds the records that are not merged, and gives objects the entity that records state.
     private func skip(_ merge: inout GroupMerge) async throws {
         try await skipIncomplete(&merge)
         try await skipOlder(&merge)
-        try await replaceOthers(&merge)
+        try await changeEntities(&merge)
         match(&merge)
     }
 
     /// Merges the records, with the links that new objects are inserted with.
     private func write(_ merge: inout GroupMerge) async throws {
-        merge.waitsForList =
-            merge.origin.isNested && merge.origin.policy.updates && merge.layout.root == state.listed.root
         try await mergeEarlyTargets(of: &merge)
         var links: [MergeRequest.InitialLinks] = []
         if let owners = merge.origin.owners {
@@ -251,7 +250,7 @@ final class StorePass {
         for (number, index) in merge.early.keys.sorted().enumerated() {
             merge.early[index]?.noteLinked(merge.result, by: firstEarly + number, merge.rows)
         }
-        if !merge.replaced.isEmpty { try await restoreLinks(merge) }
+        merge.result.noteUpdates(of: merge.changed)
     }
 
     /// The targets of objects before a statement about them, in the order of the relationship.

@@ -9,8 +9,14 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
     private struct Changed {
         var inserted = ObjectSet()
         var updated = ObjectSet()
-        /// The keys that objects had before an update by number, which can change their identity.
-        var formerKeys: [ObjectID: Record.Key] = [:]
+        /// The entities and the keys that objects had before a change that can alter them: an
+        /// update by number, or a change of entity.
+        var former: [ObjectID: Former] = [:]
+    }
+
+    private struct Former: Equatable {
+        let entity: String
+        let key: Record.Key
     }
 
     private struct State {
@@ -18,6 +24,15 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
         var changed: [Int: Changed] = [:]
         /// The keys of deleted objects by entity.
         var deleted: [String: Set<Record.Key>] = [:]
+
+        /// Notes changed objects by the index of the root entity. New ones count as inserted only.
+        mutating func noteUpdates(of objects: [Int: some Sequence<ObjectID>]) {
+            for (root, objects) in objects {
+                for object in objects where changed[root]?.inserted.contains(object) != true {
+                    changed[root, default: Changed()].updated.insert(object)
+                }
+            }
+        }
     }
 
     /// The number of keys that one query reads.
@@ -88,7 +103,7 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
         guard let root = request.records.layout?.root else { return try await base.merge(request, linking: links) }
         if request.policy.updates, let matches = request.matches {
             let given = matches.compactMap { match in if case .object(let object) = match { object } else { nil } }
-            try await rememberKeys(of: given, root: root)
+            try await remember(given, root: root)
         }
         let result = try await base.merge(request, linking: links)
         state.withLock { state in
@@ -109,14 +124,27 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
         return result
     }
 
+    func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws {
+        let (layout, next) = try model.layouts(changing: former, to: entity)
+        var changing: [ObjectID] = []
+        let query = StoreQuery(layout.name, objects: .only(objects))
+        try await base.fetch(query, batchRowCount: Self.batchRowCount) { records in
+            changing += records.filter { $0.record.layout.index == layout.index }.map(\.object)
+        }
+        try await remember(changing, root: layout.root)
+        var updated: [Int: Set<ObjectID>] = [layout.root: Set(changing)]
+        for relationship in model.relationships(of: layout, lostBy: next).own where relationship.inverse != nil {
+            let targets = try await base.links(relationship, of: changing).map(\.target)
+            updated[model.layouts[relationship.destination].root, default: []].formUnion(targets)
+        }
+        try await base.changeEntity(of: objects, from: former, to: entity)
+        state.withLock { $0.noteUpdates(of: updated) }
+    }
+
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         let result = try await base.link(batch)
         let root = model.layouts[batch.relationship.source].root
-        state.withLock { state in
-            for object in result.changed where state.changed[root]?.inserted.contains(object) != true {
-                state.changed[root, default: Changed()].updated.insert(object)
-            }
-        }
+        state.withLock { $0.noteUpdates(of: [root: result.changed]) }
         return result
     }
 
@@ -124,19 +152,13 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
         let related = try await related(to: query)
         var result = try await base.remove(query, reportsKeys: true)
         state.withLock { state in
-            if !result.keys.isEmpty {
-                for (root, objects) in related {
-                    for object in objects where state.changed[root]?.inserted.contains(object) != true {
-                        state.changed[root, default: Changed()].updated.insert(object)
-                    }
-                }
-            }
+            if !result.keys.isEmpty { state.noteUpdates(of: related) }
             for (entity, keys) in result.keys {
                 guard let root = model[entity]?.root else { continue }
                 for stored in keys where state.changed[root]?.inserted.remove(stored.object) != true {
                     state.changed[root]?.updated.remove(stored.object)
-                    let former = state.changed[root]?.formerKeys.removeValue(forKey: stored.object)
-                    state.deleted[entity, default: []].insert(former ?? stored.key)
+                    let former = state.changed[root]?.former.removeValue(forKey: stored.object)
+                    state.deleted[former?.entity ?? entity, default: []].insert(former?.key ?? stored.key)
                 }
             }
         }
@@ -179,17 +201,19 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
         return related
     }
 
-    private func rememberKeys(of objects: [ObjectID], root: Int) async throws {
+    /// Notes the entities and keys of objects before they change.
+    private func remember(_ objects: [ObjectID], root: Int) async throws {
         let unknown = state.withLock { state in
             let changed = state.changed[root] ?? Changed()
-            return objects.filter { !changed.inserted.contains($0) && changed.formerKeys[$0] == nil }
+            return objects.filter { !changed.inserted.contains($0) && changed.former[$0] == nil }
         }
         guard !unknown.isEmpty else { return }
         let query = StoreQuery(model.layouts[root].name, objects: .only(unknown))
         try await base.fetch(query, batchRowCount: Self.batchRowCount) { records in
             state.withLock { state in
                 for stored in records {
-                    state.changed[root, default: Changed()].formerKeys[stored.object] = stored.key
+                    state.changed[root, default: Changed()].former[stored.object] =
+                        Former(entity: stored.record.entityName, key: stored.key)
                 }
             }
         }
@@ -208,15 +232,15 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
             for start in stride(from: 0, to: objects.count, by: Self.batchRowCount) {
                 let part = Array(objects[start..<min(start + Self.batchRowCount, objects.count)])
                 for stored in try await base.records(StoreQuery(model.layouts[root].name, objects: .only(part))) {
-                    let former = changed.formerKeys[stored.object] ?? stored.key
                     let entity = stored.record.entityName
+                    let former = changed.former[stored.object] ?? Former(entity: entity, key: stored.key)
                     if changed.inserted.contains(stored.object) {
                         entities[entity, default: ChangeSet.Keys()].inserted.insert(stored.key)
-                    } else if former == stored.key {
+                    } else if former == Former(entity: entity, key: stored.key) {
                         entities[entity, default: ChangeSet.Keys()].updated.insert(stored.key)
                     } else {
                         entities[entity, default: ChangeSet.Keys()].inserted.insert(stored.key)
-                        entities[entity, default: ChangeSet.Keys()].deleted.insert(former)
+                        entities[former.entity, default: ChangeSet.Keys()].deleted.insert(former.key)
                     }
                 }
             }

@@ -93,6 +93,14 @@ package struct ChangedRoots: Sendable {
         roots.insert(model.layouts[relationship.destination].root)
     }
 
+    /// Adds a change of the entity of objects, which lose links.
+    package mutating func add(_ former: EntityLayout, becoming layout: EntityLayout, in model: DataModel) {
+        roots.insert(former.root)
+        let lost = model.relationships(of: former, lostBy: layout)
+        for relationship in lost.own { roots.insert(model.layouts[relationship.destination].root) }
+        for relationship in lost.leading { roots.insert(model.layouts[relationship.source].root) }
+    }
+
     package mutating func add(_ result: RemovalResult, in model: DataModel) {
         for (entity, count) in result.counts where count > 0 {
             if let layout = model[entity] { roots.insert(layout.root) }

@@ -219,7 +219,7 @@ extension MemoryState {
         for reference in waiting {
             guard let object = object(reference) else { continue }
             let (root, id) = (reference.root, reference.object)
-            detach(id, object)
+            detach(id, object, keeping: nil)
             let layout = model.layouts[object.entity]
             if let identity = MemoryIdentity(layout.identitySlots, { object.values[$0] }) {
                 identities[object.entity][identity] = nil
@@ -235,6 +235,31 @@ extension MemoryState {
         return result
     }
 
+    mutating func changeEntity(
+        of objects: [ObjectID], from former: EntityLayout, to layout: EntityLayout
+    ) throws {
+        let commonCount = model.commonAncestor(of: former, layout).attributes.count
+        for id in objects {
+            guard let object = tables[former.root][id], object.entity == former.index else { continue }
+            let gained = layout.attributes.indices.dropFirst(commonCount).map { slot in
+                layout.identitySlots.contains(slot) ? .null : layout.attributes[slot].defaultValue
+            }
+            let changed = MemoryObject(entity: layout.index, values: object.values.prefix(commonCount) + gained)
+            let identity = MemoryIdentity(layout.identitySlots) { changed.values[$0] }
+            if let identity, let holder = identities[layout.index][identity], holder != id {
+                throw StoreError.identityTaken(entity: layout.name)
+            }
+            if let identity = MemoryIdentity(former.identitySlots, { object.values[$0] }) {
+                identities[former.index][identity] = nil
+            }
+            if let identity { identities[layout.index][identity] = id }
+            detach(id, object, keeping: layout)
+            reindex(id, root: former.root, from: object, to: changed)
+            tables[former.root].replace(changed, id)
+        }
+        for index in links.indices { links[index].settle() }
+    }
+
     private func object(_ reference: ObjectReference) -> MemoryObject? {
         tables[reference.root][reference.object]
     }
@@ -243,9 +268,17 @@ extension MemoryState {
         object(reference).map { model.layouts[$0.entity].relationships } ?? []
     }
 
-    /// Removes all links of an object, including links to it that have no inverse.
-    private mutating func detach(_ id: ObjectID, _ object: MemoryObject) {
-        let lineage = Set(model.layouts.indices.filter { model.layouts[$0].family.contains(object.entity) })
+    /// Removes the links of an object, including links to it that have no inverse.
+    ///
+    /// - Parameter next: The entity that the object gets, whose links stay; nil for a deleted
+    ///   object.
+    private mutating func detach(_ id: ObjectID, _ object: MemoryObject, keeping next: EntityLayout?) {
+        let former = model.layouts[object.entity]
+        let lineage = Set(
+            model.layouts.indices.filter { index in
+                let layout = model.layouts[index]
+                return former.isKind(of: layout) && next?.isKind(of: layout) != true
+            })
         for layout in model.layouts {
             for relationship in layout.relationships where relationship.source == layout.index {
                 let place = place(of: relationship)

@@ -28,6 +28,11 @@ struct MemoryTable: Sendable {
         pages[index / Self.pageSize][index % Self.pageSize]?.values[slot] = value
     }
 
+    mutating func replace(_ object: MemoryObject, _ id: ObjectID) {
+        let index = Int(id - 1)
+        pages[index / Self.pageSize][index % Self.pageSize] = object
+    }
+
     mutating func remove(_ id: ObjectID) {
         let index = Int(id - 1)
         pages[index / Self.pageSize][index % Self.pageSize] = nil

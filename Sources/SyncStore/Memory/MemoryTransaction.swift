@@ -108,6 +108,13 @@ final class MemoryTransaction: MergeRequest.InitialLinks.Transaction, StoreSelec
         try note(change { try $0.link(batch) }) { $0.add($1, batch.relationship, in: model) }
     }
 
+    func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws {
+        let (former, layout) = try model.layouts(changing: former, to: entity)
+        try note(change { try $0.changeEntity(of: objects, from: former, to: layout) }) { changed, _ in
+            changed.add(former, becoming: layout, in: model)
+        }
+    }
+
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         let objects = try snapshot().objects(of: query)
         let layout = try model.layout(of: query.entity)

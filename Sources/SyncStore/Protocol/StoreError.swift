@@ -25,6 +25,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case wrongMatchCount(entity: String)
     /// A relationship belongs to a different model.
     case relationshipOfOtherModel(relationship: String)
+    /// An object was to get an entity that has no ancestor in common with its own.
+    case unrelatedEntities(former: String, entity: String)
     /// An index or a constraint refused an object.
     case refused(StoreError.Refusal)
     /// The sum of a selection does not fit in 64 bits.
@@ -52,6 +54,8 @@ extension StoreError: CustomStringConvertible, CustomDebugStringConvertible, Loc
         case .wrongMatchCount(let entity): "the request does not have one match for each record of \(entity)"
         case .relationshipOfOtherModel(let relationship):
             "the store's model has no relationship \(relationship), or declares it differently"
+        case .unrelatedEntities(let former, let entity):
+            "\(former) cannot become \(entity), because no other entity is an ancestor of both"
         case .refused(let refusal): refusal.description
         case .sumOverflow(let entity): "the sum of values of \(entity) does not fit in 64 bits"
         case .missingObject(let entity): "the store returned no object for a new \(entity)"
@@ -73,8 +77,7 @@ extension StoreError: AreaError {
         case .identityTaken, .deletionDenied, .refused, .sumOverflow: .data
         case .missingObject: .storage
         case .nestedTransaction, .transactionEnded, .abstractEntity, .unsuitableValue, .batchOfOtherModel,
-            .repeatedObject,
-            .wrongMatchCount, .relationshipOfOtherModel:
+            .repeatedObject, .wrongMatchCount, .relationshipOfOtherModel, .unrelatedEntities:
             .program
         }
     }

@@ -7,7 +7,7 @@ public import SyncModel
 /// If a change fails halfway, every later call throws the same error, and the transaction is rolled
 /// back even if the caller caught the error. Errors that guarantee that nothing was changed leave
 /// the transaction usable: `StoreError.deletionDenied`, `batchOfOtherModel`,
-/// `relationshipOfOtherModel`, `wrongMatchCount`, and `RecordPredicateError`.
+/// `relationshipOfOtherModel`, `unrelatedEntities`, `wrongMatchCount`, and `RecordPredicateError`.
 public protocol StoreTransaction: StoreReader {
     /// The number of records at which a merge is most efficient; 1,000 by default.
     ///
@@ -40,6 +40,23 @@ public protocol StoreTransaction: StoreReader {
     ///   `StoreError.batchOfOtherModel` and `StoreError.wrongMatchCount` if the request does not
     ///   fit the model or itself.
     func merge(_ request: MergeRequest) async throws -> MergeRequest.Result
+
+    /// Gives objects another entity of their family.
+    ///
+    /// The objects keep their numbers, and what both entities have: values of attributes, links of
+    /// relationships, and links that lead to them. Other values and links are removed; the delete
+    /// rules do not apply. An attribute that the objects gain has its default. Values of a unique
+    /// index that they gain, and that another object has, wait; see ``settleValues()``.
+    ///
+    /// - Parameters:
+    ///   - objects: Objects of the entity `former`. Others are ignored.
+    ///   - former: The name of the entity that the objects have.
+    ///   - entity: The name of the entity that they get.
+    /// - Throws: `StoreError.unrelatedEntities` if the entities have no ancestor in common;
+    ///   `StoreError.abstractEntity`; `StoreError.identityTaken` if another object of the new
+    ///   entity has the identity of one of the objects; `StoreError.refused` if a constraint of
+    ///   another tool refuses the change; `ModelError.unknownEntity`.
+    func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws
 
     /// Links objects, and keeps the inverse relationships consistent.
     ///

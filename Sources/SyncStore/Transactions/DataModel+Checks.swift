@@ -25,6 +25,45 @@ extension DataModel {
         return layout
     }
 
+    /// The entities of a change of entity.
+    ///
+    /// - Throws: `ModelError.unknownEntity`; `StoreError.unrelatedEntities` if they have no
+    ///   ancestor in common; `StoreError.abstractEntity` if the new one is abstract.
+    public func layouts(
+        changing former: String, to entity: String
+    ) throws -> (former: EntityLayout, entity: EntityLayout) {
+        let (former, layout) = (try self.layout(of: former), try self.layout(of: entity))
+        guard former.root == layout.root else {
+            throw StoreError.unrelatedEntities(former: former.name, entity: layout.name)
+        }
+        guard !layout.isAbstract else { throw StoreError.abstractEntity(entity: layout.name) }
+        return (former, layout)
+    }
+
+    /// The closest common ancestor of two entities of a family, or one of them. Its attributes are
+    /// the first ones of both, in the same slots.
+    package func commonAncestor(of one: EntityLayout, _ other: EntityLayout) -> EntityLayout {
+        var common = one
+        while !other.isKind(of: common), let parent = common.parent { common = layouts[parent] }
+        return common
+    }
+
+    /// The relationships that objects lose with a change of their entity: their own, and those
+    /// without an inverse that lead to them.
+    package func relationships(
+        of former: EntityLayout, lostBy layout: EntityLayout
+    ) -> (own: [EntityLayout.Relationship], leading: [EntityLayout.Relationship]) {
+        func loses(_ place: Int) -> Bool {
+            former.isKind(of: layouts[place]) && !layout.isKind(of: layouts[place])
+        }
+        let leading = layouts.flatMap { source in
+            source.relationships.filter {
+                $0.source == source.index && $0.inverse == nil && loses($0.destination)
+            }
+        }
+        return (former.relationships.filter { loses($0.source) }, leading)
+    }
+
     /// Verifies that a relationship belongs to the model.
     ///
     /// - Throws: `StoreError.relationshipOfOtherModel` if it does not.

@@ -37,7 +37,8 @@ package enum TransactionState: Sendable {
     /// Whether an error guarantees that nothing was changed.
     private static func isRefusal(_ error: any Error) -> Bool {
         switch error as? StoreError {
-        case .deletionDenied, .batchOfOtherModel, .relationshipOfOtherModel, .wrongMatchCount: true
+        case .deletionDenied, .batchOfOtherModel, .relationshipOfOtherModel, .unrelatedEntities, .wrongMatchCount:
+            true
         default: error is RecordPredicateError
         }
     }

@@ -4,42 +4,6 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// The statements of a removal, which are sent in one message.
-final class PostgresRemoval: SQLRemovalConnection {
-    private let connection: PostgresConnection
-    private var statements: [(statement: SQLStatementText, read: (PostgresResult) throws -> Void)] = []
-
-    init(on connection: PostgresConnection) {
-        self.connection = connection
-    }
-
-    func change(_ statement: SQLStatementText) -> Int? {
-        statements.append((statement, { _ in }))
-        return nil
-    }
-
-    func changeAtOnce(_ statement: SQLStatementText) throws -> Int {
-        var count = 0
-        statements.append((statement, { count = $0.affectedCount }))
-        try finish()
-        return count
-    }
-
-    func forEachRow(of text: String, _ body: @escaping (PostgresRow) throws -> Bool) {
-        let read = { (result: PostgresResult) in
-            for row in 0..<result.rowCount where try !body(PostgresRow(result: result, row: row)) { return }
-        }
-        statements.append((SQLStatementText(text), read))
-    }
-
-    func finish() throws {
-        guard !statements.isEmpty else { return }
-        let sent = statements
-        statements = []
-        _ = try connection.run(sent.map { PostgresStatement($0.statement) }) { try sent[$0].read($1) }
-    }
-}
-
 extension PostgresConnection {
     /// The number of rows that a transaction has deleted before and after a removal; see
     /// `SQLSchema.deletedRowCount`.
@@ -114,7 +78,7 @@ extension PostgresConnection {
         let schema = queries.schema
         let rules = SQLRemoval(schema, existing: others.released, foreignCascades: others.cascades)
         let layout = try schema.model.layout(of: query.entity)
-        let removal = PostgresRemoval(on: self)
+        let removal = PostgresStatementQueue(on: self)
         let start = rules.start(try queries.rows(query, objectSet: nil), entity: layout.index)
         var (first, last) = (0, 0)
         var (firstInserted, lastInserted) = (0, 0)
@@ -152,7 +116,7 @@ extension PostgresConnection {
                 entity: layout.name, reason: .check, constraint: error.constraint,
                 databaseError: error.debugDescription)
             if [.foreignKeyViolation, .restrictViolation].contains(error.code) {
-                let again = PostgresRemoval(on: self)
+                let again = PostgresStatementQueue(on: self)
                 try rules.collect(layout, on: again) { again.change(start) }
                 try again.finish()
                 for reference in try references(of: error, schema) {
@@ -216,6 +180,17 @@ extension PostgresConnection {
             return isLast
                 ? SQLRemoval.Reference(table, relation: relation, family: Int(place) - 1, columns: columns) : nil
         }
+    }
+
+    /// Fails if a trigger has deleted objects that no change of the transaction reports.
+    ///
+    /// - Parameter reportedCount: The number of deleted rows that is reported.
+    func checkDeletions(after reportedCount: Int, _ schema: SQLSchema) throws {
+        // Deferred triggers would delete objects only at the commit.
+        let counted = try execute("SET CONSTRAINTS ALL IMMEDIATE; SELECT \(schema.deletedRowCount)")
+        let count = Int(counted.integer(0, 0) ?? 0) - reportedCount
+        guard count > 0 else { return }
+        throw SQLTrigger.error(furtherDeletedCount: count, triggers: try triggers(of: schema))
     }
 
     /// Describes what a deferred constraint or trigger refused when a transaction ended; nil if no

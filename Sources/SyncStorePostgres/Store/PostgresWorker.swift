@@ -218,7 +218,9 @@ actor PostgresWorker: SQLWorker {
         let connection = try current()
         // No call has sent anything.
         guard !connection.isBeginning else { return connection.dropBeginning() }
-        do { try checkDeletions(connection) } catch { throw rolledBack(after: error, connection) }
+        do { try reportedDeletions.map { try connection.checkDeletions(after: $0, schema) } } catch {
+            throw rolledBack(after: error, connection)
+        }
         // If nothing was changed, nobody needs to know of the commit, nor what became of it.
         guard !roots.isEmpty else { return connection.endWithoutChanges() }
         try growth.gatherStatistics(schema, connection)
@@ -247,16 +249,6 @@ actor PostgresWorker: SQLWorker {
             return StoreError.refused(refusal)
         }
         return error
-    }
-
-    /// Fails if a trigger has deleted objects that no change of the transaction reports.
-    private func checkDeletions(_ connection: PostgresConnection) throws {
-        guard let reportedDeletions else { return }
-        // Deferred triggers would delete objects only at the commit.
-        let counted = try connection.execute("SET CONSTRAINTS ALL IMMEDIATE; SELECT \(schema.deletedRowCount)")
-        let count = Int(counted.integer(0, 0) ?? 0) - reportedDeletions
-        guard count > 0 else { return }
-        throw SQLTrigger.error(furtherDeletedCount: count, triggers: try connection.triggers(of: schema))
     }
 
     /// Rolls the transaction back.
@@ -421,6 +413,15 @@ actor PostgresWorker: SQLWorker {
                 return result
             }
         }
+    }
+
+    func changeEntity(of objects: [StoredRecord], from former: EntityLayout, to layout: EntityLayout) async throws {
+        let change = SQLEntityChange(from: former, to: layout, schema: schema)
+        try await perform { connection in
+            ahead = PostgresReadAhead()
+            try connection.run(change, of: objects, schema) { try merge(into: layout).find($0, connection, buffer) }
+        }
+        waiting.change(objects, by: change)
     }
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {

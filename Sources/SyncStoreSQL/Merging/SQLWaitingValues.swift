@@ -24,13 +24,43 @@ package struct SQLWaitingValues: Sendable {
         _ reader: RecordBatch.Reader, row: Int, of object: ObjectID, slots: some Sequence<Int>, _ layout: EntityLayout,
         isNew: Bool
     ) {
+        add(object, layout) { waiting in
+            for slot in slots {
+                waiting[slot] =
+                    reader.value(row: row, slot: slot) ?? (isNew ? layout.attributes[slot].defaultValue : nil)
+                    ?? waiting[slot]
+            }
+        }
+    }
+
+    /// Adds the values of objects that change their entity, and drops those that they lose.
+    package mutating func change(_ objects: [StoredRecord], by change: SQLEntityChange) {
+        for stored in objects {
+            var values: [Int: AttributeValue] = [:]
+            for entity in entities.keys {
+                guard let former = entities[entity]?.values.removeValue(forKey: stored.object) else { continue }
+                entities[entity]?.objects.removeAll { $0 == stored.object }
+                values.merge(former.filter { change.commonSlots.contains($0.key) }) { $1 }
+            }
+            for slot in change.waitingSlots where values[slot] == nil {
+                let value = change.value(at: slot, of: stored.record)
+                if !value.isNull { values[slot] = value }
+            }
+            add(stored.object, change.layout) { $0 = values }
+        }
+    }
+
+    private mutating func add(
+        _ object: ObjectID, _ layout: EntityLayout, _ body: (inout [Int: AttributeValue]) -> Void
+    ) {
         // Taken out during the change: a second reference would copy all of it.
         var waiting = entities.removeValue(forKey: layout.index) ?? Waiting()
-        for slot in slots {
-            guard let value = reader.value(row: row, slot: slot) ?? (isNew ? layout.attributes[slot].defaultValue : nil)
-            else { continue }
-            if waiting.values[object] == nil { waiting.objects.append(object) }
-            waiting.values[object, default: [:]][slot] = value
+        let isKnown = waiting.values[object] != nil
+        body(&waiting.values[object, default: [:]])
+        if waiting.values[object]?.isEmpty == true {
+            waiting.values[object] = nil
+        } else if !isKnown {
+            waiting.objects.append(object)
         }
         if !waiting.objects.isEmpty { entities[layout.index] = waiting }
     }

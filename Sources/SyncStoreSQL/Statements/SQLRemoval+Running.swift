@@ -11,13 +11,13 @@ extension SQLRemoval {
     ///   - guarded: The families whose tables have triggers that can insert a deleted row again;
     ///     empty by default. The caller calls `checkReturns(of:find:)`.
     ///   - selecting: Runs the statement that collects the requested objects; see
-    ///     `SQLRemovalConnection.change(_:)`.
+    ///     `SQLWritingConnection.change(_:)`.
     ///   - end: Runs statements at the end.
     /// - Returns: The deleted objects.
     /// - Throws: `StoreError.deletionDenied`; `SQLKeptRows` for a row that a trigger keeps; errors
     ///   of the connection. What was deleted by then must be rolled back.
     package func run(
-        _ layout: EntityLayout, reportsKeys: Bool, on connection: some SQLRemovalConnection,
+        _ layout: EntityLayout, reportsKeys: Bool, on connection: some SQLWritingConnection,
         guarded: Set<Int> = [], selecting: () throws -> Int?, end: () throws -> Void = {}
     ) throws -> RemovalResult {
         let removed = Removed()
@@ -128,7 +128,7 @@ extension SQLRemoval {
 
     /// Adds the keys of a family's objects to delete, in the order of their rows.
     private func gatherKeys(
-        family: Int, _ connection: some SQLRemovalConnection, _ removed: Removed
+        family: Int, _ connection: some SQLWritingConnection, _ removed: Removed
     ) throws {
         let columns = SQLQueries(schema).keyColumns(family: family)
         try connection.forEachRow(of: keys(family: family)) { found in
@@ -158,7 +158,7 @@ extension SQLRemoval {
     ///
     /// - Returns: Nil if none of the key's rows refers to one of the objects.
     package func refusal(
-        by reference: Reference, on connection: some SQLRemovalConnection
+        by reference: Reference, on connection: some SQLWritingConnection
     ) throws -> StoreError.Refusal? {
         let columns = SQLQueries(schema).keyColumns(family: reference.family)
         var refusal: StoreError.Refusal?
@@ -177,7 +177,7 @@ extension SQLRemoval {
     /// - Returns: Whether there may be any.
     @discardableResult
     package func collect(
-        _ layout: EntityLayout, on connection: some SQLRemovalConnection, selecting: () throws -> Int?
+        _ layout: EntityLayout, on connection: some SQLWritingConnection, selecting: () throws -> Int?
     ) throws -> Bool {
         for statement in schema.dialect.doomedPreparation { _ = try connection.change(SQLStatementText(statement)) }
         guard try selecting() != 0 else { return false }
@@ -194,7 +194,7 @@ extension SQLRemoval {
     }
 
     /// Follows cascades until no round reaches further objects.
-    private func collectRounds(_ connection: some SQLRemovalConnection) throws {
+    private func collectRounds(_ connection: some SQLWritingConnection) throws {
         var round = 0
         var isGrowing = true
         while isGrowing {

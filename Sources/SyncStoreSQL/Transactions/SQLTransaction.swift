@@ -122,6 +122,22 @@ package final class SQLTransaction<Worker: SQLWorker>: MergeRequest.InitialLinks
         return result
     }
 
+    package func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws {
+        let (former, layout) = try model.layouts(changing: former, to: entity)
+        var changing: [StoredRecord] = []
+        try await fetch(StoreQuery(former.name, objects: .only(objects)), batchRowCount: batchRowCount) { records in
+            changing += records.filter { $0.record.layout.index == former.index }
+        }
+        guard !changing.isEmpty else { return }
+        for relationship in model.relationships(of: former, lostBy: layout).own {
+            var batch = LinkBatch(relationship, mode: .replace)
+            for stored in changing { batch.append(stored.object, to: []) }
+            _ = try await link(batch)
+        }
+        try await change { [changing] in try await $0.changeEntity(of: changing, from: former, to: layout) }
+        changed.withLock { $0.add(former, becoming: layout, in: model) }
+    }
+
     package func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
         let result = try await change { try await $0.link(batch) }
         changed.withLock { $0.add(result, batch.relationship, in: model) }

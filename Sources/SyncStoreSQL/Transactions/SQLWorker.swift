@@ -35,6 +35,9 @@ package protocol SQLWorker: Actor {
         -> [ObjectID: [ObjectID]]
     func find(_ records: RecordBatch) async throws -> [ObjectID?]
     func merge(_ request: MergeRequest, _ links: [MergeRequest.InitialLinks]) async throws -> MergeRequest.Result
+    /// Gives objects of exactly one entity another one. The links that they lose were removed
+    /// before, except those that lead to them and have no inverse.
+    func changeEntity(of objects: [StoredRecord], from former: EntityLayout, to layout: EntityLayout) async throws
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
     func settleValues() async throws -> [StoreError.Refusal]

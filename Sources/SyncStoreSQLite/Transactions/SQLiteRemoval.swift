@@ -2,7 +2,7 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-extension SQLiteConnection: SQLRemovalConnection {
+extension SQLiteConnection: SQLWritingConnection {
     /// Deletes the objects of a query, and others by the delete rules.
     ///
     /// - Parameters:

@@ -427,6 +427,17 @@ actor SQLiteWorker: SQLWorker {
         }
     }
 
+    func changeEntity(of objects: [StoredRecord], from former: EntityLayout, to layout: EntityLayout) throws {
+        let change = SQLEntityChange(from: former, to: layout, schema: schema)
+        try interruptible {
+            let connection = try indexed()
+            try connection.watchingDeletions(others, of: former, schema, gain: { _ in 0 }) {
+                try connection.run(change, of: objects) { try merge(into: layout).find($0, connection: connection) }
+            }
+        }
+        waiting.change(objects, by: change)
+    }
+
     func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
         try interruptible {
             let connection = try indexed()

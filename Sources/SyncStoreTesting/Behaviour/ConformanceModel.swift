@@ -18,10 +18,18 @@ enum ConformanceModel {
             }
             SyncEntity("Employee", parent: "Person") {
                 SyncAttribute("salary", .decimal)
+                SyncAttribute("grade", .int16, default: 3)
+                SyncRelationship("boss", toOne: "Employee", inverse: "staff")
+                SyncRelationship("staff", toMany: "Employee", inverse: "boss", deleteRule: .cascade)
+            }
+            SyncEntity("Guest", parent: "Person") {
+                SyncAttribute("until", .date)
             }
             SyncEntity("Company", identity: "id") {
                 SyncAttribute("id", .int64)
                 SyncRelationship("people", toMany: "Person", inverse: "company", deleteRule: .deny)
+                SyncRelationship("head", toOne: "Employee")
+                SyncRelationship("board", toMany: "Employee")
             }
             SyncEntity("Note", identity: "id") {
                 SyncAttribute("id", .int64)

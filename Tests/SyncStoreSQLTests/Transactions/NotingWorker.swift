@@ -85,6 +85,8 @@ actor NotingWorker: SQLWorker {
         return MergeRequest.Result((0..<request.records.count).map { MergeRequest.Result.Row(Int64($0), .inserted) })
     }
 
+    func changeEntity(of objects: [StoredRecord], from former: EntityLayout, to layout: EntityLayout) {}
+
     func link(_ batch: LinkBatch) -> LinkBatch.Result { LinkBatch.Result() }
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) -> RemovalResult { RemovalResult() }

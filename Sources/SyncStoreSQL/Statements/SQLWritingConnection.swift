@@ -1,7 +1,7 @@
-/// A connection that can delete objects.
+/// A connection that changes rows.
 ///
 /// Its statements may wait for each other, so that they are sent together.
-package protocol SQLRemovalConnection {
+package protocol SQLWritingConnection {
     associatedtype Row: SQLRow
     /// Runs a statement that changes rows.
     ///
