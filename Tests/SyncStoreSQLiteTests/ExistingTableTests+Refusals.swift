@@ -98,6 +98,48 @@ extension ExistingTableTests {
         #expect(try await sync(#"[{"id":1,"name":"keep"}]"#, store).counts.deleted == 1)
     }
 
+    /// Each first row keeps its entity, and so do all others.
+    @Test(
+        arguments: [
+            (
+                "CREATE TRIGGER guard BEFORE UPDATE OF type ON people WHEN old.id = 1 BEGIN SELECT RAISE(IGNORE); END",
+                nil
+            ),
+            (
+                "CREATE TRIGGER guard BEFORE UPDATE OF type ON people BEGIN SELECT RAISE(ABORT, 'no'); END",
+                "a trigger raised an error"
+            ),
+            ("CREATE UNIQUE INDEX guard ON people (type)", "people.type"),
+        ] as [(String, String?)])
+    func whatKeepsAnEntityIsAnError(guarding: String, constraint: String?) async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, type TEXT);
+            INSERT INTO people VALUES (1, 'a', 'Person'), (2, 'b', 'Guest');
+            """, at: path)
+        let model = try DataModel.people(with: ["Employee", "Guest"].map { SyncEntity($0, parent: "Person") {} })
+        let store = try await open(model, rowColumn: "rowid", entityColumn: "type").store
+        try await SQLiteShell.run(guarding, at: path)
+        let before = try await SQLiteShell.run("SELECT * FROM people", at: path)
+        let error = await #expect(throws: (any Error).self) {
+            try await store.transaction { transaction in
+                try await transaction.changeEntity(of: [2], from: "Guest", to: "Employee")
+                try await transaction.changeEntity(of: [1], from: "Person", to: "Employee")
+            }
+        }
+        if constraint == nil {
+            let reason = "the trigger guard kept 1 of 1 rows from changing their entity"
+            #expect(error as? SQLSchemaError == .unsuitableTable(table: "people", reason: reason))
+        } else if case .refused(let refusal)? = error as? StoreError {
+            #expect(
+                refusal.entity == "Employee" && refusal.key != nil, "\(refusal)")
+            #expect(refusal.constraint?.contains(constraint ?? "") == true, "\(refusal)")
+        } else {
+            Issue.record("\(String(describing: error))")
+        }
+        #expect(try await SQLiteShell.run("SELECT * FROM people", at: path) == before)
+    }
+
     /// A trigger keeps the object from being taken off a foreign key that would delete it.
     @Test func aTriggerThatKeepsAReferenceDeletesNoObjects() async throws {
         try await SQLiteShell.run(

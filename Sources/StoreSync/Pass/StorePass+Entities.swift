@@ -75,7 +75,12 @@ extension StorePass {
                 }
                 noteLinking(by: relationship)
             }
-            try await transaction.changeEntity(of: objects, from: former.name, to: layout.name)
+            do {
+                try await transaction.changeEntity(of: objects, from: former.name, to: layout.name)
+            } catch StoreError.refused(var refusal) {
+                refusal.index = refusal.object.map(index)
+                throw StoreError.refused(refusal)
+            }
             state.counts.move(objects, from: former, to: layout)
             let commonCount = model.commonAncestor(of: former, layout).attributes.count
             for object in objects {

@@ -19,13 +19,8 @@ extension PostgresConnection {
                 try change.run(objects.map(\.object), on: PostgresStatementQueue(on: self))
             } catch let error as PostgresError where error.isRefusal {
                 try execute("ROLLBACK TO SAVEPOINT sync_attempt")
-                guard try !change.isIdentityTaken(from: objects, find: find) else {
-                    throw StoreError.identityTaken(entity: change.layout.name)
-                }
-                throw StoreError.refused(
-                    StoreError.Refusal(
-                        entity: change.layout.name, reason: .check, constraint: error.constraint,
-                        databaseError: error.debugDescription))
+                throw try change.refusal(
+                    of: objects, constraint: error.constraint, databaseError: error.debugDescription, find: find)
             } catch let kept as SQLKeptRows {
                 throw kept.error(by: try guards(of: kept.table, schema))
             }

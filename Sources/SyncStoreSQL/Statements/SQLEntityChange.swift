@@ -82,16 +82,29 @@ package struct SQLEntityChange: Sendable {
             parameters.bindings)
     }
 
-    /// Whether an object of the new entity has the identity of one of the objects.
-    package func isIdentityTaken(from objects: [StoredRecord], find: (RecordBatch) throws -> [ObjectID?]) throws -> Bool
-    {
-        guard layout.identitySlots.allSatisfy(commonSlots.contains) else { return false }
+    /// The error for a change that the database refuses.
+    ///
+    /// - Parameters:
+    ///   - constraint: What refuses it, without values; nil if that is not known.
+    ///   - databaseError: The error of the database.
+    ///   - find: Returns the objects of the new entity that have the identities of a batch.
+    package func refusal(
+        of objects: [StoredRecord], constraint: String?, databaseError: String,
+        find: (RecordBatch) throws -> [ObjectID?]
+    ) throws -> StoreError {
         var identities = RecordBatch(of: layout)
-        for stored in objects {
+        for stored in objects where layout.identitySlots.allSatisfy(commonSlots.contains) {
             identities.beginRecord()
             for slot in layout.identitySlots { identities.setValue(stored.record[slot: slot], at: slot) }
             identities.endRecord()
         }
-        return try find(identities).contains { $0 != nil }
+        guard try identities.isEmpty || find(identities).allSatisfy({ $0 == nil }) else {
+            return .identityTaken(entity: layout.name)
+        }
+        let only = objects.count == 1 ? objects.first : nil
+        return .refused(
+            StoreError.Refusal(
+                entity: layout.name, key: only?.key, reason: .check, constraint: constraint, object: only?.object,
+                databaseError: databaseError))
     }
 }

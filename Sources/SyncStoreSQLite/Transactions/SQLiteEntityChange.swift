@@ -12,13 +12,8 @@ extension SQLiteConnection {
         _ change: SQLEntityChange, of objects: [StoredRecord], find: (RecordBatch) throws -> [ObjectID?]
     ) throws {
         do { try change.run(objects.map(\.object), on: self) } catch let error as SQLiteError where error.isRefusal {
-            guard try !change.isIdentityTaken(from: objects, find: find) else {
-                throw StoreError.identityTaken(entity: change.layout.name)
-            }
-            throw StoreError.refused(
-                StoreError.Refusal(
-                    entity: change.layout.name, reason: .check, constraint: error.messageWithoutValues,
-                    databaseError: error.debugDescription))
+            throw try change.refusal(
+                of: objects, constraint: error.messageWithoutValues, databaseError: error.debugDescription, find: find)
         } catch let kept as SQLKeptRows {
             throw kept.error(by: try triggers(of: kept.table))
         }
