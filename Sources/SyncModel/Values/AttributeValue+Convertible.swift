@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension AttributeValue {
     /// A Swift type whose values convert to attribute values.
@@ -15,76 +15,6 @@ extension AttributeValue {
 extension AttributeValue: AttributeValue.Convertible {
     /// The value itself.
     public var value: AttributeValue { self }
-}
-
-extension Bool: AttributeValue.Convertible {
-    /// A `.bool` value.
-    public var value: AttributeValue { .bool(self) }
-}
-
-extension Int: AttributeValue.Convertible {
-    /// An `.int` value.
-    public var value: AttributeValue { .int(Int64(self)) }
-}
-
-extension Int16: AttributeValue.Convertible {
-    /// An `.int` value.
-    public var value: AttributeValue { .int(Int64(self)) }
-}
-
-extension Int32: AttributeValue.Convertible {
-    /// An `.int` value.
-    public var value: AttributeValue { .int(Int64(self)) }
-}
-
-extension Int64: AttributeValue.Convertible {
-    /// An `.int` value.
-    public var value: AttributeValue { .int(self) }
-}
-
-extension Double: AttributeValue.Convertible {
-    /// A `.double` value.
-    public var value: AttributeValue { .double(self) }
-}
-
-extension Float: AttributeValue.Convertible {
-    /// A `.double` of equal value.
-    public var value: AttributeValue { .double(Double(self)) }
-}
-
-extension Decimal: AttributeValue.Convertible {
-    /// A `.decimal` value.
-    public var value: AttributeValue { .decimal(self) }
-}
-
-extension String: AttributeValue.Convertible {
-    /// A `.string` value.
-    public var value: AttributeValue { .string(self) }
-}
-
-extension Timestamp: AttributeValue.Convertible {
-    /// A `.date` value.
-    public var value: AttributeValue { .date(self) }
-}
-
-extension Date: AttributeValue.Convertible {
-    /// A `.date` value, rounded to the microsecond.
-    public var value: AttributeValue { .date(Timestamp(self)) }
-}
-
-extension Data: AttributeValue.Convertible {
-    /// A `.binary` value.
-    public var value: AttributeValue { .binary(self) }
-}
-
-extension UUID: AttributeValue.Convertible {
-    /// A `.uuid` value.
-    public var value: AttributeValue { .uuid(self) }
-}
-
-extension URL: AttributeValue.Convertible {
-    /// A `.uri` value with the absolute string.
-    public var value: AttributeValue { .uri(absoluteString) }
 }
 
 extension Optional: AttributeValue.Convertible where Wrapped: AttributeValue.Convertible {

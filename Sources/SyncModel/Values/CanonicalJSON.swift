@@ -129,7 +129,10 @@ extension CanonicalJSON: Codable {
     }
 }
 
-extension CanonicalJSON: AttributeValue.Convertible, AttributeValue.Initializable {
+extension CanonicalJSON: AttributeRepresentable {
+    /// `json`.
+    public static var attributeType: AttributeType { .json }
+
     /// The name that the compiler shows if a condition or an ordering compares JSON values.
     public enum HasNoOrder {}
 
