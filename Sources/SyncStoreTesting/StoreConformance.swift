@@ -14,7 +14,7 @@ public struct StoreConformance: Sendable {
     /// Creates an empty store for the objects of a model.
     public typealias MakeStore = @Sendable (DataModel) async throws -> any Store
 
-    private typealias Check = @Sendable (any Store) async throws -> Void
+    typealias Check = @Sendable (any Store) async throws -> Void
 
     /// Runs all checks.
     ///
@@ -46,6 +46,13 @@ public struct StoreConformance: Sendable {
 /// A requirement of `Store` that does not hold.
 struct ConformanceCheckFailed: Error, CustomStringConvertible {
     let description: String
+}
+
+/// A check that is one transaction.
+func inTransaction(
+    _ check: @escaping @Sendable (any StoreTransaction) async throws -> Void
+) -> StoreConformance.Check {
+    { try await $0.transaction(check) }
 }
 
 /// Fails the check if a value differs from the expected one.

@@ -3,7 +3,7 @@ import SyncStore
 
 /// Checks of the changes that an `ObservedStore` around the store reports.
 enum ChangeChecks {
-    static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
+    static let all: [(String, StoreConformance.Check)] = [
         ("what a transaction changed is told after its commit", changes),
         ("the number of a deleted object is no key of an updated one", numbers),
     ]

@@ -4,13 +4,13 @@ import SyncStore
 
 /// Checks of identity, absent and null values, and unchanged objects.
 enum MergeChecks {
-    static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
+    static let all: [(String, StoreConformance.Check)] = [
         ("an identity is one object, however often it is merged", identity),
         ("a request has each object once", repeated),
         ("objects without an identity are as many as were inserted", nameless),
-        ("two attributes together are an identity", composite),
-        ("absent cells stay, null ones are cleared, defaults are for new objects", cells),
-        ("a policy is kept", policy),
+        ("two attributes together are an identity", inTransaction(composite)),
+        ("absent cells stay, null ones are cleared, defaults are for new objects", inTransaction(cells)),
+        ("a policy is kept", inTransaction(policy)),
         ("a row for a given object is for that one", matches),
         ("a parent entity finds the objects of its sub-entities", inheritance),
         ("counts that a merge announces are those of the moment", counted),
@@ -107,49 +107,43 @@ enum MergeChecks {
         try expect(try await store.count(StoreQuery("Person")), 2, "people without an identity")
     }
 
-    private static func composite(_ store: any Store) async throws {
-        try await store.transaction { transaction in
-            let result = try await transaction.put(
-                "Badge", ["suit": "h", "value": 1], ["suit": "h", "value": 2], ["suit": "h", "value": .null])
-            try expect(result.changes, [.inserted, .inserted, .inserted], "rows of a composite identity")
-            let again = try await transaction.put("Badge", ["suit": "h", "value": 1])
-            try expect(again.changes, [.unchanged], "a composite identity again")
-        }
+    private static func composite(_ transaction: any StoreTransaction) async throws {
+        let result = try await transaction.put(
+            "Badge", ["suit": "h", "value": 1], ["suit": "h", "value": 2], ["suit": "h", "value": .null])
+        try expect(result.changes, [.inserted, .inserted, .inserted], "rows of a composite identity")
+        let again = try await transaction.put("Badge", ["suit": "h", "value": 1])
+        try expect(again.changes, [.unchanged], "a composite identity again")
     }
 
-    private static func cells(_ store: any Store) async throws {
-        try await store.transaction { transaction in
-            let result = try await transaction.put("Person", ["id": 1, "name": "a"])
-            try await transaction.put("Person", ["id": 1, "age": .null])
-            let stored = try await transaction.record("Person", key: .object(result.ids[0]))
-            try expect(stored?.record["name"], "a", "an attribute that was absent")
-            try expect(stored?.record["age"], .null, "an attribute that was null")
-            try await transaction.put("Person", ["id": 2, "name": .null])
-            try expect(
-                try await transaction.record("Person", key: .identity(2))?.record["age"], 18,
-                "a default of a new object")
-        }
+    private static func cells(_ transaction: any StoreTransaction) async throws {
+        let result = try await transaction.put("Person", ["id": 1, "name": "a"])
+        try await transaction.put("Person", ["id": 1, "age": .null])
+        let stored = try await transaction.record("Person", key: .object(result.ids[0]))
+        try expect(stored?.record["name"], "a", "an attribute that was absent")
+        try expect(stored?.record["age"], .null, "an attribute that was null")
+        try await transaction.put("Person", ["id": 2, "name": .null])
+        try expect(
+            try await transaction.record("Person", key: .identity(2))?.record["age"], 18,
+            "a default of a new object")
     }
 
-    private static func policy(_ store: any Store) async throws {
-        try await store.transaction { transaction in
-            try await transaction.put("Person", ["id": 1, "name": "a"])
-            let inserts = MergeRequest.Policy(inserts: true, updates: false)
-            let updates = MergeRequest.Policy(inserts: false, updates: true)
-            try expect(
-                try await transaction.put("Person", ["id": 1, "name": "b"], ["id": 2], policy: inserts).changes,
-                [.unchanged, .inserted], "insertion alone")
-            try expect(
-                try await transaction.put("Person", ["id": 1, "name": "c"], ["id": 3], policy: updates).changes,
-                [.updated, nil], "updates alone")
-            let neither = MergeRequest.Policy(inserts: false, updates: false)
-            let result = try await transaction.put("Person", ["id": 1, "name": "d"], ["id": 3], policy: neither)
-            try expect(result.changes, [.unchanged, nil], "neither")
-            let records = try ConformanceModel.batch(
-                "Person", [["id": 3], ["id": 1], ["name": "c"]], of: transaction.model)
-            try expect(try await transaction.find(records), [nil, result.ids[0], nil], "found objects")
-            try expect(try await transaction.column("name", StoreQuery("Person")), ["c", .null], "names in the end")
-        }
+    private static func policy(_ transaction: any StoreTransaction) async throws {
+        try await transaction.put("Person", ["id": 1, "name": "a"])
+        let inserts = MergeRequest.Policy(inserts: true, updates: false)
+        let updates = MergeRequest.Policy(inserts: false, updates: true)
+        try expect(
+            try await transaction.put("Person", ["id": 1, "name": "b"], ["id": 2], policy: inserts).changes,
+            [.unchanged, .inserted], "insertion alone")
+        try expect(
+            try await transaction.put("Person", ["id": 1, "name": "c"], ["id": 3], policy: updates).changes,
+            [.updated, nil], "updates alone")
+        let neither = MergeRequest.Policy(inserts: false, updates: false)
+        let result = try await transaction.put("Person", ["id": 1, "name": "d"], ["id": 3], policy: neither)
+        try expect(result.changes, [.unchanged, nil], "neither")
+        let records = try ConformanceModel.batch(
+            "Person", [["id": 3], ["id": 1], ["name": "c"]], of: transaction.model)
+        try expect(try await transaction.find(records), [nil, result.ids[0], nil], "found objects")
+        try expect(try await transaction.column("name", StoreQuery("Person")), ["c", .null], "names in the end")
     }
 
     private static func matches(_ store: any Store) async throws {

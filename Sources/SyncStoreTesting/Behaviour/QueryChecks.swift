@@ -3,7 +3,7 @@ import SyncStore
 
 /// Checks of fetching and ordering.
 enum QueryChecks {
-    static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
+    static let all: [(String, StoreConformance.Check)] = [
         ("objects are ordered, limited and skipped", order),
         ("limits and offsets can have any value", extremes),
         ("predicates select as they do in memory", predicates),

@@ -3,7 +3,7 @@ import SyncStore
 
 /// Checks of atomicity, isolation and order.
 enum TransactionChecks {
-    static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
+    static let all: [(String, StoreConformance.Check)] = [
         ("what fails leaves nothing behind", rollback),
         ("readers see what was committed", isolation),
         ("transactions of many tasks run one after another", queue),
