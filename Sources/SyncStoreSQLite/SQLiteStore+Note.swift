@@ -34,13 +34,13 @@ extension SQLiteMigration {
 
     /// Whether the settings have a text that differs from the stored one.
     func lacksNote() throws -> Bool {
-        guard let note = settings.note, !settings.isReadOnly else { return false }
+        guard let note = settings.options.note, !settings.isReadOnly else { return false }
         return try self.note().text != note
     }
 
     /// Stores the text of the settings if it differs from the stored one.
     func writeNote() throws {
-        guard try lacksNote(), let note = settings.note else { return }
+        guard try lacksNote(), let note = settings.options.note else { return }
         try connection.prepare("UPDATE \(Self.record) SET note = ?").run([.text(note)])
     }
 }

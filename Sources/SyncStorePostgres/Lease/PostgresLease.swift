@@ -74,10 +74,7 @@ public struct PostgresLease: SyncLease {
         } catch let error as PostgresError where error.code == .tooManyConnections {
             return .unavailable(error)
         }
-        switch try await session.take(for: holder) {
-        case .granted: return .granted(session)
-        case .held(let other): return .held(by: other)
-        }
+        return try await session.take(for: holder)
     }
 }
 
@@ -117,13 +114,8 @@ actor PostgresLeaseSession: SyncLeaseGrant {
         connection.answerLimit = duration
     }
 
-    enum Answer {
-        case granted
-        case held(by: SyncLeaseHolder?)
-    }
-
     /// Takes the lease if it is free.
-    func take(for holder: SyncLeaseHolder) async throws -> Answer {
+    func take(for holder: SyncLeaseHolder) async throws -> SyncLeaseAnswer {
         let parameters: [PostgresParameter] = [
             .text(name), .text(token), .seconds(duration), .integer(Int64(number)), .text(holder.host),
             .text(holder.program), .integer(Int64(holder.processID)), .seconds(since: holder.since),
@@ -138,7 +130,7 @@ actor PostgresLeaseSession: SyncLeaseGrant {
         }
         guard !result.isNull(0, 0) else { return .held(by: SyncLeaseHolder(result)) }
         if let former = result.integer(0, 1) { try await endTransactions(under: former) }
-        return .granted
+        return .granted(self)
     }
 
     /// Ends the transactions that were begun under a lost grant with the given number.

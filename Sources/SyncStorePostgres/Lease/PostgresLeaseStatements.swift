@@ -40,9 +40,8 @@ struct PostgresLeaseStatements {
 
     private static let now = "pg_catalog.clock_timestamp()"
 
-    private static func expiry(_ parameter: String) -> String {
-        "\(now) OPERATOR(pg_catalog.+) pg_catalog.make_interval(secs => \(parameter)::pg_catalog.float8)"
-    }
+    private static let expiry =
+        "\(now) OPERATOR(pg_catalog.+) pg_catalog.make_interval(secs => $3::pg_catalog.float8)"
 
     /// Takes a lease if it is free: `name, token, seconds, number of the grant, host, program,
     /// process, since, backend`.
@@ -63,7 +62,7 @@ struct PostgresLeaseStatements {
                 SELECT * FROM \(table) WHERE name OPERATOR(pg_catalog.=) $1::pg_catalog.text FOR UPDATE
             ), taken AS (
                 INSERT INTO \(table) AS l (\(columns))
-                SELECT $1::pg_catalog.text, 1, $2::pg_catalog.text, \(Self.expiry("$3")), $4::pg_catalog.int8,
+                SELECT $1::pg_catalog.text, 1, $2::pg_catalog.text, \(Self.expiry), $4::pg_catalog.int8,
                     $5::pg_catalog.text, $6::pg_catalog.text, $7::pg_catalog.int8, $8::pg_catalog.float8,
                     $9::pg_catalog.int4, pg_catalog.pg_postmaster_start_time()
                 FROM (SELECT pg_catalog.count(*) FROM former) afterwards
@@ -84,7 +83,7 @@ struct PostgresLeaseStatements {
     /// is lost.
     var renew: String {
         """
-        UPDATE \(table) SET expires_at = \(Self.expiry("$3"))
+        UPDATE \(table) SET expires_at = \(Self.expiry)
         WHERE name OPERATOR(pg_catalog.=) $1::pg_catalog.text AND token OPERATOR(pg_catalog.=) $2::pg_catalog.text
             AND expires_at OPERATOR(pg_catalog.>) \(Self.now)
         RETURNING generation

@@ -49,6 +49,11 @@ extension PostgresConnection: SQLReadingConnection {
         try run([PostgresStatement(statement)])[0]
     }
 
+    @discardableResult
+    func run(_ text: String, _ bindings: [SQLBinding] = []) throws -> PostgresResult {
+        try run(SQLStatementText(text, bindings))
+    }
+
     package func records(_ objects: [ObjectID], of entity: String, _ queries: SQLQueries) throws -> [StoredRecord] {
         let query = StoreQuery(entity, objects: .only(objects))
         var cursor = try PostgresCursor(query, number: 0, queries: queries)
@@ -60,7 +65,7 @@ extension PostgresConnection: SQLReadingConnection {
         _ relationship: EntityLayout.Relationship, of sources: [ObjectID], _ queries: SQLQueries, isReading: Bool
     ) throws -> [LinkBatch.Link] {
         let text = queries.links(relationship, isReading: isReading)
-        return try run(SQLStatementText(text, [.objects(sources)])).links
+        return try run(text, [.objects(sources)]).links
     }
 }
 #endif

@@ -42,11 +42,10 @@ struct PostgresExistingTable {
         self.connection = connection
         let table: SQLBinding = .text(relation)
         let kind = try connection.run(
-            SQLStatementText(
-                """
-                SELECT relkind::text, EXISTS (SELECT 1 FROM pg_catalog.pg_inherits WHERE inhparent = c.oid) \
-                FROM pg_catalog.pg_class c WHERE c.oid = to_regclass($1::text)
-                """, [table]))
+            """
+            SELECT relkind::text, EXISTS (SELECT 1 FROM pg_catalog.pg_inherits WHERE inhparent = c.oid) \
+            FROM pg_catalog.pg_class c WHERE c.oid = to_regclass($1::text)
+            """, [table])
         guard kind.rowCount > 0, let letter = kind.text(0, 0) else { throw SQLSchemaError.unreadable }
         guard let isPartitioned = ["r": false, "p": true][letter] else {
             let kinds = [
@@ -61,30 +60,29 @@ struct PostgresExistingTable {
         self.isPartitioned = isPartitioned
         // A domain has the values of its base type, which may be another domain.
         let found = try connection.run(
-            SQLStatementText(
-                """
-                WITH RECURSIVE t AS (\
-                SELECT a.attnum, 0 AS depth, a.atttypid AS type, a.atttypmod AS modifier FROM pg_catalog.pg_attribute a \
-                WHERE a.attrelid = to_regclass($1::text) AND a.attnum > 0 AND NOT a.attisdropped \
-                UNION ALL SELECT t.attnum, t.depth + 1, d.typbasetype, d.typtypmod FROM t \
-                JOIN pg_catalog.pg_type d ON d.oid = t.type WHERE d.typtype::text = 'd'::text), \
-                base AS (SELECT DISTINCT ON (attnum) attnum, type, modifier FROM t ORDER BY attnum, depth DESC) \
-                SELECT a.attname::text, pg_catalog.format_type(b.type, b.modifier), \
-                pg_catalog.format_type(a.atttypid, a.atttypmod), \
-                a.attnotnull OR EXISTS (SELECT 1 FROM t JOIN pg_catalog.pg_type d ON d.oid = t.type \
-                WHERE t.attnum = a.attnum AND d.typnotnull), \
-                a.atthasdef OR a.attidentity::text <> ''::text OR EXISTS (SELECT 1 FROM t \
-                JOIN pg_catalog.pg_type d ON d.oid = t.type WHERE t.attnum = a.attnum AND d.typdefault IS NOT NULL), \
-                a.attgenerated::text <> ''::text, a.attidentity::text = 'a'::text, \
-                (SELECT c.collname::text FROM pg_catalog.pg_collation c \
-                WHERE c.oid = a.attcollation AND NOT c.collisdeterministic), \
-                (SELECT y.typtype::text = 'e'::text FROM pg_catalog.pg_type y WHERE y.oid = b.type), \
-                (SELECT pg_catalog.pg_get_expr(f.adbin, f.adrelid) FROM pg_catalog.pg_attrdef f \
-                WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum), \
-                pg_catalog.format_type(b.type, NULL::integer) \
-                FROM pg_catalog.pg_attribute a JOIN base b ON b.attnum = a.attnum \
-                WHERE a.attrelid = to_regclass($1::text)
-                """, [table]))
+            """
+            WITH RECURSIVE t AS (\
+            SELECT a.attnum, 0 AS depth, a.atttypid AS type, a.atttypmod AS modifier FROM pg_catalog.pg_attribute a \
+            WHERE a.attrelid = to_regclass($1::text) AND a.attnum > 0 AND NOT a.attisdropped \
+            UNION ALL SELECT t.attnum, t.depth + 1, d.typbasetype, d.typtypmod FROM t \
+            JOIN pg_catalog.pg_type d ON d.oid = t.type WHERE d.typtype::text = 'd'::text), \
+            base AS (SELECT DISTINCT ON (attnum) attnum, type, modifier FROM t ORDER BY attnum, depth DESC) \
+            SELECT a.attname::text, pg_catalog.format_type(b.type, b.modifier), \
+            pg_catalog.format_type(a.atttypid, a.atttypmod), \
+            a.attnotnull OR EXISTS (SELECT 1 FROM t JOIN pg_catalog.pg_type d ON d.oid = t.type \
+            WHERE t.attnum = a.attnum AND d.typnotnull), \
+            a.atthasdef OR a.attidentity::text <> ''::text OR EXISTS (SELECT 1 FROM t \
+            JOIN pg_catalog.pg_type d ON d.oid = t.type WHERE t.attnum = a.attnum AND d.typdefault IS NOT NULL), \
+            a.attgenerated::text <> ''::text, a.attidentity::text = 'a'::text, \
+            (SELECT c.collname::text FROM pg_catalog.pg_collation c \
+            WHERE c.oid = a.attcollation AND NOT c.collisdeterministic), \
+            (SELECT y.typtype::text = 'e'::text FROM pg_catalog.pg_type y WHERE y.oid = b.type), \
+            (SELECT pg_catalog.pg_get_expr(f.adbin, f.adrelid) FROM pg_catalog.pg_attrdef f \
+            WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum), \
+            pg_catalog.format_type(b.type, NULL::integer) \
+            FROM pg_catalog.pg_attribute a JOIN base b ON b.attnum = a.attnum \
+            WHERE a.attrelid = to_regclass($1::text)
+            """, [table])
         var columns: [String: Column] = [:]
         for row in 0..<found.rowCount {
             guard let column = found.text(row, 0) else { continue }
@@ -189,8 +187,7 @@ struct PostgresExistingTable {
         try checkSuppliedColumns(schema)
         for column in pair where columns[column]?.isMandatory == false {
             let isFound = try connection.run(
-                SQLStatementText(
-                    "SELECT 1 FROM \(relation) WHERE \(SQLText.name(column)) IS NULL LIMIT 1", []))
+                "SELECT 1 FROM \(relation) WHERE \(SQLText.name(column)) IS NULL LIMIT 1")
             guard isFound.rowCount == 0 else { throw unsuitable("\(column) is NULL in some of its rows") }
         }
         guard try !isUnique(pair) else { return }
@@ -200,8 +197,7 @@ struct PostgresExistingTable {
             )
         }
         let repeated = try connection.run(
-            SQLStatementText(
-                "SELECT 1 FROM \(relation) GROUP BY \(SQLText.names(pair)) HAVING count(*) > 1 LIMIT 1", []))
+            "SELECT 1 FROM \(relation) GROUP BY \(SQLText.names(pair)) HAVING count(*) > 1 LIMIT 1")
         guard repeated.rowCount == 0 else {
             throw unsuitable(
                 "pairs of \(join.source) and \(join.target) repeat; delete the repetitions and create a unique index")
@@ -285,14 +281,13 @@ struct PostgresExistingTable {
     private func isUnique(_ names: [String]) throws -> Bool {
         let list = names.map { SQLText.literal($0) }.joined(separator: ", ")
         return try connection.run(
-            SQLStatementText(
-                """
-                SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = to_regclass($1::text) \
-                AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indnkeyatts = \(names.count) \
-                AND (SELECT count(*) FROM pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(number, place) \
-                JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number \
-                WHERE k.place <= \(names.count) AND a.attname::text IN (\(list))) = \(names.count)
-                """, [.text(relation)])
+            """
+            SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = to_regclass($1::text) \
+            AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indnkeyatts = \(names.count) \
+            AND (SELECT count(*) FROM pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(number, place) \
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number \
+            WHERE k.place <= \(names.count) AND a.attname::text IN (\(list))) = \(names.count)
+            """, [.text(relation)]
         ).rowCount > 0
     }
 

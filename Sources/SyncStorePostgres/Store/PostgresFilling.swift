@@ -29,19 +29,14 @@ final class PostgresFilling {
         self.existing = existing
     }
 
-    /// Whether a table may be filled, for all that is known without a look at it.
-    func mayFill(_ table: String, count: Int) -> Bool {
-        filled.contains(table) || count >= rowMinimum && !existing.contains(table) && !others.contains(table)
-    }
-
     /// Whether the transaction fills a table.
     ///
     /// - Parameters:
     ///   - count: The number of rows to write.
     ///   - entity: The index of the entity whose rows they are.
     func fills(_ table: String, count: Int, of entity: Int, _ connection: PostgresConnection) throws -> Bool {
-        guard mayFill(table, count: count) else { return false }
         if filled.contains(table) { return true }
+        guard count >= rowMinimum, !existing.contains(table), !others.contains(table) else { return false }
         let name = schema.relation(table)
         var findsNothing = "TRUE"
         if schema.model.layouts[entity].hasIdentity {

@@ -7,15 +7,13 @@ import SyncStoreSQL
 /// Links the objects of a batch: reads the stored links and writes the differences with a fixed
 /// number of statements.
 struct PostgresLinking: SQLLinkWriter {
-    private let queries: SQLQueries
-    private let batch: LinkBatch
-    private let connection: PostgresConnection
+    let queries: SQLQueries
+    let batch: LinkBatch
+    let connection: PostgresConnection
     var plan: SQLLinkPlan
     /// Whether to verify also what the server says it has written, which triggers can change
     /// afterwards; false by default.
     var verifiesAlways = false
-
-    private var schema: SQLSchema { queries.schema }
 
     /// - Parameters:
     ///   - known: Links that were read before; nil for none.
@@ -39,56 +37,42 @@ struct PostgresLinking: SQLLinkWriter {
         targets.add(kept.visible(links, of: batch.relationship, schema))
         plan = try SQLLinkPlan(batch, schema: schema, links: targets.take()) { entity, objects in
             if let known, known.existing.isSuperset(of: objects), known.entity == entity { return Set(objects) }
-            return try connection.run(SQLStatementText(queries.existing(entity), [.objects(objects)])).objects
+            return try connection.run(queries.existing(entity), [.objects(objects)]).objects
         }
     }
 
-    /// Writes the links, after a savepoint `sync_attempt`.
-    ///
-    /// - Parameter kept: Receives the links to remove that are in a column which does not accept
-    ///   null.
-    mutating func run(keeping kept: inout SQLKeptLinks) throws -> LinkBatch.Result {
-        let link = schema.columnLink(of: batch.relationship)
-        let result: LinkBatch.Result
-        do { result = try write(batch, schema: schema) } catch let error as PostgresError where error.isRefusal {
-            guard let link, error.code == .notNullViolation, error.column == link.column else {
-                throw StoreError.refused(try refusal(error))
-            }
-            try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt")
-            let cleared = plan.takeCleared()
-            do { result = try write(batch, schema: schema) } catch let next as PostgresError where next.isRefusal {
-                throw StoreError.refused(try refusal(next))
-            }
-            kept.add(cleared, link)
-        }
-        if !kept.isEmpty, let link { kept.remove(plan.assignments.map(\.object), link) }
-        return result
+    // MARK: Refusals
+
+    func isNull(_ error: any Error, refusedBy link: SQLSchema.ColumnLink) -> Bool {
+        guard let error = error as? PostgresError else { return false }
+        return error.code == .notNullViolation && error.column == link.column
     }
 
-    private func refusal(_ error: PostgresError) throws -> StoreError.Refusal {
-        let relationship = plan.columnRelationship(schema)
-        let link = schema.relationships[relationship.source][relationship.index]
-        var refusal = StoreError.Refusal(
-            entity: schema.model.layouts[relationship.source].name, attributes: [relationship.name], reason: .check,
-            constraint: error.constraint, databaseError: error.debugDescription)
+    func describe(_ error: any Error, of table: String, in refusal: inout StoreError.Refusal) -> Bool {
+        guard let error = error as? PostgresError, error.isRefusal else { return false }
+        (refusal.constraint, refusal.databaseError) = (error.constraint, error.debugDescription)
         switch error.code {
-        case .foreignKeyViolation: refusal.reason = .missingReference(from: error.table ?? link.table)
+        case .foreignKeyViolation: refusal.reason = .missingReference(from: error.table ?? table)
         case .uniqueViolation: refusal.reason = .taken(by: nil)
         case .notNullViolation: refusal.reason = .null
         default: break
         }
+        return true
+    }
+
+    /// Returns to the savepoint before the links.
+    func recover() throws {
         try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt")
-        let object = try refusedObject(in: batch, schema: schema) { write in
-            let isRefused: Bool
-            do {
-                try write()
-                isRefused = false
-            } catch let error as PostgresError where error.isRefusal { isRefused = true }
-            try connection.execute("ROLLBACK TO SAVEPOINT sync_attempt")
-            return isRefused
-        }
-        if let object { try connection.name(object, in: &refusal, queries) }
-        return refusal
+    }
+
+    func isRefused(_ write: () throws -> Void) throws -> Bool {
+        let isRefused: Bool
+        do {
+            try write()
+            isRefused = false
+        } catch let error as PostgresError where error.isRefusal { isRefused = true }
+        try recover()
+        return isRefused
     }
 
     // MARK: Rows
@@ -116,7 +100,7 @@ struct PostgresLinking: SQLLinkWriter {
         // Objects that the batch assigns anyway may keep their values.
         let condition = "\(column) = ANY($1::bigint[]) AND \(schema.rowColumn) <> ALL($2::bigint[])"
         let rows: [SQLBinding] = [.objects(plan.released), .objects(plan.assignments.map(\.object))]
-        try connection.run(SQLStatementText("UPDATE \(table) SET \(column) = NULL WHERE \(condition)", rows))
+        try connection.run("UPDATE \(table) SET \(column) = NULL WHERE \(condition)", rows)
         try check(link.table, failing: SQLStatementText("SELECT 1 FROM \(table) WHERE \(condition) LIMIT 1", rows))
     }
 
@@ -146,9 +130,8 @@ struct PostgresLinking: SQLLinkWriter {
             + "SELECT count(*) FROM written WHERE is_right"
         let objects: SQLBinding = .objects(plan.assignments.map(\.object))
         let values: SQLBinding = .objects(plan.assignments.map { $0.other ?? 0 })
-        let written = try connection.run(
-            SQLStatementText(text, [objects, values, .objects(plan.assignments.map(\.position))])
-        ).integer(0, 0)
+        let positions: SQLBinding = .objects(plan.assignments.map(\.position))
+        let written = try connection.run(text, [objects, values, positions]).integer(0, 0)
         guard verifiesAlways || written != Int64(plan.assignments.count) else { return }
         try check(
             link.table,

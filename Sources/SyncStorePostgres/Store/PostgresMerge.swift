@@ -293,7 +293,7 @@ struct PostgresMerge {
         guard let text = statements.changedIdentities else { return }
         let places: SQLBinding = .objects(written.map(Int64.init))
         let objects: SQLBinding = .objects(written.compactMap { result.rows[$0]?.object })
-        let found = try connection.run(SQLStatementText(text, [places, objects]))
+        let found = try connection.run(text, [places, objects])
         guard let count = found.integer(0, 0), count > 0 else { return }
         let table = schema.table(of: layout.index)
         let columns = layout.identitySlots.enumerated().filter { found.boolean(0, $0.offset + 1) == true }

@@ -28,7 +28,7 @@ extension PostgresMigration {
         let statement =
             "SAVEPOINT _sync_locks; SET LOCAL lock_timeout TO \(Self.attempt); \(lock(exclusive, "ACCESS EXCLUSIVE"))"
             + "\(lock(shared, "SHARE ROW EXCLUSIVE"))\(settings.lockLimit); RELEASE SAVEPOINT _sync_locks"
-        let end = ContinuousClock.now + settings.migrationTimeout
+        let end = ContinuousClock.now + settings.options.migrationTimeout
         while true {
             do {
                 try connection.execute(statement)
@@ -39,7 +39,7 @@ extension PostgresMigration {
                     throw PostgresError(
                         code: .lockNotAvailable,
                         message: "the migration could not lock \((exclusive + shared).joined(separator: ", ")) within "
-                            + "\(settings.migrationTimeout), because other sessions use them all the time; see pg_locks"
+                            + "\(settings.options.migrationTimeout), because other sessions use them all the time; see pg_locks"
                     )
                 }
                 try connection.execute("SELECT pg_catalog.pg_sleep(\(Self.pause))")

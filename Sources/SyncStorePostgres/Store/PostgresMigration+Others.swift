@@ -28,7 +28,7 @@ extension PostgresMigration {
             FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a \
             WHERE n.nspname = $1::text AND a.privilege_type = 'CREATE'::text AND a.grantee <> n.nspowner \
             AND pg_catalog.pg_get_userbyid(a.grantee) <> CURRENT_USER ORDER BY 1
-            """, [.text(settings.schemaName)])
+            """, [.text(settings.options.schema)])
     }
 
     /// Warns of roles that can create objects in the schema, besides its owner and this role.
@@ -36,7 +36,7 @@ extension PostgresMigration {
         let found = try answer(warningStatement)
         let roles = (0..<found.rowCount).compactMap { found.text($0, 0) }
         guard !roles.isEmpty else { return [] }
-        let name = SQLText.name(settings.schemaName)
+        let name = SQLText.name(settings.options.schema)
         return [
             "other roles can create objects in the schema \(name): \(roles.joined(separator: ", ")); "
                 + "revoke it, as in: REVOKE CREATE ON SCHEMA \(name) FROM "
@@ -122,9 +122,8 @@ extension PostgresMigration {
                 """)
         } else {
             let found = try connection.run(
-                SQLStatementText(
-                    "SELECT pg_catalog.pg_get_serial_sequence($1::text, $2::text)",
-                    [.text(name), .text(schema.naming.rowColumn)]))
+                "SELECT pg_catalog.pg_get_serial_sequence($1::text, $2::text)",
+                [.text(name), .text(schema.naming.rowColumn)])
             guard let owned = found.text(0, 0) else { return }
             sequence = SQLText.literal(owned)
         }
@@ -184,7 +183,7 @@ extension PostgresMigration {
             JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[k.place] \
             JOIN pg_catalog.pg_attribute b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[k.place] \
             WHERE c.contype::text = 'f'::text
-            """, [.text(settings.schemaName)])
+            """, [.text(settings.options.schema)])
     }
 
     /// Verifies the foreign keys of other tools.

@@ -44,7 +44,7 @@ extension PostgresMigration {
             UNION ALL \
             SELECT 'parent'::text, t.name, t.name, NULL::text FROM t WHERE t.kind = 'r'::text \
             AND EXISTS (SELECT 1 FROM pg_catalog.pg_inherits h WHERE h.inhparent = t.oid)
-            """, [.text(settings.schemaName), .typed(names, as: "text[]")])
+            """, [.text(settings.options.schema), .typed(names, as: "text[]")])
     }
 
     /// Reads from the catalog what the database has of some tables, in one query.

@@ -26,7 +26,7 @@ extension PostgresMigration {
             }
             guard let insertion = conversion.values?.insertion else { continue }
             try connection.run(
-                SQLStatementText(insertion, [.objects(objects), .typed(PostgresText.array(values), as: "text[]")]))
+                insertion, [.objects(objects), .typed(PostgresText.array(values), as: "text[]")])
         }
         try connection.execute("CLOSE _sync_conversion")
     }

@@ -33,11 +33,7 @@ struct PostgresMigration {
         ///
         /// Tables with more than the model has may belong to a newer version of it that other hosts
         /// already run. They stay until a higher `modelVersion` removes the rest.
-        var isDone: Bool {
-            guard let stored else { return false }
-            return stored == wanted
-                || stored.modelVersion == wanted.modelVersion && stored.description.contains(wanted.description)
-        }
+        var isDone: Bool { stored?.suffices(for: wanted) ?? false }
     }
 
     /// Creates or migrates the tables.
@@ -50,13 +46,13 @@ struct PostgresMigration {
         var others = Others()
         var forms: [String: [String: PostgresColumnForm]] = [:]
         var plan = try plan()
-        if try plan.isDone && (settings.isReadOnly || plan.isComplete && !lacksNote()) {
-            if !settings.isReadOnly {
+        if try plan.isDone && (settings.options.isReadOnly || plan.isComplete && !lacksNote()) {
+            if !settings.options.isReadOnly {
                 forms = try checkTables(plan.existing)
                 others = try checkForeignKeys(plan.existing, stored: plan.stored)
             }
         } else {
-            guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
+            guard !settings.options.isReadOnly else { throw SQLSchemaError.outdated }
             others = try transaction {
                 // Another host may have migrated the database in the meantime.
                 plan = try self.plan()
@@ -91,7 +87,7 @@ struct PostgresMigration {
         ]
         try known.ask(
             [columnStatement(of: SQLSchemaRecord.table), storedStatement, partStatement(of: schema.tables)]
-                + (settings.note == nil ? [] : [noteStatement]) + checks, connection)
+                + (settings.options.note == nil ? [] : [noteStatement]) + checks, connection)
     }
 
     /// The answer to a statement that may have been asked before.
@@ -129,7 +125,7 @@ struct PostgresMigration {
         // Tables of removed entities stay marked, so they are never dropped.
         let description = SQLSchemaDescription(schema, existing: known.union(existing))
         var plan = Plan(
-            stored: stored, wanted: SQLSchemaRecord(description, modelVersion: settings.modelVersion),
+            stored: stored, wanted: SQLSchemaRecord(description, modelVersion: settings.options.modelVersion),
             existing: existing)
         guard let stored else { return plan }
         // Tables and columns that the model no longer has matter only to a migration.
@@ -162,7 +158,7 @@ struct PostgresMigration {
         guard result.rowCount == 1, let format = result.integer(0, 0), let modelVersion = result.integer(0, 1),
             let text = result.text(0, 2)
         else { throw SQLSchemaError.unreadable }
-        let wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
+        let wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.options.modelVersion)
         return try SQLSchemaRecord(format: format, modelVersion: modelVersion, text: text, wanted: wanted)
     }
 
@@ -183,7 +179,7 @@ struct PostgresMigration {
             found.names = try names()
             let migration = try SQLMigration.plan(
                 from: stored, to: schema, found: found,
-                keepsRemoved: former.modelVersion == plan.wanted.modelVersion, hooks: settings.conversions)
+                keepsRemoved: former.modelVersion == plan.wanted.modelVersion, hooks: settings.options.conversions)
             for check in migration.checks where try isFound(check.query, []) { throw check.error }
             // Others can read meanwhile, but not write what would not be converted.
             try lock(SQLMigration.Locks(shared: Set(migration.conversions.map(\.table))))
@@ -203,9 +199,9 @@ struct PostgresMigration {
                 plan.wanted.with(migration.description))
         } else {
             if try !isFound(
-                "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1::text", [.text(settings.schemaName)])
+                "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1::text", [.text(settings.options.schema)])
             {
-                try connection.execute("CREATE SCHEMA \(SQLText.name(settings.schemaName))")
+                try connection.execute("CREATE SCHEMA \(SQLText.name(settings.options.schema))")
             }
             for table in schema.tables {
                 if plan.existing.contains(table.name) { try index(table) } else { try create(table) }
@@ -242,7 +238,7 @@ struct PostgresMigration {
     }
 
     private func write(_ text: String, _ record: SQLSchemaRecord) throws {
-        try connection.run(SQLStatementText(text, try record.bindings()))
+        try connection.run(text, try record.bindings())
     }
 
     /// Creates a table with its indices.
@@ -293,20 +289,19 @@ struct PostgresMigration {
 
     private func dependentObjects(besides indexNames: Set<String>) throws -> [DependentObject] {
         let result = try connection.run(
-            SQLStatementText(
-                """
-                SELECT o.relname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_index i \
-                JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid JOIN pg_catalog.pg_class t ON t.oid = i.indrelid \
-                JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = $1::text \
-                UNION ALL \
-                SELECT o.tgname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_trigger o \
-                JOIN pg_catalog.pg_class t ON t.oid = o.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
-                WHERE NOT o.tgisinternal AND n.nspname = $1::text \
-                UNION ALL \
-                SELECT o.conname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_constraint o \
-                JOIN pg_catalog.pg_class t ON t.oid = o.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
-                WHERE o.contype::text = 'c'::text AND n.nspname = $1::text
-                """, [.text(settings.schemaName)]))
+            """
+            SELECT o.relname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_index i \
+            JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid JOIN pg_catalog.pg_class t ON t.oid = i.indrelid \
+            JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = $1::text \
+            UNION ALL \
+            SELECT o.tgname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_trigger o \
+            JOIN pg_catalog.pg_class t ON t.oid = o.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
+            WHERE NOT o.tgisinternal AND n.nspname = $1::text \
+            UNION ALL \
+            SELECT o.conname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_constraint o \
+            JOIN pg_catalog.pg_class t ON t.oid = o.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
+            WHERE o.contype::text = 'c'::text AND n.nspname = $1::text
+            """, [.text(settings.options.schema)])
         return (0..<result.rowCount).compactMap { row in
             guard let name = result.text(row, 0), !indexNames.contains(name), let object = result.integer(row, 1),
                 let table = result.integer(row, 2)
@@ -334,11 +329,10 @@ struct PostgresMigration {
     /// The names of all tables, indices, views and sequences of the schema.
     private func names() throws -> Set<String> {
         let result = try connection.run(
-            SQLStatementText(
-                """
-                SELECT c.relname::text FROM pg_catalog.pg_class c \
-                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text
-                """, [.text(settings.schemaName)]))
+            """
+            SELECT c.relname::text FROM pg_catalog.pg_class c \
+            JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text
+            """, [.text(settings.options.schema)])
         return Set((0..<result.rowCount).compactMap { result.text($0, 0) })
     }
 
@@ -348,7 +342,7 @@ struct PostgresMigration {
             """
             SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
             WHERE n.nspname = $1::text AND c.relname = $2::text
-            """, [.text(settings.schemaName), .text(name)])
+            """, [.text(settings.options.schema), .text(name)])
     }
 
     private func columnStatement(of table: String) -> SQLStatementText {
@@ -366,7 +360,7 @@ struct PostgresMigration {
     }
 
     func isFound(_ text: String, _ values: [SQLBinding]) throws -> Bool {
-        try connection.run(SQLStatementText(text, values)).rowCount > 0
+        try connection.run(text, values).rowCount > 0
     }
 }
 #endif

@@ -21,23 +21,7 @@ struct PostgresRefusedRows {
     var waiting: SQLWaitingValues?
     var result: MergeRequest.Result
     let connection: PostgresConnection
-    private var contents: [Int: SQLUniqueColumns.Content]?
-
-    init(
-        merge: PostgresMerge, reader: RecordBatch.Reader, round: PostgresMergeRounds.Round,
-        task: PostgresMergeStatements.Task, request: MergeRequest, objects: [ObjectID?], waiting: SQLWaitingValues?,
-        result: MergeRequest.Result, connection: PostgresConnection
-    ) {
-        self.merge = merge
-        self.reader = reader
-        self.round = round
-        self.task = task
-        self.request = request
-        self.objects = objects
-        self.waiting = waiting
-        self.result = result
-        self.connection = connection
-    }
+    var contents: [Int: SQLUniqueColumns.Content]?
 
     /// Merges the rows of the round, in a transaction at the savepoint before the merge.
     mutating func merge(after error: PostgresError) throws {
@@ -59,9 +43,8 @@ struct PostgresRefusedRows {
     private func canSucceedNow(after error: PostgresError) throws -> Bool {
         guard error.code == .uniqueViolation else { return false }
         let table = merge.schema.relation(merge.schema.table(of: merge.layout.index))
-        let columns = try connection.run(
-            SQLStatementText(PostgresMerge.indexColumns, [.text(table), .text(error.constraint ?? "")])
-        ).texts(0)
+        let constraint = error.constraint ?? ""
+        let columns = try connection.run(PostgresMerge.indexColumns, [.text(table), .text(constraint)]).texts(0)
         let identity = merge.layout.identitySlots.map { merge.schema.columns[merge.layout.index][$0] }
         if !round.isByObject, !identity.isEmpty, Set(columns).isSuperset(of: identity) { return true }
         guard columns == [merge.schema.naming.rowColumn] else { return false }
@@ -165,7 +148,7 @@ extension PostgresMerge {
         let table: SQLBinding = .text(schema.relation(schema.table(of: layout.index)))
         switch error.code {
         case .uniqueViolation, .exclusionViolation:
-            let columns = try connection.run(SQLStatementText(Self.indexColumns, [table, name])).texts(0)
+            let columns = try connection.run(Self.indexColumns, [table, name]).texts(0)
             refusal.attributes =
                 schema.attributes(ofUniqueIndex: error.constraint ?? "", entity: layout.index)
                 ?? attributes(of: columns)
@@ -179,9 +162,7 @@ extension PostgresMerge {
             refusal.reason = .unfit
         case .foreignKeyViolation, .restrictViolation:
             let other = error.table ?? schema.table(of: layout.index)
-            let referred = try connection.run(
-                SQLStatementText(Self.referredColumns, [table, name, .text(other)])
-            ).texts(0)
+            let referred = try connection.run(Self.referredColumns, [table, name, .text(other)]).texts(0)
             guard referred.isEmpty else {
                 let identity = Set(layout.identitySlots.map { layout.attributes[$0].name })
                 refusal.attributes = attributes(of: referred).filter { !identity.contains($0) }
@@ -200,7 +181,7 @@ extension PostgresMerge {
     private func constrained(
         by constraint: SQLBinding, _ table: SQLBinding, _ connection: PostgresConnection
     ) throws -> [String] {
-        attributes(of: try connection.run(SQLStatementText(Self.constraintColumns, [table, constraint])).texts(0))
+        attributes(of: try connection.run(Self.constraintColumns, [table, constraint]).texts(0))
     }
 
     private func attributes(of columns: [String]) -> [String] {
@@ -251,18 +232,17 @@ extension PostgresMerge {
         _ connection: PostgresConnection
     ) throws -> Record.Key? {
         let found = try connection.run(
-            SQLStatementText(
-                """
-                SELECT pg_catalog.pg_get_indexdef(i.indexrelid, k::integer, TRUE), \
-                pg_catalog.pg_get_expr(i.indpred, i.indrelid) \
-                FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
-                CROSS JOIN pg_catalog.generate_series(1, i.indnkeyatts::integer) k \
-                WHERE i.indrelid = to_regclass($1::text) AND c.relname::text = $2::text \
-                AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a WHERE a.attrelid = i.indrelid \
-                AND a.attgenerated::text <> ''::text AND (a.attnum = ANY (i.indkey::smallint[]) OR EXISTS (\
-                SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass \
-                AND d.objid = i.indexrelid AND d.refobjid = i.indrelid AND d.refobjsubid = a.attnum)))
-                """, [table, index]))
+            """
+            SELECT pg_catalog.pg_get_indexdef(i.indexrelid, k::integer, TRUE), \
+            pg_catalog.pg_get_expr(i.indpred, i.indrelid) \
+            FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
+            CROSS JOIN pg_catalog.generate_series(1, i.indnkeyatts::integer) k \
+            WHERE i.indrelid = to_regclass($1::text) AND c.relname::text = $2::text \
+            AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a WHERE a.attrelid = i.indrelid \
+            AND a.attgenerated::text <> ''::text AND (a.attnum = ANY (i.indkey::smallint[]) OR EXISTS (\
+            SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass \
+            AND d.objid = i.indexrelid AND d.refobjid = i.indrelid AND d.refobjsubid = a.attnum)))
+            """, [table, index])
         // A row of the batch has no generated columns.
         guard found.rowCount > 0 else { return nil }
         let terms = found.texts(0).map { "(\($0))" }.joined(separator: ", ")
@@ -316,26 +296,25 @@ extension PostgresConnection {
         // column on those of its expression. Only a newer server knows the last column of the
         // selection.
         let found = try run(
-            SQLStatementText(
-                """
-                SELECT c.relname::text, a.attname::text, a.attnotnull OR e.attnotnull OR EXISTS (\
-                SELECT 1 FROM pg_catalog.pg_constraint f WHERE f.contype::text = 'f'::text \
-                AND f.confupdtype::text = 'c'::text AND f.confrelid = e.attrelid \
-                AND (a.attnum = ANY (f.confkey) OR e.attnum = ANY (f.confkey))), i.indexprs IS NOT NULL \
-                OR e.attnum = ANY ((i.indkey::smallint[])[0:i.indnkeyatts - 1]), \
-                coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct'::text, ''::text) = 'true'::text \
-                FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
-                JOIN pg_catalog.pg_attribute e ON e.attrelid = i.indrelid AND e.attnum > 0 \
-                AND (e.attnum = ANY ((i.indkey::smallint[])[0:i.indnkeyatts - 1]) OR EXISTS (\
-                SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass \
-                AND d.objid = i.indexrelid AND d.refobjid = i.indrelid AND d.refobjsubid = e.attnum)) \
-                JOIN pg_catalog.pg_attribute a ON a.attrelid = e.attrelid AND (a.attnum = e.attnum OR EXISTS (\
-                SELECT 1 FROM pg_catalog.pg_attrdef f JOIN pg_catalog.pg_depend d \
-                ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid \
-                WHERE f.adrelid = e.attrelid AND f.adnum = e.attnum AND e.attgenerated::text <> ''::text \
-                AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum)) \
-                WHERE i.indrelid = to_regclass($1::text) AND (i.indisunique OR i.indisexclusion)
-                """, [.text(schema.relation(schema.table(of: layout.index)))]))
+            """
+            SELECT c.relname::text, a.attname::text, a.attnotnull OR e.attnotnull OR EXISTS (\
+            SELECT 1 FROM pg_catalog.pg_constraint f WHERE f.contype::text = 'f'::text \
+            AND f.confupdtype::text = 'c'::text AND f.confrelid = e.attrelid \
+            AND (a.attnum = ANY (f.confkey) OR e.attnum = ANY (f.confkey))), i.indexprs IS NOT NULL \
+            OR e.attnum = ANY ((i.indkey::smallint[])[0:i.indnkeyatts - 1]), \
+            coalesce(pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct'::text, ''::text) = 'true'::text \
+            FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
+            JOIN pg_catalog.pg_attribute e ON e.attrelid = i.indrelid AND e.attnum > 0 \
+            AND (e.attnum = ANY ((i.indkey::smallint[])[0:i.indnkeyatts - 1]) OR EXISTS (\
+            SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass \
+            AND d.objid = i.indexrelid AND d.refobjid = i.indrelid AND d.refobjsubid = e.attnum)) \
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = e.attrelid AND (a.attnum = e.attnum OR EXISTS (\
+            SELECT 1 FROM pg_catalog.pg_attrdef f JOIN pg_catalog.pg_depend d \
+            ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid \
+            WHERE f.adrelid = e.attrelid AND f.adnum = e.attnum AND e.attgenerated::text <> ''::text \
+            AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum)) \
+            WHERE i.indrelid = to_regclass($1::text) AND (i.indisunique OR i.indisexclusion)
+            """, [.text(schema.relation(schema.table(of: layout.index)))])
         var indexes: [String: SQLUniqueColumns.Index] = [:]
         var mandatory: Set<String> = []
         for row in 0..<found.rowCount {

@@ -153,22 +153,21 @@ extension PostgresConnection {
     private func references(of error: PostgresError, _ schema: SQLSchema) throws -> [SQLRemoval.Reference] {
         guard let table = error.table, let constraint = error.constraint else { return [] }
         let found = try run(
-            SQLStatementText(
-                """
-                SELECT c.oid::bigint, c.conrelid::regclass::text, f.place, a.attname::text, b.attname::text \
-                FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_class t ON t.oid = c.conrelid \
-                JOIN pg_catalog.unnest($3::text[]) WITH ORDINALITY f (name, place) ON to_regclass(f.name) = c.confrelid \
-                CROSS JOIN LATERAL pg_catalog.generate_subscripts(c.conkey, 1) AS k(place) \
-                JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[k.place] \
-                JOIN pg_catalog.pg_attribute b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[k.place] \
-                WHERE c.contype::text = 'f'::text AND t.relname::text = $1::text AND c.conname::text = $2::text \
-                ORDER BY c.oid, k.place
-                """,
-                [
-                    .text(table), .text(constraint),
-                    .typed(
-                        PostgresText.array(schema.families.map { .text(schema.relation($0.table)) }), as: "text[]"),
-                ]))
+            """
+            SELECT c.oid::bigint, c.conrelid::regclass::text, f.place, a.attname::text, b.attname::text \
+            FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_class t ON t.oid = c.conrelid \
+            JOIN pg_catalog.unnest($3::text[]) WITH ORDINALITY f (name, place) ON to_regclass(f.name) = c.confrelid \
+            CROSS JOIN LATERAL pg_catalog.generate_subscripts(c.conkey, 1) AS k(place) \
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[k.place] \
+            JOIN pg_catalog.pg_attribute b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[k.place] \
+            WHERE c.contype::text = 'f'::text AND t.relname::text = $1::text AND c.conname::text = $2::text \
+            ORDER BY c.oid, k.place
+            """,
+            [
+                .text(table), .text(constraint),
+                .typed(
+                    PostgresText.array(schema.families.map { .text(schema.relation($0.table)) }), as: "text[]"),
+            ])
         var columns: [(column: String, target: String)] = []
         return (0..<found.rowCount).compactMap { row in
             if row > 0, found.integer(row - 1, 0) != found.integer(row, 0) { columns = [] }
@@ -254,7 +253,7 @@ extension PostgresConnection {
         let found = try execute(
             "SELECT g.tgname::text, c.relname::text FROM pg_catalog.pg_trigger g "
                 + "JOIN pg_catalog.pg_class c ON c.oid = g.tgrelid "
-                + "WHERE \(schema.isTrigger("g")) AND \(condition) ORDER BY 1, 2")
+                + "WHERE \(schema.isTrigger) AND \(condition) ORDER BY 1, 2")
         return (0..<found.rowCount).compactMap { row in
             guard let name = found.text(row, 0), let table = found.text(row, 1) else { return nil }
             return (name: name, table: table)
@@ -278,16 +277,16 @@ extension SQLSchema {
             + "FROM pg_catalog.unnest(\(relations(families.map(\.table)))) AS t (name))"
     }
 
-    /// The condition that a row of `pg_trigger` is a trigger of another tool on one of the tables.
-    fileprivate func isTrigger(_ alias: String) -> String {
-        "NOT \(alias).tgisinternal AND \(alias).tgenabled <> 'D'::\"char\" AND \(alias).tgrelid IN (SELECT "
+    /// The condition that a row `g` of `pg_trigger` is a trigger of another tool on one of the tables.
+    fileprivate var isTrigger: String {
+        "NOT g.tgisinternal AND g.tgenabled <> 'D'::\"char\" AND g.tgrelid IN (SELECT "
             + "to_regclass(t.name)::oid FROM pg_catalog.unnest(\(relations(tableNames))) AS t (name))"
     }
 
     /// Selects the number of deleted rows if other tools have triggers on the model's tables; null
     /// otherwise.
     var watchedRowCount: String {
-        "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_trigger g WHERE \(isTrigger("g"))) THEN \(deletedRowCount) END"
+        "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_trigger g WHERE \(isTrigger)) THEN \(deletedRowCount) END"
     }
 
     private var tableNames: [String] { families.map(\.table) + joins.map(\.table) }

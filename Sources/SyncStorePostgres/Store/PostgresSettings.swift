@@ -7,36 +7,13 @@ import SyncStoreSQL
 /// The settings with which a store opens connections and begins transactions.
 struct PostgresSettings: Sendable {
     let address: PostgresAddress
-    /// The schema of the store's tables.
-    let schemaName: String
-    let isReadOnly: Bool
-    let lockTimeout: Duration?
-    let migrationTimeout: Duration
-    let modelVersion: Int
-    /// A text to store with the tables; nil to keep an earlier one.
-    let note: String?
-    let conversions: [AttributeConversion]
-    let silenceLimit: Duration
-    let isBehindSessionPooler: Bool
-    /// The minimum number of rows to copy directly into an empty table; see `PostgresFilling`.
-    let fillMinimum: Int
-    let farRoundTrip: Duration
-    let connectionWait: Duration
+    let options: PostgresStore.Options
 
     init(_ connectionString: String, _ options: PostgresStore.Options) {
         address = PostgresAddress(connectionString)
-        schemaName = options.schema
-        isReadOnly = options.isReadOnly
-        lockTimeout = options.lockTimeout
-        migrationTimeout = options.migrationTimeout
-        modelVersion = options.modelVersion
-        note = options.note
-        conversions = options.conversions
-        silenceLimit = max(options.silenceLimit, .seconds(1))
-        isBehindSessionPooler = options.isBehindSessionPooler
-        fillMinimum = options.fillMinimum
-        farRoundTrip = options.farRoundTrip
-        connectionWait = options.connectionWait
+        var options = options
+        options.silenceLimit = max(options.silenceLimit, .seconds(1))
+        self.options = options
     }
 
     /// Opens a connection.
@@ -45,20 +22,20 @@ struct PostgresSettings: Sendable {
     func open(
         _ servers: PostgresSessionOptions.Servers, isolation: isolated (any Actor)? = #isolation
     ) async throws -> PostgresConnection {
-        var options = PostgresSessionOptions(silenceLimit: silenceLimit)
-        options.servers = servers
-        options.farRoundTrip = farRoundTrip
-        options.connectionWait = connectionWait
-        options.pooling = isBehindSessionPooler ? .session : .none
+        var session = PostgresSessionOptions(silenceLimit: options.silenceLimit)
+        session.servers = servers
+        session.farRoundTrip = options.farRoundTrip
+        session.connectionWait = options.connectionWait
+        session.pooling = options.isBehindSessionPooler ? .session : .none
         // A plan for one batch is not worth JIT compilation. The server ends a transaction whose
         // process sends nothing for too long; a running process sends signs of life
         // (`PostgresWorker.sendSignOfLife`).
-        options.settings = [
+        session.settings = [
             ("search_path", PostgresDialect.searchPath), ("client_min_messages", "warning"), ("timezone", "UTC"),
             ("datestyle", "ISO"), ("standard_conforming_strings", "on"), ("jit", "off"),
-            ("idle_in_transaction_session_timeout", "\(silenceLimit.milliseconds)"),
+            ("idle_in_transaction_session_timeout", "\(options.silenceLimit.milliseconds)"),
         ]
-        let connection = try await PostgresConnection.open(address, options: options, isolation: isolation)
+        let connection = try await PostgresConnection.open(address, options: session, isolation: isolation)
         guard connection.serverEncoding == "UTF8" else {
             // The SQLSTATE for a text that does not fit its database's encoding.
             throw PostgresError(
@@ -94,19 +71,19 @@ struct PostgresSettings: Sendable {
     /// Sets the limit of waits for locks in a transaction. Overrides a limit of the role or the
     /// database.
     var lockLimit: String {
-        "SET LOCAL lock_timeout TO \(lockTimeout?.milliseconds ?? 0)"
+        "SET LOCAL lock_timeout TO \(options.lockTimeout?.milliseconds ?? 0)"
     }
 
     /// The channel for notifications of commits in the schema.
     var commitChannel: String {
         var fingerprint = Fingerprint()
-        fingerprint.combine(schemaName)
+        fingerprint.combine(options.schema)
         return "one_way_commits_\(fingerprint.text)"
     }
 
     /// The number of the schema's advisory lock.
     var lockNumber: String {
-        "pg_catalog.hashtextextended(\(SQLText.literal("OneWaySynchronizer \(schemaName)"))::pg_catalog.text, 0::pg_catalog.int8)"
+        "pg_catalog.hashtextextended(\(SQLText.literal("OneWaySynchronizer \(options.schema)"))::pg_catalog.text, 0::pg_catalog.int8)"
     }
 
     /// Begins a reading transaction, whose snapshot is the last commit.
@@ -124,7 +101,7 @@ struct PostgresSettings: Sendable {
 
     /// Selects the current model version of the tables, an expression, and the mark of the session.
     func tableVersion(and expression: String) -> String {
-        let table = PostgresDialect(schemaName: schemaName).relation(SQLSchemaRecord.table)
+        let table = PostgresDialect(schemaName: options.schema).relation(SQLSchemaRecord.table)
         return "SELECT (SELECT model_version FROM \(table)), \(expression), \(PostgresConnection.sessionMark)"
     }
 }

@@ -29,7 +29,7 @@ struct PostgresSettlement {
     /// - Throws: `error` if the transaction was not committed; `PostgresError` with code `08007` if
     ///   that cannot be determined.
     func settle(after error: PostgresError, isolation: isolated (any Actor)? = #isolation) async throws {
-        let deadline = ContinuousClock.now + settings.silenceLimit * 3
+        let deadline = ContinuousClock.now + settings.options.silenceLimit * 3
         guard let connection = try? await settings.open(.primary, isolation: isolation) else {
             throw unknown("no server could be asked")
         }
@@ -37,7 +37,7 @@ struct PostgresSettlement {
         guard connection.cluster == cluster, !cluster.isEmpty else {
             throw unknown("another server has taken over")
         }
-        connection.answerLimit = settings.silenceLimit
+        connection.answerLimit = settings.options.silenceLimit
         let isIdle =
             "pid OPERATOR(pg_catalog.=) \(process) AND state OPERATOR(pg_catalog.=) 'idle in transaction'::pg_catalog.text"
         while ContinuousClock.now < deadline {

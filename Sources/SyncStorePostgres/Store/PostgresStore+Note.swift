@@ -38,14 +38,14 @@ extension PostgresMigration {
 
     /// Whether the settings have a text that differs from the stored one.
     func lacksNote() throws -> Bool {
-        guard let note = settings.note, !settings.isReadOnly else { return false }
+        guard let note = settings.options.note, !settings.options.isReadOnly else { return false }
         let found = try answer(noteStatement)
         return found.rowCount == 0 || found.text(0, 0) != note
     }
 
     /// Stores the text of the settings.
     func writeNote() throws {
-        guard let note = settings.note else { return }
+        guard let note = settings.options.note else { return }
         _ = try connection.query("UPDATE \(record) SET note = $1::text", [.text(note)])
     }
 }

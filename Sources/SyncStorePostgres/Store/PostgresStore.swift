@@ -205,7 +205,7 @@ public final class PostgresStore: CommitSignals.Source, ReportingStore {
     public func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
-        guard !settings.isReadOnly else {
+        guard !settings.options.isReadOnly else {
             throw PostgresError(
                 code: .readOnlyTransaction, message: "the store was opened read only")
         }

@@ -71,7 +71,7 @@ actor PostgresWorker: SQLWorker {
         self.schema = schema
         queries = SQLQueries(schema)
         watchedRowCount = writes ? schema.watchedRowCount : "NULL::bigint"
-        filling = PostgresFilling(schema, rowMinimum: settings.fillMinimum, existing: [])
+        filling = PostgresFilling(schema, rowMinimum: settings.options.fillMinimum, existing: [])
     }
 
     /// Connects, and creates or migrates the tables.
@@ -85,7 +85,7 @@ actor PostgresWorker: SQLWorker {
             let (numbering, others) = try migration.run()
             return (numbering, others, try migration.warnings())
         }
-        filling = PostgresFilling(schema, rowMinimum: settings.fillMinimum, existing: others.existing)
+        filling = PostgresFilling(schema, rowMinimum: settings.options.fillMinimum, existing: others.existing)
         isFar.withLock { $0 = connection.isFar }
         return warnings
     }
@@ -95,7 +95,7 @@ actor PostgresWorker: SQLWorker {
     private func opened() async throws -> PostgresConnection {
         if let connection, !connection.isClosed { return connection }
         connection = nil
-        let new = try await settings.open(writes && !settings.isReadOnly ? .primary : .preferPrimary)
+        let new = try await settings.open(writes && !settings.options.isReadOnly ? .primary : .preferPrimary)
         connection = new
         process.withLock { $0 = new.serverProcess }
         isFar.withLock { $0 = new.isFar }
@@ -177,7 +177,7 @@ actor PostgresWorker: SQLWorker {
 
     private func sendSignsOfLife() {
         signs?.cancel()
-        let interval = settings.silenceLimit / 3
+        let interval = settings.options.silenceLimit / 3
         signs = Task { [weak self] in
             while true {
                 try await Task.sleep(for: interval)
@@ -193,8 +193,8 @@ actor PostgresWorker: SQLWorker {
     private func noteBeginning(_ found: PostgresResult, _ connection: PostgresConnection) throws {
         try connection.checkSession(found)
         reportedDeletions = found.integer(0, 1).map(Int.init)
-        guard let version = found.integer(0, 0), version > settings.modelVersion else { return }
-        throw SQLSchemaError.newer(found: Int(version), known: settings.modelVersion)
+        guard let version = found.integer(0, 0), version > settings.options.modelVersion else { return }
+        throw SQLSchemaError.newer(found: Int(version), known: settings.options.modelVersion)
     }
 
     /// Keeps the server from ending a transaction that waits for its source.

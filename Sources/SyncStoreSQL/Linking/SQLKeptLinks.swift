@@ -34,7 +34,8 @@ package struct SQLKeptLinks: Sendable {
         guard !isEmpty, let link = schema.columnLink(of: relationship),
             let kept = objects[Column(table: link.table, name: link.column)], !kept.isEmpty
         else { return links }
-        let isOwn = schema.isOwnColumn(relationship)
+        var isOwn = false
+        if case .column = schema.relationships[relationship.source][relationship.index] { isOwn = true }
         return links.filter { !kept.contains(isOwn ? $0.source : $0.target) }
     }
 
@@ -81,10 +82,5 @@ extension SQLSchema {
         case .column(let link), .inverseColumn(let link): link
         case .join: nil
         }
-    }
-
-    /// Whether a relationship is stored in a column of its sources.
-    package func isOwnColumn(_ relationship: EntityLayout.Relationship) -> Bool {
-        if case .column = relationships[relationship.source][relationship.index] { true } else { false }
     }
 }

@@ -3,6 +3,11 @@ package import SyncStore
 
 /// Carries out a link plan with a few statements for each kind of storage.
 package protocol SQLLinkWriter {
+    associatedtype Connection: SQLReadingConnection
+
+    var queries: SQLQueries { get }
+    var batch: LinkBatch { get }
+    var connection: Connection { get }
     var plan: SQLLinkPlan { get set }
     /// Clears the columns that refer to the plan's released rows.
     func release(_ link: SQLSchema.ColumnLink) throws
@@ -12,6 +17,15 @@ package protocol SQLLinkWriter {
     func remove(_ link: SQLSchema.JoinLink) throws
     /// Inserts the plan's added pairs, or changes their positions.
     func add(_ link: SQLSchema.JoinLink) throws
+
+    /// Whether an error says that a link's column does not accept null.
+    func isNull(_ error: any Error, refusedBy link: SQLSchema.ColumnLink) -> Bool
+    /// Describes the refusal of a row of a table. Returns false for any other error.
+    func describe(_ error: any Error, of table: String, in refusal: inout StoreError.Refusal) -> Bool
+    /// Makes the transaction usable after a failed statement.
+    func recover() throws
+    /// Runs a function and undoes its effects. Returns whether the database refused them.
+    func isRefused(_ write: () throws -> Void) throws -> Bool
 }
 
 /// The position of an object among the objects that refer to the same one.
@@ -25,10 +39,28 @@ package enum SQLLinkPosition: Hashable, Sendable {
 }
 
 extension SQLLinkWriter {
-    /// Carries out the plan of a batch.
+    package var schema: SQLSchema { queries.schema }
+
+    /// Writes the links.
     ///
+    /// - Parameter kept: Receives the links to remove that are in a column which does not accept
+    ///   null.
     /// - Returns: The changed sources and the detached targets.
-    package func write(_ batch: LinkBatch, schema: SQLSchema) throws -> LinkBatch.Result {
+    package mutating func run(keeping kept: inout SQLKeptLinks) throws -> LinkBatch.Result {
+        let link = schema.columnLink(of: batch.relationship)
+        do { try write() } catch {
+            guard let link, isNull(error, refusedBy: link) else { throw try refused(error) }
+            try recover()
+            let cleared = plan.takeCleared()
+            do { try write() } catch { throw try refused(error) }
+            kept.add(cleared, link)
+        }
+        if !kept.isEmpty, let link { kept.remove(plan.assignments.map(\.object), link) }
+        return plan.result
+    }
+
+    /// Carries out the plan.
+    private func write() throws {
         let relationship = batch.relationship
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):
@@ -42,22 +74,29 @@ extension SQLLinkWriter {
             try remove(link)
             try add(link)
         }
-        return plan.result
+    }
+
+    /// The error of a failed plan: `StoreError.refused` if a row was refused.
+    private func refused(_ error: any Error) throws -> any Error {
+        let relationship = plan.columnRelationship(schema)
+        let table = schema.relationships[relationship.source][relationship.index].table
+        var refusal = StoreError.Refusal(
+            entity: schema.model.layouts[relationship.source].name, attributes: [relationship.name], reason: .check)
+        guard describe(error, of: table, in: &refusal) else { return error }
+        try recover()
+        if let object = try refusedObject() { try connection.name(object, in: &refusal, queries) }
+        return StoreError.refused(refusal)
     }
 
     /// Finds the object whose column or pair is the first that the database refuses, by halving the
     /// plan.
     ///
-    /// - Parameter isRefused: Runs a function and undoes its effects. Returns whether the database
-    ///   refused them.
     /// - Returns: Nil if no single link is refused.
-    package func refusedObject(
-        in batch: LinkBatch, schema: SQLSchema, _ isRefused: (() throws -> Void) throws -> Bool
-    ) throws -> ObjectID? {
+    private func refusedObject() throws -> ObjectID? {
         func fails(_ count: Int) throws -> Bool {
             var part = self
             part.plan.keepWrites(count)
-            return try isRefused { _ = try part.write(batch, schema: schema) }
+            return try isRefused { try part.write() }
         }
         var (accepted, refused) = (0, plan.writeCount)
         guard refused > 0, try !fails(0) else { return nil }

@@ -84,7 +84,7 @@ struct SQLForeignKeyChanges {
 
 extension SQLSchema.ForeignKey {
     /// Whether the key is of a column.
-    fileprivate func isOf(_ column: String) -> Bool {
+    func isOf(_ column: String) -> Bool {
         definition.hasPrefix("FOREIGN KEY (\(SQLText.name(column))) ")
     }
 

@@ -105,7 +105,7 @@ struct SQLRetention {
             if !isTaken { columns[former.name, default: []].insert(column) }
         }
         let keys = (former.foreignKeys ?? []).filter { key in
-            unused.contains { isRecorded($0, of: former.name) && key.definition.hasPrefix(Self.keyStart($0)) }
+            unused.contains { isRecorded($0, of: former.name) && key.isOf($0) }
         }
         for key in keys { foreignKeys.insert([former.name, key.name]) }
         let result = SQLSchema.Table(
@@ -114,10 +114,6 @@ struct SQLRetention {
             foreignKeys: table.foreignKeys.map { $0 + keys.map(mapped) })
         merged[table.name] = result
         return (result, kept)
-    }
-
-    private static func keyStart(_ column: String) -> String {
-        "FOREIGN KEY (\(SQLText.name(column)))"
     }
 
     private func isRecorded(_ column: String, of table: String) -> Bool {

@@ -38,6 +38,14 @@ package struct SQLSchemaRecord: Equatable, Sendable {
         self.init(try SQLSchemaDescription(text: text), modelVersion: Int(modelVersion))
     }
 
+    /// Whether the tables have everything that a store requires.
+    ///
+    /// Anything else in them may belong to a newer version of the model. It stays until a higher
+    /// `modelVersion` removes it.
+    package func suffices(for wanted: SQLSchemaRecord) -> Bool {
+        self == wanted || modelVersion == wanted.modelVersion && description.contains(wanted.description)
+    }
+
     /// The record with the tables of a migration.
     package func with(_ description: SQLSchemaDescription) -> SQLSchemaRecord {
         var description = description

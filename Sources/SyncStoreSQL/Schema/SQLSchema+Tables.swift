@@ -188,10 +188,7 @@ extension SQLSchema {
                 let columns = index.slots.map { self.columns[place][$0] }
                 var text = "(\(indexTerms(index, entity: place).joined(separator: ", ")))"
                 var conditions = index.condition.map { indexConditions($0, entity: place) } ?? []
-                if layout.parent != nil {
-                    let members = layout.family.map { SQLText.literal(model.layouts[$0].name) }
-                    conditions.append("\(entityColumn) IN (\(members.joined(separator: ", ")))")
-                }
+                if layout.parent != nil { conditions.append(membership(of: layout)) }
                 if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
                 let name = names.takeIndex("\(layout.name)_by_\(columns.joined(separator: "_"))")
                 indices.append(

@@ -179,14 +179,25 @@ final class ObjectSets {
     private var sets: [Int64: ObjectSet] = [:]
     private var lastNumber: Int64 = 0
 
-    func add(_ rows: ObjectSet) -> Int64 {
-        lastNumber += 1
-        sets[lastNumber] = rows
-        return lastNumber
+    /// The place of a set, until it is released.
+    final class Registration {
+        let number: Int64
+        private let sets: ObjectSets
+
+        fileprivate init(_ number: Int64, in sets: ObjectSets) {
+            self.number = number
+            self.sets = sets
+        }
+
+        deinit {
+            sets.sets[number] = nil
+        }
     }
 
-    func remove(_ number: Int64) {
-        sets[number] = nil
+    func register(_ rows: ObjectSet) -> Registration {
+        lastNumber += 1
+        sets[lastNumber] = rows
+        return Registration(lastNumber, in: self)
     }
 
     func contains(_ row: Int64, set: Int64) -> Bool {

@@ -81,8 +81,18 @@ final class SQLiteConnection {
     }
 
     /// Prepares a new statement.
-    func prepare(_ text: String) throws(SQLiteError) -> SQLiteStatement {
-        try SQLiteStatement(text, connection: handle, dates: dates)
+    func prepare(_ text: String, _ bindings: [SQLBinding] = []) throws(SQLiteError) -> SQLiteStatement {
+        let statement = try SQLiteStatement(text, connection: handle, dates: dates)
+        statement.bind(bindings)
+        return statement
+    }
+
+    /// The texts in the first column of a statement's rows.
+    func texts(_ text: String, _ bindings: [SQLBinding] = []) throws(SQLiteError) -> [String] {
+        let statement = try prepare(text, bindings)
+        var texts: [String] = []
+        while try statement.step() { texts.append(statement.text(at: 0)) }
+        return texts
     }
 
     /// A cached statement. Before it is requested again, it must have run to its end or be reset.
@@ -221,14 +231,11 @@ final class SQLiteConnection {
 
     // MARK: Object sets
 
-    /// Registers a set for statements, and returns its number.
-    func add(_ rows: ObjectSet) -> Int64 {
-        objectSets.add(rows)
-    }
-
-    /// Removes a set.
-    func removeObjectSet(_ number: Int64) {
-        objectSets.remove(number)
+    /// Registers the objects that a query excludes for its statement, until the result is released;
+    /// nil if it excludes none.
+    func register(_ objects: StoreQuery.Objects) -> ObjectSets.Registration? {
+        guard case .except(let excluded) = objects else { return nil }
+        return objectSets.register(excluded)
     }
 }
 

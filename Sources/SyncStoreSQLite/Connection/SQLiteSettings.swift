@@ -10,32 +10,14 @@ struct SQLiteSettings: Sendable {
     /// The folder of a file that is removed with the store; nil for a permanent file. Data in it
     /// need not reach the disk.
     let folder: TransientFolder?
-    let busyTimeout: Duration
-    let dates: SQLNaming.DateStorage
-    let modelVersion: Int
-    /// A text to store with the tables; nil to keep an earlier one.
-    let note: String?
-    let conversions: [AttributeConversion]
-    /// The maximum number of pages of the file; nil for SQLite's own limit.
-    let maximumPageCount: Int?
-    /// The size of the page cache in bytes.
-    let cacheByteCount: Int
-    /// Whether triggers, views and indexes of the file may call any function.
-    let trustsSchema: Bool
+    let options: SQLiteStore.Options
 
     init(path: String, isReadOnly: Bool, folder: TransientFolder? = nil, _ options: SQLiteStore.Options) {
         self.path = path
         absolutePath = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
         self.isReadOnly = isReadOnly
         self.folder = folder
-        busyTimeout = options.busyTimeout
-        dates = options.dates
-        modelVersion = options.modelVersion
-        note = options.note
-        conversions = options.conversions
-        maximumPageCount = options.maximumPageCount
-        cacheByteCount = options.cacheByteCount
-        trustsSchema = options.trustsSchema
+        self.options = options
     }
 
     /// The place of the file.
@@ -74,7 +56,7 @@ struct SQLiteSettings: Sendable {
     /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
     func keepLog(of connection: SQLiteConnection) throws(SQLiteError) {
         guard !isReadOnly else { return }
-        try place.open { () throws(SQLiteError) in try connection.keepLog(waitingAtMost: busyTimeout) }
+        try place.open { () throws(SQLiteError) in try connection.keepLog(waitingAtMost: options.busyTimeout) }
         // With a log, commits always survive a crash of the program. With NORMAL, the database also
         // survives a crash of the system without damage.
         if folder == nil { try connection.execute("PRAGMA synchronous = NORMAL") }
@@ -86,20 +68,20 @@ struct SQLiteSettings: Sendable {
     static let keepsTemporaryInFiles = "PRAGMA temp_store = FILE"
 
     private func connect(isReadOnly: Bool) throws(SQLiteError) -> SQLiteConnection {
-        let (seconds, attoseconds) = busyTimeout.components
+        let (seconds, attoseconds) = options.busyTimeout.components
         let milliseconds = min(max(seconds * 1000 + attoseconds / 1_000_000_000_000_000, 0), Int64(Int32.max))
         let connection = try SQLiteConnection(
             path: absolutePath, isReadOnly: isReadOnly, busyTimeout: Int32(truncatingIfNeeded: milliseconds),
-            dates: dates)
+            dates: options.dates)
         try connection.execute(
             """
             PRAGMA synchronous = \(folder != nil ? "OFF" : "FULL"); PRAGMA foreign_keys = ON; \
-            \(Self.keepsTemporaryInMemory); PRAGMA cache_size = -\(max(cacheByteCount >> 10, 1))
+            \(Self.keepsTemporaryInMemory); PRAGMA cache_size = -\(max(options.cacheByteCount >> 10, 1))
             """)
         // The first read of the file, which undoes an interrupted transaction.
         _ = try connection.integer("PRAGMA schema_version")
-        if trustsSchema { connection.trustSchema() }
-        if let maximumPageCount {
+        if options.trustsSchema { connection.trustSchema() }
+        if let maximumPageCount = options.maximumPageCount {
             try connection.execute("PRAGMA max_page_count = \(maximumPageCount)")
         }
         return connection

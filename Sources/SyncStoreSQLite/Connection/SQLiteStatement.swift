@@ -152,7 +152,7 @@ final class SQLiteStatement {
 
     func bind(_ binding: SQLBinding, at index: Int) {
         switch binding {
-        case .null: bindNull(at: index)
+        case .null: sqlite3_bind_null(handle, Int32(index))
         case .integer(let number): bind(number, at: index)
         case .real(let number): sqlite3_bind_double(handle, Int32(index), number)
         case .text(let text):
@@ -175,10 +175,6 @@ final class SQLiteStatement {
 
     func bind(_ number: Int64, at index: Int) {
         sqlite3_bind_int64(handle, Int32(index), number)
-    }
-
-    func bindNull(at index: Int) {
-        sqlite3_bind_null(handle, Int32(index))
     }
 
     // MARK: Columns of the current row, counted from 0

@@ -8,9 +8,9 @@ import SyncStoreSQL
 /// As in a merge, a failed statement does not undo its own changes (OR FAIL), because the whole
 /// transaction is rolled back.
 struct SQLiteLinking: SQLLinkWriter {
-    private let queries: SQLQueries
-    private let batch: LinkBatch
-    private let connection: SQLiteConnection
+    let queries: SQLQueries
+    let batch: LinkBatch
+    let connection: SQLiteConnection
     var plan: SQLLinkPlan
     /// The rows to write: two objects, and the position among the links of the first one.
     private let table: SQLiteBatchTable
@@ -20,8 +20,6 @@ struct SQLiteLinking: SQLLinkWriter {
     /// The maximum number of rows of a statement that can be divided.
     private static let partCount = 8192
     private static let tableName = SQLiteBatchTable.name(columnCount: columnCount)
-
-    private var schema: SQLSchema { queries.schema }
 
     /// Plans the changes.
     ///
@@ -42,52 +40,37 @@ struct SQLiteLinking: SQLLinkWriter {
         }
     }
 
-    /// Writes the links.
-    ///
-    /// - Parameter kept: Receives the links to remove that are in a column which does not accept
-    ///   null.
-    mutating func run(keeping kept: inout SQLKeptLinks) throws -> LinkBatch.Result {
-        let link = schema.columnLink(of: batch.relationship)
-        let result: LinkBatch.Result
-        do { result = try write(batch, schema: schema) } catch let error as SQLiteError where error.isRefusal {
-            let column = error.subject(after: "NOT NULL constraint failed: ")
-            guard let link, column?.lowercased() == "\(link.table).\(link.column)".lowercased() else {
-                throw StoreError.refused(try refusal(error))
-            }
-            let cleared = plan.takeCleared()
-            do { result = try write(batch, schema: schema) } catch let next as SQLiteError where next.isRefusal {
-                throw StoreError.refused(try refusal(next))
-            }
-            kept.add(cleared, link)
-        }
-        if !kept.isEmpty, let link { kept.remove(plan.assignments.map(\.object), link) }
-        return result
+    func isNull(_ error: any Error, refusedBy link: SQLSchema.ColumnLink) -> Bool {
+        let column = (error as? SQLiteError)?.subject(after: "NOT NULL constraint failed: ")
+        return column?.lowercased() == "\(link.table).\(link.column)".lowercased()
     }
 
-    private func refusal(_ error: SQLiteError) throws -> StoreError.Refusal {
-        let relationship = plan.columnRelationship(schema)
-        let link = schema.relationships[relationship.source][relationship.index]
-        var refusal = StoreError.Refusal(
-            entity: schema.model.layouts[relationship.source].name, attributes: [relationship.name], reason: .check,
-            constraint: error.message, databaseError: error.debugDescription)
+    func describe(_ error: any Error, of table: String, in refusal: inout StoreError.Refusal) -> Bool {
+        guard let error = error as? SQLiteError, error.isRefusal else { return false }
+        refusal.databaseError = error.debugDescription
         if error.isForeignKey {
-            refusal.reason = .missingReference(from: link.table)
-            refusal.constraint = nil
-        } else if error.subject(after: "UNIQUE constraint failed: ") != nil {
+            refusal.reason = .missingReference(from: table)
+            return true
+        }
+        refusal.constraint = error.message
+        if error.subject(after: "UNIQUE constraint failed: ") != nil {
             refusal.reason = .taken(by: nil)
         } else if error.subject(after: "NOT NULL constraint failed: ") != nil {
             refusal.reason = .null
         }
+        return true
+    }
+
+    /// Does nothing: a failed statement leaves the transaction usable.
+    func recover() {}
+
+    func isRefused(_ write: () throws -> Void) throws -> Bool {
         // A trigger can have rolled the transaction back.
-        guard connection.isInTransaction else { return refusal }
-        let object = try refusedObject(in: batch, schema: schema) { write in
-            try connection.execute("SAVEPOINT sync_attempt")
-            defer { try? connection.execute("ROLLBACK TO sync_attempt; RELEASE sync_attempt") }
-            do { try write() } catch let error as SQLiteError where error.isRefusal { return true }
-            return false
-        }
-        if let object { try connection.name(object, in: &refusal, queries) }
-        return refusal
+        guard connection.isInTransaction else { return true }
+        try connection.execute("SAVEPOINT sync_attempt")
+        defer { try? connection.execute("ROLLBACK TO sync_attempt; RELEASE sync_attempt") }
+        do { try write() } catch let error as SQLiteError where error.isRefusal { return true }
+        return false
     }
 
     /// Runs a statement for pairs of objects with positions; does nothing without pairs.
@@ -163,7 +146,7 @@ struct SQLiteLinking: SQLLinkWriter {
                 assigned += ", \(name) = b.c2"
                 differs += " OR t.\(name) IS NOT b.c2"
             case .atEnd:
-                batch += Self.lastPlaces(of: name, in: table, by: column, cell: "c1")
+                batch += Self.lastPlaces(of: name, in: table, by: column)
                 assigned += ", \(name) = CASE WHEN b.c1 IS NOT NULL THEN \(Self.placeAtEnd) END"
             }
         }
@@ -207,7 +190,7 @@ struct SQLiteLinking: SQLLinkWriter {
             values.append("b.c2")
         }
         if let position = link.inversePosition.map(SQLText.name) {
-            batch += Self.lastPlaces(of: position, in: table, by: names[1], cell: "c1")
+            batch += Self.lastPlaces(of: position, in: table, by: names[1])
             names.append(position)
             values.append(Self.placeAtEnd)
         }
@@ -231,9 +214,9 @@ struct SQLiteLinking: SQLLinkWriter {
     // MARK: Places
 
     /// A join with the last position among the objects that refer to the object in a cell.
-    private static func lastPlaces(of position: String, in table: String, by column: String, cell: String) -> String {
+    private static func lastPlaces(of position: String, in table: String, by column: String) -> String {
         " LEFT JOIN (SELECT o.\(column) AS owner, max(o.\(position)) AS last FROM \(table) o "
-            + "WHERE o.\(column) IN (SELECT \(cell) FROM \(tableName)) GROUP BY o.\(column)) p ON p.owner = b.\(cell)"
+            + "WHERE o.\(column) IN (SELECT c1 FROM \(tableName)) GROUP BY o.\(column)) p ON p.owner = b.c1"
     }
 
     /// A position after all existing ones, in the order of the batch.

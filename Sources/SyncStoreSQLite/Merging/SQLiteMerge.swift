@@ -51,16 +51,12 @@ struct SQLiteMerge {
     /// Whether the unique index of an identity rejected a row. Other tools may have added indices
     /// to the table.
     func isIdentityTaken(_ error: SQLiteError) -> Bool {
-        guard let taken = takenColumns(error).map({ Set($0.map { $0.lowercased() }) }) else { return false }
+        guard let list = error.subject(after: "UNIQUE constraint failed: ") else { return false }
+        let taken = Set(columns(list).map { $0.lowercased() })
         return layout.family.contains { member in
             let slots = schema.model.layouts[member].identitySlots
             return !slots.isEmpty && slots.allSatisfy { taken.contains(schema.columns[member][$0].lowercased()) }
         }
-    }
-
-    /// The columns of the unique index that rejected a row; nil for another error.
-    private func takenColumns(_ error: SQLiteError) -> [String]? {
-        error.subject(after: "UNIQUE constraint failed: ").map(columns)
     }
 
     /// The columns in the list of an error's message.

@@ -58,7 +58,7 @@ extension SQLiteMergeRun {
                     wait(row, contents.keys.sorted(), isNew: false)
                 }
             } catch let error as SQLiteError where error.isRefusal && connection.isInTransaction {
-                if merge.isIdentityTaken(error), matchesByNumber(row), !setsRefusedAside {
+                if merge.isIdentityTaken(error), givenObject(row) != nil, !setsRefusedAside {
                     throw StoreError.identityTaken(entity: try entity(of: row))
                 }
                 try refuse(row, error)
@@ -123,11 +123,9 @@ extension SQLiteMerge {
             refusal.attributes = found.attributes
             refusal.reason = .referred(by: found.table)
         } else if error.isForeignKey {
-            let keys = try connection.prepare("SELECT \"from\" FROM pragma_foreign_key_list(?)")
-            keys.bind([.text(statements.tableName)])
-            var names: [String] = []
-            while try keys.step() { names.append(keys.text(at: 0)) }
-            refusal.attributes = attributes(of: names)
+            let table: SQLBinding = .text(statements.tableName)
+            let columns = try connection.texts("SELECT \"from\" FROM pragma_foreign_key_list(?)", [table])
+            refusal.attributes = attributes(of: columns)
             refusal.reason = .missingReference(from: statements.tableName)
         } else {
             refusal.constraint = error.messageWithoutValues
@@ -147,8 +145,7 @@ extension SQLiteMerge {
             ifnull(f."to", (SELECT c.name FROM pragma_table_info(f."table") c WHERE c.pk = f.seq + 1)) \
             FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' \
             AND f."table" = ?1 COLLATE NOCASE AND m.name <> ?1 COLLATE NOCASE ORDER BY m.name, f.id, f.seq
-            """)
-        found.bind([.text(statements.tableName)])
+            """, [.text(statements.tableName)])
         var keys: [(table: String, columns: [(from: String, to: String)])] = []
         while try found.step() {
             if found.integer(at: 1) == 0 { keys.append((found.text(at: 0), [])) }
@@ -163,8 +160,7 @@ extension SQLiteMerge {
             let stored = try connection.prepare(
                 "SELECT \(values.joined(separator: ", ")) FROM \(SQLText.name(statements.tableName)) t "
                     + "JOIN \(SQLText.name(key.table)) c ON \(conditions.joined(separator: " AND ")) "
-                    + "WHERE t.\(schema.rowColumn) = ? LIMIT 1")
-            stored.bind([.integer(object)])
+                    + "WHERE t.\(schema.rowColumn) = ? LIMIT 1", [.integer(object)])
             guard try stored.step() else { continue }
             let changed = slots.enumerated().filter { column, slot in
                 reader.value(row: row, slot: slot).map {
@@ -189,8 +185,8 @@ extension SQLiteMerge {
     private func attributes(inCheck constraint: String, _ connection: SQLiteConnection) throws(SQLiteError) -> [String]
     {
         let creation = try connection.prepare(
-            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE")
-        creation.bind([.text(statements.tableName)])
+            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
+            [.text(statements.tableName)])
         guard try creation.step() else { return [] }
         let names = SQLiteDeclarations.names(inCheck: constraint, of: creation.text(at: 0))
         return attributes(
@@ -231,8 +227,7 @@ extension SQLiteMerge {
         let names = layout.identitySlots.map { SQLText.name(schema.columns[layout.index][$0]) }
         let statement = try connection.prepare(
             "SELECT \(names.joined(separator: ", ")) FROM \(SQLText.name(statements.tableName)) "
-                + "WHERE \(schema.rowColumn) = ?")
-        statement.bind([.integer(object)])
+                + "WHERE \(schema.rowColumn) = ?", [.integer(object)])
         guard try statement.step() else { return nil }
         let values = layout.identitySlots.enumerated().map { column, slot in
             statement.value(at: column, as: layout.attributes[slot].type)
@@ -265,8 +260,7 @@ extension SQLiteConnection {
             """
             SELECT l.name, x.name, x.cid, m.sql FROM pragma_index_list(?) l JOIN pragma_index_xinfo(l.name) x \
             LEFT JOIN sqlite_master m ON m.type = 'index' AND m.name = l.name WHERE l."unique" AND x.key
-            """)
-        found.bind([.text(table)])
+            """, [.text(table)])
         var indexes: [String: SQLUniqueColumns.Index] = [:]
         while try found.step() {
             let name = found.text(at: 0)
@@ -281,21 +275,15 @@ extension SQLiteConnection {
             }
             indexes[name] = index
         }
-        let mandatory = try prepare("SELECT name FROM pragma_table_xinfo(?) WHERE \"notnull\"")
-        mandatory.bind([.text(table)])
-        var names: Set<String> = []
-        while try mandatory.step() { names.formUnion(sources(mandatory.text(at: 0))) }
-        let followed = try prepare(
+        var mandatory = try texts("SELECT name FROM pragma_table_xinfo(?) WHERE \"notnull\"", [.text(table)])
+        mandatory += try texts(
             """
             SELECT ifnull(f."to", (SELECT c.name FROM pragma_table_info(f."table") c WHERE c.pk = f.seq + 1)) \
             FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f \
             WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE AND f.on_update = 'CASCADE'
-            """)
-        followed.bind([.text(table)])
-        while try followed.step() {
-            if !followed.isNull(at: 0) { names.formUnion(sources(followed.text(at: 0))) }
-        }
-        return SQLUniqueColumns(Array(indexes.values), of: layout, in: schema, mandatory: names)
+            """, [.text(table)])
+        return SQLUniqueColumns(
+            Array(indexes.values), of: layout, in: schema, mandatory: Set(mandatory.flatMap(sources)))
     }
 
     /// The declarations of a table's generated columns, from their first parenthesis. The names and
@@ -305,8 +293,7 @@ extension SQLiteConnection {
             """
             SELECT x.name, m.sql FROM pragma_table_xinfo(?1) x JOIN sqlite_master m \
             ON m.type = 'table' AND m.name = ?1 COLLATE NOCASE WHERE x.hidden > 1
-            """)
-        found.bind([.text(table)])
+            """, [.text(table)])
         var declarations: [String: String] = [:]
         while try found.step() {
             let name = found.text(at: 0)

@@ -122,12 +122,9 @@ struct SQLiteMergeRun {
     }
 
     /// The object that a row names by number.
-    private func givenObject(_ row: Int) -> ObjectID? {
+    func givenObject(_ row: Int) -> ObjectID? {
         if case .object(let object) = matches?[row] { object } else { nil }
     }
-
-    /// Whether a row names its object by number.
-    func matchesByNumber(_ row: Int) -> Bool { givenObject(row) != nil }
 
     // MARK: Existing objects
 

@@ -171,11 +171,6 @@ struct SQLiteMergeStatements: Sendable {
         let slot: Int
         /// Whether some of the rows keep their stored values.
         let isPartial: Bool
-
-        init(slot: Int, isPartial: Bool) {
-            self.slot = slot
-            self.isPartial = isPartial
-        }
     }
 
     /// The value of a column while its object waits for a value of a unique index.

@@ -35,8 +35,8 @@ struct SQLiteExistingTable: Sendable {
     /// - Throws: `SQLSchemaError.unsuitableTable` for a view or a virtual table.
     init(_ table: String, on connection: SQLiteConnection) throws {
         let list = try connection.prepare(
-            "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE")
-        list.bind([.text(table)])
+            "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE",
+            [.text(table)])
         guard try list.step() else { throw SQLSchemaError.unreadable }
         name = list.text(at: 0)
         let type = list.text(at: 1)
@@ -48,8 +48,7 @@ struct SQLiteExistingTable: Sendable {
         var columns: [String: Column] = [:]
         var keys: [(name: String, type: String)] = []
         let info = try connection.prepare(
-            "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?)")
-        info.bind([.text(name)])
+            "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?)", [.text(name)])
         while try info.step() {
             let (column, type) = (info.text(at: 0), info.text(at: 1))
             columns[column.lowercased()] = Column(

@@ -20,8 +20,7 @@ extension SQLiteMigration {
             SELECT name, type, hidden, pk = 1 AND max(pk) OVER () = 1 \
             OR EXISTS (SELECT 1 FROM sqlite_master m WHERE m.type = 'view' AND m.name = ?1 COLLATE NOCASE) \
             FROM pragma_table_xinfo(?1)
-            """)
-        info.bind([.text(table)])
+            """, [.text(table)])
         var columns: [[UInt8]: FoundColumn] = [:]
         while try info.step() {
             columns[schema.dialect.folded(info.text(at: 0))] = FoundColumn(

@@ -131,14 +131,8 @@ extension SQLiteMigration {
 
     /// Assignments of all columns to themselves, which run the triggers of each column.
     private func assignments(to table: String) throws(SQLiteError) -> String {
-        let columns = try connection.prepare("SELECT name FROM pragma_table_info(?)")
-        columns.bind([.text(table)])
-        var assignments: [String] = []
-        while try columns.step() {
-            let column = SQLText.name(columns.text(at: 0))
-            assignments.append("\(column) = \(column)")
-        }
-        return assignments.joined(separator: ", ")
+        let columns = try connection.texts("SELECT name FROM pragma_table_info(?)", [.text(table)])
+        return columns.map(SQLText.name).map { "\($0) = \($0)" }.joined(separator: ", ")
     }
 
     /// The views that cannot be read, and their triggers.
@@ -159,10 +153,8 @@ extension SQLiteMigration {
     ///
     /// - Throws: The body's error; `SQLSchemaError.unfitDependentObject`.
     func keepingVirtualTables<Result>(_ body: () throws -> Result) throws -> Result {
-        let statement = try connection.prepare(
+        let names = try connection.texts(
             "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'")
-        var names: [String] = []
-        while try statement.step() { names.append(statement.text(at: 0)) }
         let readable = try names.filter { try unreadable($0) == nil }
         let result = try body()
         for name in readable {
@@ -217,9 +209,7 @@ extension SQLiteMigration {
     /// - Throws: `SQLSchemaError.unfitDependentObject` if another tool's table has its name.
     func isRecorded() throws -> Bool {
         guard try exists(Self.record) else { return false }
-        let info = try connection.prepare("PRAGMA table_info(\(Self.record))")
-        var found: Set<String> = []
-        while try info.step() { found.insert(info.text(at: 1)) }
+        let found = Set(try connection.texts("SELECT name FROM pragma_table_info('\(Self.record)')"))
         guard found.isSuperset(of: ["format", "model_version", "description", "note"]) else {
             throw SQLSchemaError.unfitDependentObject(
                 name: Self.record, reason: "the store needs a table of this name for itself; rename it")
@@ -231,10 +221,8 @@ extension SQLiteMigration {
     func checkNames(besides stored: SQLSchemaDescription?) throws {
         var own = Set((stored?.tables ?? []).map { $0.name.lowercased() })
         own.formUnion(SQLSchemaRecord.bookkeepingTables)
-        let names = try connection.prepare("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-        while try names.step() {
-            let name = names.text(at: 0)
-            guard schema.dialect.isReserved(table: name), !own.contains(name.lowercased()) else { continue }
+        for name in try connection.texts("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+        where schema.dialect.isReserved(table: name) && !own.contains(name.lowercased()) {
             throw SQLSchemaError.unfitDependentObject(
                 name: name, reason: "the store needs this name for itself; rename it")
         }
@@ -291,14 +279,12 @@ extension SQLiteMigration {
     func additions(to table: SQLSchema.Table, named name: String) throws -> [SQLMigration.Found.Column] {
         let known = Set(table.columns.map(schema.dialect.folded))
         let creation = try connection.prepare(
-            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE")
-        creation.bind([.text(name)])
+            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE", [.text(name)])
         guard try creation.step() else { return [] }
         let declarations = SQLiteDeclarations(creation.text(at: 0))
         creation.reset()
         var additions: [SQLMigration.Found.Column] = []
-        let info = try connection.prepare("SELECT name, hidden FROM pragma_table_xinfo(?)")
-        info.bind([.text(name)])
+        let info = try connection.prepare("SELECT name, hidden FROM pragma_table_xinfo(?)", [.text(name)])
         while try info.step() {
             let column = info.text(at: 0)
             guard !known.contains(schema.dialect.folded(column)) else { continue }

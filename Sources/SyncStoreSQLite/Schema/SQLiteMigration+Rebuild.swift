@@ -9,15 +9,7 @@ extension SQLiteMigration {
         let attach = try connection.prepare("ATTACH DATABASE ? AS fresh")
         try attach.run([.text(file)])
         defer { try? connection.execute("DETACH DATABASE fresh") }
-        try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
-        do {
-            let dropped = try keepingVirtualTables { try copyTables() }
-            try connection.execute("COMMIT")
-            return dropped
-        } catch {
-            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-            throw error
-        }
+        return try transaction { try keepingVirtualTables { try copyTables() } }
     }
 
     /// Verifies that the store's tables can be replaced.

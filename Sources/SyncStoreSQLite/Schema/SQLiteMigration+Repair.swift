@@ -12,25 +12,18 @@ extension SQLiteMigration {
     ///
     /// - Returns: These parts.
     func repair() throws -> [SQLSchemaError.Defect] {
-        // Foreign keys can be turned off only outside a transaction.
-        try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
-        defer { try? connection.execute("PRAGMA foreign_keys = ON") }
-        do {
+        try transaction {
             let (stored, found, defects) = try findings()
             let repair = SQLRepair(defects, of: stored, found: found, schema.dialect)
             for statement in try repair.statements() {
-                do { try connection.execute(statement) } catch {
+                do throws(SQLiteError) { try connection.execute(statement) } catch {
                     guard error.primaryCode == SQLiteError.Code.constraint,
                         let reason = stored.equalValues(creating: statement, schema.dialect)
                     else { throw error }
                     throw reason
                 }
             }
-            try connection.execute("COMMIT")
             return defects
-        } catch {
-            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-            throw error
         }
     }
 
@@ -62,8 +55,7 @@ extension SQLiteMigration {
     private func damagedIndices(of table: String) throws(SQLiteError) -> Set<String> {
         let check = try connection.prepare(
             "SELECT integrity_check FROM sqlite_master m JOIN pragma_integrity_check(m.name) "
-                + "WHERE m.type = 'table' AND m.name = ? COLLATE NOCASE")
-        check.bind([.text(table)])
+                + "WHERE m.type = 'table' AND m.name = ? COLLATE NOCASE", [.text(table)])
         var names: Set<String> = []
         while try check.step() {
             // Such as "row 2 missing from index User_identity".
@@ -80,8 +72,7 @@ extension SQLiteMigration {
     func isIntact(_ index: SQLSchema.Index, of table: SQLSchema.Table) throws(SQLiteError) -> Bool? {
         let statement = try connection.prepare(
             "SELECT sql, type = 'index' AND tbl_name = ? COLLATE NOCASE FROM sqlite_master "
-                + "WHERE name = ? COLLATE NOCASE ORDER BY 2 DESC")
-        statement.bind([.text(table.name), .text(index.name)])
+                + "WHERE name = ? COLLATE NOCASE ORDER BY 2 DESC", [.text(table.name), .text(index.name)])
         guard try statement.step() else { return nil }
         guard statement.integer(at: 1) != 0 else { return true }
         func plain(_ creation: String) -> String {

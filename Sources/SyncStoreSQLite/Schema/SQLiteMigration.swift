@@ -59,24 +59,34 @@ struct SQLiteMigration {
             if !settings.isReadOnly { cascades = try check(plan) }
         } else {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
-            // Foreign keys can be turned off only outside a transaction.
-            try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
-            do {
+            (plan, cascades) = try transaction {
                 // Another process may have migrated the database in the meantime.
-                plan = try self.plan()
+                let plan = try self.plan()
                 if !plan.isDone { try migrate(plan) }
-                cascades = try check(plan)
+                let cascades = try check(plan)
                 try writeNote()
-                try connection.execute("COMMIT")
-            } catch {
-                if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-                try? connection.execute("PRAGMA foreign_keys = ON")
-                throw error
+                return (plan, cascades)
             }
             connection.removeCachedStatements()
-            try connection.execute("PRAGMA foreign_keys = ON")
         }
         return try others(plan, cascades)
+    }
+
+    /// Runs a body in a transaction that does not check foreign keys.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        // Foreign keys can be turned off only outside a transaction.
+        try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
+        let result: Result
+        do {
+            result = try body()
+            try connection.execute("COMMIT")
+        } catch {
+            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            try? connection.execute("PRAGMA foreign_keys = ON")
+            throw error
+        }
+        try connection.execute("PRAGMA foreign_keys = ON")
+        return result
     }
 
     private func others(_ plan: Plan, _ cascades: [SQLSchema.ColumnLink]) throws -> Others {
@@ -157,8 +167,8 @@ struct SQLiteMigration {
         // Tables of removed entities stay marked, so they are never dropped.
         let names = known.union(existing.keys)
         let wanted = SQLSchemaRecord(
-            SQLSchemaDescription(schema, existing: names), modelVersion: settings.modelVersion)
-        let isSuitable = isSuitable(stored, wanted)
+            SQLSchemaDescription(schema, existing: names), modelVersion: settings.options.modelVersion)
+        let isSuitable = stored?.suffices(for: wanted) ?? false
         if let stored {
             // Tables and columns that the model no longer has matter only to a migration.
             let needed = isSuitable ? schema.tables : stored.description.tables
@@ -192,20 +202,10 @@ struct SQLiteMigration {
         }
     }
 
-    /// Whether the tables have everything that the model needs.
-    ///
-    /// Anything else in them may belong to a newer version of the model. It stays until a higher
-    /// `modelVersion` removes it.
-    private func isSuitable(_ stored: SQLSchemaRecord?, _ wanted: SQLSchemaRecord) -> Bool {
-        guard let stored else { return false }
-        return stored == wanted
-            || stored.modelVersion == wanted.modelVersion && stored.description.contains(wanted.description)
-    }
-
     /// The database's record of its tables; nil if it has never been a store.
     private func stored() throws -> SQLSchemaRecord? {
         guard try isRecorded() else { return nil }
-        let wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
+        let wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.options.modelVersion)
         let statement = try connection.prepare("SELECT \(SQLSchemaRecord.columns) FROM \(Self.record)")
         guard try statement.step() else { throw SQLSchemaError.unreadable }
         return try SQLSchemaRecord(
@@ -253,10 +253,13 @@ struct SQLiteMigration {
     /// - Returns: The new tables.
     private func migrate(_ record: SQLSchemaRecord, to plan: Plan) throws -> SQLSchemaDescription {
         let stored = record.description
-        let keepsRemoved = record.modelVersion == plan.wanted.modelVersion
         var found = try found(stored, plan)
-        var migration = try SQLMigration.plan(
-            from: stored, to: plan.schema, found: found, keepsRemoved: keepsRemoved, hooks: settings.conversions)
+        func planned() throws -> SQLMigration.Plan {
+            try SQLMigration.plan(
+                from: stored, to: plan.schema, found: found,
+                keepsRemoved: record.modelVersion == plan.wanted.modelVersion, hooks: settings.options.conversions)
+        }
+        var migration = try planned()
         for check in migration.checks where try connection.integer(check.query) != nil { throw check.error }
         let own = stored.tables.map(\.name).filter { found.existing[$0] == nil }
         try refuseForeignKeys(to: migration.dropped, besides: own, reason: "which the model no longer has")
@@ -268,8 +271,7 @@ struct SQLiteMigration {
             try rename(migration.moves)
             for move in migration.moves { found.moved[move.from] = move.to }
             found.additions = try additions(stored, found)
-            migration = try SQLMigration.plan(
-                from: stored, to: plan.schema, found: found, keepsRemoved: keepsRemoved, hooks: settings.conversions)
+            migration = try planned()
         }
         for conversion in migration.conversions { try convert(conversion) }
         try settingAside(try dependentObjects(besides: stored.indexNames)) {
@@ -327,8 +329,7 @@ struct SQLiteMigration {
     /// The tables and columns that the store did not create.
     private func found(_ stored: SQLSchemaDescription, _ plan: Plan) throws -> SQLMigration.Found {
         var found = SQLMigration.Found()
-        let names = try connection.prepare("SELECT name FROM sqlite_master")
-        while try names.step() { found.names.insert(names.text(at: 0)) }
+        found.names = Set(try connection.texts("SELECT name FROM sqlite_master"))
         for name in Set(stored.existing ?? []).union(plan.existing.keys) where try exists(name) {
             found.existing[name] = Set(try SQLiteExistingTable(name, on: connection).columns.keys)
         }
@@ -382,8 +383,8 @@ struct SQLiteMigration {
 
     /// The statement that made whatever has the name of an index; nil if nothing has.
     private func creation(ofIndex index: SQLSchema.Index) throws(SQLiteError) -> String? {
-        let statement = try connection.prepare("SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE")
-        statement.bind([.text(index.name)])
+        let statement = try connection.prepare(
+            "SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE", [.text(index.name)])
         return try statement.step() ? statement.text(at: 0) : nil
     }
 

@@ -9,7 +9,7 @@ final class SQLiteCursor {
     private let model: DataModel
     private let entity: EntityLayout
     private let connection: SQLiteConnection
-    private let objectSet: Int64?
+    private let objectSet: ObjectSets.Registration?
     private var isDone = false
 
     init(_ query: StoreQuery, queries: SQLQueries, connection: SQLiteConnection) throws {
@@ -17,29 +17,10 @@ final class SQLiteCursor {
         entity = try model.layout(of: query.entity)
         columns = queries.columns(of: entity.index)
         self.connection = connection
-        var number: Int64?
-        if case .except(let objects) = query.objects { number = connection.add(objects) }
-        objectSet = number
+        objectSet = connection.register(query.objects)
+        let text = try queries.records(query, objectSet: objectSet?.number)
         // Not from the cache, because the same query may be read again before this one ends.
-        statement = try Self.statement(query, objectSet: number, queries: queries, connection: connection)
-    }
-
-    private static func statement(
-        _ query: StoreQuery, objectSet: Int64?, queries: SQLQueries, connection: SQLiteConnection
-    ) throws -> SQLiteStatement {
-        do {
-            let text = try queries.records(query, objectSet: objectSet)
-            let statement = try connection.prepare(text.text)
-            statement.bind(text.bindings)
-            return statement
-        } catch {
-            if let objectSet { connection.removeObjectSet(objectSet) }
-            throw error
-        }
-    }
-
-    deinit {
-        if let objectSet { connection.removeObjectSet(objectSet) }
+        statement = try connection.prepare(text.text, text.bindings)
     }
 
     /// The next objects; empty after the last.

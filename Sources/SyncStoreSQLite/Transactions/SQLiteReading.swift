@@ -5,10 +5,8 @@ import SyncStoreSQL
 extension SQLiteConnection: SQLReadingConnection {
     /// Registers the objects that a query excludes while a function runs.
     func withObjectSet<Result>(of query: StoreQuery, _ body: (Int64?) throws -> Result) throws -> Result {
-        guard case .except(let objects) = query.objects else { return try body(nil) }
-        let number = add(objects)
-        defer { removeObjectSet(number) }
-        return try body(number)
+        let objectSet = register(query.objects)
+        return try withExtendedLifetime(objectSet) { try body(objectSet?.number) }
     }
 
     func links(

@@ -52,12 +52,9 @@ extension SQLiteConnection: SQLWritingConnection {
 
     /// The triggers of a table, as errors name them.
     func triggers(of table: String) throws(SQLiteError) -> [String] {
-        let found = try prepare(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY 1")
-        found.bind([.text(table)])
-        var names: [String] = []
-        while try found.step() { names.append("the trigger \(found.text(at: 0))") }
-        return names
+        try texts(
+            "SELECT 'the trigger ' || name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE "
+                + "ORDER BY name", [.text(table)])
     }
 
     /// Describes the object that a foreign key or a trigger keeps from being deleted.

@@ -7,7 +7,7 @@ final class SQLiteSelection {
     private let statement: SQLiteStatement
     private let types: [AttributeType]
     private let connection: SQLiteConnection
-    private let objectSet: Int64?
+    private let objectSet: ObjectSets.Registration?
     private(set) var isDone = false
     /// The size to reserve for the next batch: that of the previous one, or of a small result.
     private var expected = (rowCount: 64, byteCount: 4096)
@@ -15,22 +15,14 @@ final class SQLiteSelection {
     init(_ selection: BoundSelection, queries: SQLQueries, connection: SQLiteConnection) throws(SQLiteError) {
         types = selection.types
         self.connection = connection
-        var number: Int64?
-        if case .except(let objects) = selection.objects { number = connection.add(objects) }
-        objectSet = number
-        let text = queries.rows(selection, objectSet: number)
-        do {
-            statement = try connection.take(text.text)
-        } catch {
-            if let number { connection.removeObjectSet(number) }
-            throw error
-        }
+        objectSet = connection.register(selection.objects)
+        let text = queries.rows(selection, objectSet: objectSet?.number)
+        statement = try connection.take(text.text)
         statement.bind(text.bindings)
     }
 
     deinit {
         connection.giveBack(statement)
-        if let objectSet { connection.removeObjectSet(objectSet) }
     }
 
     /// The next rows; empty after the last.
