@@ -68,28 +68,25 @@ extension HTTPAPI {
     /// CouchDB's `_changes`, starting after the last sequence.
     ///
     /// The feed is a single response, or has pages if the address has a `limit`.
-    public static let couchdb: HTTPAPI = {
-        var api = HTTPAPI(
-            pages: .cursor(keyPath: "last_seq", parameter: "since").ending(.unset(keyPath: "pending"))
-                .omittingLastPointer(),
-            delta: HTTPAPI.Delta(cursor: .document(keyPath: "last_seq"), tombstones: .flag(keyPath: "deleted")),
-            keyPath: "results"
-        ).omittingEmptyValues().named("couchdb")
+    public static let couchdb = HTTPAPI(
+        pages: .cursor(keyPath: "last_seq", parameter: "since").ending(.unset(keyPath: "pending"))
+            .omittingLastPointer(),
+        delta: HTTPAPI.Delta(cursor: .document(keyPath: "last_seq"), tombstones: .flag(keyPath: "deleted")),
+        keyPath: "results"
+    ).omittingEmptyValues().named("couchdb").with {
         // A document that changes while the pages are read moves behind them.
-        api.delta?.coversFullPass = true
-        return api
-    }()
+        $0.delta?.coversFullPass = true
+    }
 
     /// Datasette: the rows of a table in the order of its primary key, with `next_url`.
     ///
     /// The address may have `_size=max` for larger pages; before version 1.0, it needs
     /// `_shape=objects`. For a view, or with `_sort`, set ``isSnapshot`` to false, because pages
     /// then follow values that can change. A query whose rows were truncated is an error.
-    public static let datasette = snapshot(
-        HTTPAPI(
-            pages: .linkField(keyPath: "next_url").omittingLastPointer(), keyPath: "rows",
-            check: .failing(ifSet: "truncated")
-        ).named("datasette"))
+    public static let datasette = HTTPAPI(
+        pages: .linkField(keyPath: "next_url").omittingLastPointer(), keyPath: "rows",
+        check: .failing(ifSet: "truncated")
+    ).named("datasette").with { $0.isSnapshot = true }
 
     /// Discourse: the topics of a list, with the address of more.
     public static let discourse = HTTPAPI(
@@ -105,8 +102,8 @@ extension HTTPAPI {
 
     /// Django REST framework with `CursorPagination`, whose pages follow a key that does not
     /// change.
-    public static let drfCursor = snapshot(
-        HTTPAPI(pages: .linkField(keyPath: "next"), keyPath: "results").named("drfcursor"))
+    public static let drfCursor = HTTPAPI(pages: .linkField(keyPath: "next"), keyPath: "results")
+        .named("drfcursor").with { $0.isSnapshot = true }
 
     /// Dropbox's `list_folder`: entries, and `list_folder/continue` with a cursor, also for
     /// changes.
@@ -114,31 +111,23 @@ extension HTTPAPI {
     /// The body is that of the whole folder unless it is replaced. Identify entries by
     /// `path_lower`: a deleted entry has no other key. A folder that is deleted does not name its
     /// contents, which the next full pass removes.
-    public static let dropbox: HTTPAPI = {
-        var api = HTTPAPI(
-            pages: .cursor(keyPath: "cursor", bodyKeyPath: "cursor").ending(.unset(keyPath: "has_more"))
-                .continuing(at: "list_folder/continue"),
-            delta: HTTPAPI.Delta(
-                cursor: .document(keyPath: "cursor"), tombstones: .field(keyPath: #"\.tag"#, equals: "deleted"),
-                // The error `reset`.
-                isTooOld: hasStatus([409])),
-            keyPath: "entries", check: .failing(ifAbsent: "has_more"),
-            body: .object(["path": .string(""), "recursive": .bool(true), "limit": .integer(2000)])
-        ).omittingEmptyValues().named("dropbox")
-        api.delta?.coversFullPass = true
-        return api
-    }()
+    public static let dropbox = HTTPAPI(
+        pages: .cursor(keyPath: "cursor", bodyKeyPath: "cursor").ending(.unset(keyPath: "has_more"))
+            .continuing(at: "list_folder/continue"),
+        delta: HTTPAPI.Delta(
+            cursor: .document(keyPath: "cursor"), tombstones: .field(keyPath: #"\.tag"#, equals: "deleted"),
+            // The error `reset`.
+            isTooOld: hasStatus([409])),
+        keyPath: "entries", check: .failing(ifAbsent: "has_more"),
+        body: .object(["path": .string(""), "recursive": .bool(true), "limit": .integer(2000)])
+    ).omittingEmptyValues().named("dropbox").with { $0.delta?.coversFullPass = true }
 
     /// FHIR: the resources of a bundle, with a link to the next page. Elements without a value are
     /// absent (release 5, "JSON representation").
-    public static let fhir: HTTPAPI = {
-        var api = HTTPAPI(
-            pages: .links(keyPath: "link", relation: "relation", address: "url"), keyPath: "entry[].resource",
-            headers: ["Accept": "application/fhir+json"]
-        ).omittingEmptyValues().named("fhir")
-        api.omitsEmptyLists = true
-        return api
-    }()
+    public static let fhir = HTTPAPI(
+        pages: .links(keyPath: "link", relation: "relation", address: "url"), keyPath: "entry[].resource",
+        headers: ["Accept": "application/fhir+json"]
+    ).omittingEmptyValues().named("fhir").with { $0.omitsEmptyLists = true }
 
     /// Firebase Realtime Database: an object whose keys are the identifiers. It has no null values.
     public static let firebase = HTTPAPI(
@@ -163,30 +152,26 @@ extension HTTPAPI {
     /// The services report a sync token that has expired with status 410, 404 or 400. The calendars
     /// of a user are deleted by a flag: set the tombstones of ``delta`` to
     /// `.flag(keyPath: "deleted")`.
-    public static let google: HTTPAPI = {
-        var api = HTTPAPI(
-            pages: .cursor(keyPath: "nextPageToken", parameter: "pageToken").omittingLastPointer(),
-            delta: HTTPAPI.Delta(
-                cursor: .document(keyPath: "nextSyncToken"), parameter: "syncToken",
-                tombstones: .field(keyPath: "status", equals: "cancelled"), isTooOld: hasStatus([400, 404, 410])),
-            keyPath: "items"
-        ).omittingEmptyValues().named("google")
-        api.omitsEmptyLists = true
-        api.delta?.coversFullPass = true
-        return api
-    }()
+    public static let google = HTTPAPI(
+        pages: .cursor(keyPath: "nextPageToken", parameter: "pageToken").omittingLastPointer(),
+        delta: HTTPAPI.Delta(
+            cursor: .document(keyPath: "nextSyncToken"), parameter: "syncToken",
+            tombstones: .field(keyPath: "status", equals: "cancelled"), isTooOld: hasStatus([400, 404, 410])),
+        keyPath: "items"
+    ).omittingEmptyValues().named("google").with {
+        $0.omitsEmptyLists = true
+        $0.delta?.coversFullPass = true
+    }
 
     /// Google's People API: connections, with the tokens of ``google``.
     ///
     /// The address needs `requestSyncToken=true`, or else each sync reads everything. Identify
     /// people by `resourceName`.
-    public static let googleContacts: HTTPAPI = {
-        var api = google.named("googlecontacts")
-        api.pages = api.pages.requesting(1000, by: "pageSize")
-        api.delta?.tombstones = .flag(keyPath: "metadata.deleted")
-        api.keyPath = "connections"
-        return api
-    }()
+    public static let googleContacts = google.named("googlecontacts").with {
+        $0.pages = $0.pages.requesting(1000, by: "pageSize")
+        $0.delta?.tombstones = .flag(keyPath: "metadata.deleted")
+        $0.keyPath = "connections"
+    }
 
     /// HubSpot: results, with `paging.next.after`.
     public static let hubspot = HTTPAPI(
@@ -213,24 +198,19 @@ extension HTTPAPI {
 
     /// Kinto: data, with the address of the next page in `Next-Page`, and changes since a
     /// timestamp.
-    public static let kinto: HTTPAPI = {
-        var api = HTTPAPI(
-            pages: .link(header: "Next-Page"),
-            delta: HTTPAPI.Delta(
-                cursor: .element(keyPath: "last_modified"), parameter: "_since", tombstones: .flag(keyPath: "deleted")),
-            keyPath: "data"
-        ).omittingEmptyValues().named("kinto")
-        api.positionParameters.insert("_token")
-        return api
-    }()
+    public static let kinto = HTTPAPI(
+        pages: .link(header: "Next-Page"),
+        delta: HTTPAPI.Delta(
+            cursor: .element(keyPath: "last_modified"), parameter: "_since", tombstones: .flag(keyPath: "deleted")),
+        keyPath: "data"
+    ).omittingEmptyValues().named("kinto").with { $0.positionParameters.insert("_token") }
 
     /// Kubernetes: the items of a list, read from one snapshot.
-    public static let kubernetes = snapshot(
-        HTTPAPI(
-            pages: .cursor(keyPath: "metadata.continue", parameter: "continue").omittingLastPointer()
-                .requesting(500, by: "limit"),
-            keyPath: "items"
-        ).omittingEmptyValues().named("kubernetes"))
+    public static let kubernetes = HTTPAPI(
+        pages: .cursor(keyPath: "metadata.continue", parameter: "continue").omittingLastPointer()
+            .requesting(500, by: "limit"),
+        keyPath: "items"
+    ).omittingEmptyValues().named("kubernetes").with { $0.isSnapshot = true }
 
     /// Mastodon: the `Link` field leads to the next page.
     public static let mastodon = HTTPAPI(pages: .link.requesting(80, by: "limit")).named("mastodon")
@@ -266,17 +246,13 @@ extension HTTPAPI {
     ///
     /// A changed object may have only the properties that changed, so absent keys are kept. The
     /// services report a link to changes that has expired with status 410, 404 or 400.
-    public static let odata: HTTPAPI = {
-        var api = HTTPAPI(
-            pages: .linkField(keyPath: #"@odata\.nextLink"#).omittingLastPointer(),
-            delta: HTTPAPI.Delta(
-                cursor: .address(keyPath: #"@odata\.deltaLink"#), tombstones: .flag(keyPath: "@removed"),
-                isTooOld: hasStatus([400, 404, 410])),
-            keyPath: "value"
-        ).named("odata")
-        api.absentKeys = .keep
-        return api
-    }()
+    public static let odata = HTTPAPI(
+        pages: .linkField(keyPath: #"@odata\.nextLink"#).omittingLastPointer(),
+        delta: HTTPAPI.Delta(
+            cursor: .address(keyPath: #"@odata\.deltaLink"#), tombstones: .flag(keyPath: "@removed"),
+            isTooOld: hasStatus([400, 404, 410])),
+        keyPath: "value"
+    ).named("odata").with { $0.absentKeys = .keep }
 
     /// PostgREST and Supabase: an array, with the number of all rows in `Content-Range`.
     ///
@@ -307,15 +283,13 @@ extension HTTPAPI {
     ).named("slack")
 
     /// STAC and OGC API Features: features, with links by relation.
-    public static let stac: HTTPAPI = {
-        var api = HTTPAPI(
-            pages: .links(keyPath: "links").requesting(100, by: "limit"), keyPath: "features",
-            headers: ["Accept": "application/geo+json, application/json"]
-        ).named("stac")
+    public static let stac = HTTPAPI(
+        pages: .links(keyPath: "links").requesting(100, by: "limit"), keyPath: "features",
+        headers: ["Accept": "application/geo+json, application/json"]
+    ).named("stac").with {
         // The specification of STAC API, item search, has `token` in its links to the next page.
-        api.positionParameters.insert("token")
-        return api
-    }()
+        $0.positionParameters.insert("token")
+    }
 
     /// Strapi: data, with numbered pages.
     public static let strapi = HTTPAPI(
@@ -326,12 +300,11 @@ extension HTTPAPI {
     ).named("strapi")
 
     /// Stripe: data, starting after the last object's identifier.
-    public static let stripe = snapshot(
-        HTTPAPI(
-            pages: .lastElement(keyPath: "id", parameter: "starting_after").ending(.unset(keyPath: "has_more"))
-                .requesting(100, by: "limit"),
-            keyPath: "data", check: .failing(ifAbsent: "has_more")
-        ).named("stripe"))
+    public static let stripe = HTTPAPI(
+        pages: .lastElement(keyPath: "id", parameter: "starting_after").ending(.unset(keyPath: "has_more"))
+            .requesting(100, by: "limit"),
+        keyPath: "data", check: .failing(ifAbsent: "has_more")
+    ).named("stripe").with { $0.isSnapshot = true }
 
     /// Twilio's API 2010-04-01: the address of the next page. The key path is the list's name.
     ///
@@ -355,8 +328,13 @@ extension HTTPAPI {
 
     /// An API whose objects lack the keys of empty values.
     private func omittingEmptyValues() -> HTTPAPI {
+        with { $0.absentKeys = .clear }
+    }
+
+    /// The API with other properties.
+    func with(_ change: (inout HTTPAPI) -> Void) -> HTTPAPI {
         var api = self
-        api.absentKeys = .clear
+        change(&api)
         return api
     }
 
@@ -369,15 +347,6 @@ extension HTTPAPI {
 
     /// The API with a name of its own.
     func named(_ name: String) -> HTTPAPI {
-        var api = self
-        api.name = name
-        return api
-    }
-
-    /// An API whose pages follow a key that never changes, or belong to a snapshot.
-    private static func snapshot(_ api: HTTPAPI) -> HTTPAPI {
-        var api = api
-        api.isSnapshot = true
-        return api
+        with { $0.name = name }
     }
 }

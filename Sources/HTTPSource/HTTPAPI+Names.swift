@@ -19,7 +19,7 @@ extension HTTPAPI {
                 "size": .integer(1000), "sort": .array([.object([key: .string("asc")])]),
                 "track_total_hits": .bool(true),
             ])
-        ).countingExactly(where: "hits.total.relation").named("elasticsearch")
+        ).with { $0.totalRelationKeyPath = "hits.total.relation" }.named("elasticsearch")
     }
 
     /// A connection of a GraphQL API (Relay's specification): its nodes, with `pageInfo`.
@@ -37,9 +37,9 @@ extension HTTPAPI {
     public static func graphQL(
         _ query: String, connection: String, objects: String = "nodes", variables: JSONValue.Object = JSONValue.Object()
     ) -> HTTPAPI {
-        var api = graphQL(connection: connection, objects: objects)
-        api.body = .object(["query": .string(query), "variables": .object(variables)])
-        return api
+        graphQL(connection: connection, objects: objects).with {
+            $0.body = .object(["query": .string(query), "variables": .object(variables)])
+        }
     }
 
     private static func graphQL(connection: String, objects: String = "nodes") -> HTTPAPI {
@@ -76,11 +76,4 @@ extension HTTPAPI {
         kubernetes, mastodon, mediawiki, notion, notionList, odata, postgrest, salesforce, shopify, slack, stac,
         strapi, stripe, twilio, wordpress, zendesk,
     ]
-
-    /// An API whose number of all objects is exact if a text is `eq`.
-    private func countingExactly(where keyPath: String) -> HTTPAPI {
-        var api = self
-        api.totalRelationKeyPath = keyPath
-        return api
-    }
 }

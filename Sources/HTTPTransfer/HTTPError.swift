@@ -77,13 +77,16 @@ public struct HTTPError: Error, Sendable, Equatable {
     }
 }
 
-extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible {
+extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
     /// The address without secrets, and the problem without text of the response's body.
     public var description: String { "\(url.displayName): \(problem)" }
 
     /// The address without secrets, and the problem with text of the response's body, which may be
     /// personal data.
     public var debugDescription: String { "\(url.displayName): \(String(reflecting: problem))" }
+
+    /// The same sentence as ``description``.
+    public var errorDescription: String? { description }
 }
 
 extension HTTPError.Problem: CustomStringConvertible, CustomDebugStringConvertible {
@@ -177,11 +180,6 @@ extension HTTPError.Problem {
             false
         }
     }
-}
-
-extension HTTPError: LocalizedError {
-    /// The same sentence as ``description``.
-    public var errorDescription: String? { description }
 }
 
 extension HTTPError: AreaError {

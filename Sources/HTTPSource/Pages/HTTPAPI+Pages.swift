@@ -225,9 +225,7 @@ extension HTTPAPI {
 
         /// Returns the same pages with additional signs of the last page.
         public func ending(_ ends: End...) -> HTTPAPI.Pages {
-            var pages = self
-            pages.ends += ends
-            return pages
+            with { $0.ends += ends }
         }
 
         /// Returns the same pages with a number of objects that each page is requested with.
@@ -235,9 +233,7 @@ extension HTTPAPI {
         /// The server may return fewer objects, on any page: that is no sign that a page lacks
         /// some. More objects per page need fewer requests.
         public func requesting(_ count: Int, by parameter: String) -> HTTPAPI.Pages {
-            var pages = self
-            pages.size = Size(parameter: parameter, count: count)
-            return pages
+            with { $0.size = Size(parameter: parameter, count: count) }
         }
 
         /// Returns the same pages, for a server behind a proxy that ends TLS, whose links begin
@@ -246,9 +242,7 @@ extension HTTPAPI {
         /// A link to the host of the page that contains it is then followed by https, at the port
         /// of that page. By default, a link that leaves https is an error.
         public func upgradingLinks() -> HTTPAPI.Pages {
-            var pages = self
-            pages.upgradesLinks = true
-            return pages
+            with { $0.upgradesLinks = true }
         }
 
         /// Returns the same pages, for a server whose pages after the first have an address of
@@ -262,9 +256,7 @@ extension HTTPAPI {
         ///   3986, section 5), such as `list_folder/continue`. Only the source's origin receives
         ///   its credentials. An address that is not http or https is an error of the second page.
         public func continuing(at reference: String) -> HTTPAPI.Pages {
-            var pages = self
-            pages.continuation = reference
-            return pages
+            with { $0.continuation = reference }
         }
 
         /// Returns the same pages, for a server whose last page omits the pointer or an
@@ -273,8 +265,12 @@ extension HTTPAPI {
         /// Otherwise, if such a value is on no page of a full pass, this is reported and absent
         /// objects are kept, because the key path may be misspelled.
         public func omittingLastPointer() -> HTTPAPI.Pages {
+            with { $0.mayLackPointer = true }
+        }
+
+        private func with(_ change: (inout HTTPAPI.Pages) -> Void) -> HTTPAPI.Pages {
             var pages = self
-            pages.mayLackPointer = true
+            change(&pages)
             return pages
         }
     }

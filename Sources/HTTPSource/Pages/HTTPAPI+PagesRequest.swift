@@ -41,11 +41,6 @@ extension HTTPAPI.Pages {
         return captures
     }
 
-    /// The key path of the last object's value that leads to the next page.
-    var elementKeyPath: String? {
-        if case .lastElement(let keyPath) = pointer { keyPath } else { nil }
-    }
-
     /// The key path of the value outside the objects that leads to the next page.
     var pointerKeyPath: String? {
         switch pointer {

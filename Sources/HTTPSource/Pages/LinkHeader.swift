@@ -43,7 +43,7 @@ enum LinkHeader {
                 rest = rest.dropFirst().drop(while: isBlank)
                 (value, rest) = Self.value(rest)
             }
-            parameters.append((withoutBlanks(name).lowercased(), value))
+            parameters.append((String(decoding: name.filter { !isBlank($0) }, as: UTF8.self).lowercased(), value))
             rest = rest.drop(while: isBlank)
         }
         return (parameters, rest)
@@ -73,9 +73,5 @@ enum LinkHeader {
     /// The text without the blanks and commas before the next link.
     private static func withoutSeparators(_ text: Bytes) -> Bytes {
         text.drop { isBlank($0) || $0 == UInt8(ascii: ",") }
-    }
-
-    private static func withoutBlanks(_ text: Bytes) -> String {
-        String(decoding: text.filter { !isBlank($0) }, as: UTF8.self)
     }
 }

@@ -20,13 +20,6 @@ struct PageOpener: Sendable {
 
     private var client: HTTPClient { source.client }
 
-    init(source: HTTPJSONSource, keyPath: String, since: String?, deadline: Duration?) {
-        self.source = source
-        self.keyPath = keyPath
-        self.since = since
-        self.deadline = deadline
-    }
-
     /// Requests a page until it responds.
     ///
     /// - Parameters:
@@ -105,7 +98,7 @@ struct PageOpener: Sendable {
         let pages = source.api.pages
         var plan = PageScanner.Plan(keyPath: keyPath, format: source.api.format, captures: pages.captures)
         plan.endSign = source.api.endSign
-        plan.lastElement = pages.elementKeyPath
+        if case .lastElement(let keyPath) = pages.pointer { plan.lastElement = keyPath }
         plan.wantsDigest = pages.isCounting
         if case .element(let keyPath) = source.api.delta?.cursor { plan.cursor = keyPath }
         if let keyPath = source.api.delta?.cursor.pageKeyPath { plan.captures.append(keyPath) }

@@ -20,11 +20,13 @@ package struct HTTPAddressError: Error, Hashable, Sendable {
     }
 }
 
-extension HTTPAddressError: CustomStringConvertible {
+extension HTTPAddressError: CustomStringConvertible, LocalizedError {
     /// The reason as a readable sentence.
     package var description: String {
         "\"\(name)\" \(reason)"
     }
+
+    package var errorDescription: String? { description }
 }
 
 extension HTTPAddressError.Reason: CustomStringConvertible {
@@ -37,8 +39,4 @@ extension HTTPAddressError.Reason: CustomStringConvertible {
         case .badHost: "has a host or a port that is not valid"
         }
     }
-}
-
-extension HTTPAddressError: LocalizedError {
-    package var errorDescription: String? { description }
 }

@@ -8,10 +8,11 @@ import SyncBase
 /// Only this thread touches the handles, except for the wake-up, which libcurl allows from any
 /// thread.
 final class CurlEngine: Sendable {
-    private enum Command: Sendable {
+    enum Command: Sendable {
         case add(CurlTransfer)
         case resume(CurlTransfer)
         case cancel(CurlTransfer)
+        /// Ends the thread once the last transfer has ended.
         case stop
     }
 
@@ -45,14 +46,7 @@ final class CurlEngine: Sendable {
         thread.start()
     }
 
-    func add(_ transfer: CurlTransfer) { send(.add(transfer)) }
-    func resume(_ transfer: CurlTransfer) { send(.resume(transfer)) }
-    func cancel(_ transfer: CurlTransfer) { send(.cancel(transfer)) }
-
-    /// Ends the thread once the last transfer has ended.
-    func stop() { send(.stop) }
-
-    private func send(_ command: Command) {
+    func send(_ command: Command) {
         state.withLock { state in
             guard !state.isOver else { return }
             state.commands.append(command)
@@ -89,7 +83,7 @@ final class CurlEngine: Sendable {
                 case .resume(let transfer): transfer.resumeHandle()
                 case .cancel(let transfer):
                     remove(transfer)
-                    transfer.wasRemoved()
+                    transfer.finish(.failure(CancellationError()))
                 case .stop: isStopping = true
                 }
             }
@@ -98,7 +92,7 @@ final class CurlEngine: Sendable {
             while let pointer = owc_multi_ended(multi.pointer, &code) {
                 guard let transfer = transfers[pointer] else { continue }
                 transfer.complete(code)
-                remove(transfer, canReuse: code == 0 && !transfer.hasBody)
+                remove(transfer, canReuse: code == 0 && transfer.request.body == nil)
             }
             for transfer in transfers.values { transfer.deliver() }
             let (isOver, mustWait) = state.withLock { state in

@@ -14,9 +14,6 @@ final class CurlTransfer: Sendable {
         var isFramed: Bool
     }
 
-    private typealias HeadTaker = CheckedContinuation<Head, any Error>
-    private typealias Taker = CheckedContinuation<[UInt8]?, any Error>
-
     private struct State {
         var status = 0
         var isHTTP1 = true
@@ -28,8 +25,8 @@ final class CurlTransfer: Sendable {
         var trailerByteCount = 0
         var isPaused = false
         var head: Head?
-        var headTaker: HeadTaker?
-        var taker: Taker?
+        var headTakers = Waiters<Head>()
+        var takers = Waiters<[UInt8]?>()
         var end: Result<Void, any Error>?
         var isCancelled = false
         /// What is wrong with a line of the head; nil if nothing is.
@@ -105,16 +102,14 @@ final class CurlTransfer: Sendable {
     /// The maximum size of the fields after the body, like that of a head in libcurl.
     private static let maximumTrailerByteCount = 300 << 10
 
-    private let request: HTTPRequest
+    let request: HTTPRequest
     private let engine: CurlEngine
     /// Whether a connection to an address may be opened; nil if any may.
     private let allows: (@Sendable (IPAddress) -> Bool)?
     private let place = Place()
     private let state = Locked(State())
 
-    init(
-        _ request: HTTPRequest, engine: CurlEngine, allows: (@Sendable (IPAddress) -> Bool)?
-    ) {
+    init(_ request: HTTPRequest, engine: CurlEngine, allows: (@Sendable (IPAddress) -> Bool)?) {
         self.request = request
         self.engine = engine
         self.allows = allows
@@ -125,14 +120,7 @@ final class CurlTransfer: Sendable {
     /// Waits for the head.
     func head() async throws -> Head {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (waiter: HeadTaker) in
-                let found = state.withLock { state in
-                    let found = state.headResult
-                    if found == nil { state.headTaker = waiter }
-                    return found
-                }
-                if let found { waiter.resume(with: found) }
-            }
+            try await state.wait(in: \.headTakers, isCancellable: false) { $0.headResult }
         } onCancel: {
             cancel()
         }
@@ -141,14 +129,7 @@ final class CurlTransfer: Sendable {
     /// The next bytes of the body; nil at its end.
     func next() async throws -> [UInt8]? {
         let bytes = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (waiter: Taker) in
-                let found = state.withLock { state in
-                    let found = state.nextPiece()
-                    if found == nil { state.taker = waiter }
-                    return found
-                }
-                if let found { waiter.resume(with: found) }
-            }
+            try await state.wait(in: \.takers, isCancellable: false) { $0.nextPiece() }
         } onCancel: {
             cancel()
         }
@@ -156,7 +137,7 @@ final class CurlTransfer: Sendable {
             defer { state.isPaused = false }
             return state.isPaused
         }
-        if mustResume { engine.resume(self) }
+        if mustResume { engine.send(.resume(self)) }
         return bytes
     }
 
@@ -169,15 +150,10 @@ final class CurlTransfer: Sendable {
         }
         guard isFirst else { return }
         finish(.failure(CancellationError()))
-        engine.cancel(self)
+        engine.send(.cancel(self))
     }
 
-    /// Records that the handle is gone.
-    func wasRemoved() {
-        finish(.failure(CancellationError()))
-    }
-
-    private func finish(_ end: Result<Void, any Error>) {
+    func finish(_ end: Result<Void, any Error>) {
         state.withLock { if $0.end == nil { $0.end = end } }
         deliver()
     }
@@ -186,18 +162,18 @@ final class CurlTransfer: Sendable {
     /// and waking a task costs more than most of them.
     func deliver() {
         let (headTaker, head, taker, piece) = state.withLock { state in
-            let head = state.headTaker == nil ? nil : state.headResult
-            let piece = state.taker == nil ? nil : state.nextPiece()
-            return (head == nil ? nil : state.headTaker.take(), head, piece == nil ? nil : state.taker.take(), piece)
+            let head = state.headTakers.isEmpty ? nil : state.headResult
+            let piece = state.takers.isEmpty ? nil : state.nextPiece()
+            return (
+                head == nil ? nil : state.headTakers.removeFirst(), head,
+                piece == nil ? nil : state.takers.removeFirst(), piece
+            )
         }
         if let head { headTaker?.resume(with: head) }
         if let piece { taker?.resume(with: piece) }
     }
 
     // MARK: The engine's thread
-
-    /// Whether the request has a body.
-    var hasBody: Bool { request.body != nil }
 
     /// Prepares a handle for the transfer, and keeps it.
     ///

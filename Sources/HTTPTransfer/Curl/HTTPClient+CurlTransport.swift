@@ -42,8 +42,8 @@ extension HTTPClient {
         }
 
         deinit {
-            engine.stop()
-            checkedEngine.withLock { $0?.stop() }
+            engine.send(.stop)
+            checkedEngine.withLock { $0?.send(.stop) }
         }
 
         /// Sends a request; ``HTTPClient/Transport/send(_:)`` documents the contract.
@@ -54,7 +54,7 @@ extension HTTPClient {
             let transfer = CurlTransfer(
                 request, engine: engine, allows: request.requiresPublicAddress ? isPublic : nil)
             let life = CurlBody.Life(transfer: transfer)
-            engine.add(transfer)
+            engine.send(.add(transfer))
             let head = try await transfer.head()
             let body = CurlBody(life: life, encoding: head.headers.contentEncoding)
             var response = HTTPResponse(status: head.status, headers: head.headers, body: body)

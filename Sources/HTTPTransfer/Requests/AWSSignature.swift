@@ -57,9 +57,11 @@ public struct AWSSignature: Sendable, Hashable {
         fields.append(("host", Self.host(of: request.url)))
         fields.sort { $0.name < $1.name }
         let names = fields.map(\.name).joined(separator: ";")
+        // Repeated blanks count as one.
+        let lines = fields.map { "\($0.name):\($0.value.split(separator: " ").joined(separator: " "))\n" }
         let canonical = [
             request.method, canonicalPath(of: request.url), Self.canonicalQuery(of: request.url),
-            fields.map { "\($0.name):\(Self.collapsed($0.value))\n" }.joined(), names, bodyDigest,
+            lines.joined(), names, bodyDigest,
         ].joined(separator: "\n")
 
         let scope = "\(day)/\(region)/\(service)/aws4_request"
@@ -124,11 +126,6 @@ public struct AWSSignature: Sendable, Hashable {
             }
         }
         return escaped
-    }
-
-    /// Replaces repeated blanks by one.
-    private static func collapsed(_ value: String) -> String {
-        value.split(separator: " ").joined(separator: " ")
     }
 }
 

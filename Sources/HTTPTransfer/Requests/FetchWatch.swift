@@ -93,7 +93,8 @@ final class FetchWatch: Sendable {
             let duration = longestDuration(state)
             let waited = (state.ourTurn ?? now) - state.begin
             let end = (now - waited).addingClamped(duration)
-            let wait = min(min(end, limits.deadline ?? .longest), endOfSilence(state, now)) - now
+            let endOfSilence = (state.ourTurn == nil ? state.lastArrival : now).addingClamped(limits.silence)
+            let wait = min(end, limits.deadline ?? .longest, endOfSilence) - now
             if wait > .zero { return (wait, nil) }
             state.problem = end <= now ? .tooSlow(received: state.byteCount, limit: duration) : .timedOut
             return (nil, state.task)
@@ -118,9 +119,5 @@ final class FetchWatch: Sendable {
         let longest = limits.duration ?? .longest
         guard limits.slowestByteRate > 0 else { return longest }
         return longest.addingClamped(.seconds(state.byteCount / limits.slowestByteRate))
-    }
-
-    private func endOfSilence(_ state: State, _ now: Duration) -> Duration {
-        (state.ourTurn == nil ? state.lastArrival : now).addingClamped(limits.silence)
     }
 }

@@ -69,7 +69,8 @@ package struct Resumption: Hashable, Sendable {
             self.tag = tag
             return .replace
         }
-        guard status == 206, let tag, tag == self.tag, !headers.isMultipart,
+        guard status == 206, let tag, tag == self.tag,
+            headers["Content-Type"]?.lowercased().hasPrefix("multipart/") != true,
             let range = headers.contentRange, range.first == byteCount,
             let whole = range.total ?? total, whole == total ?? whole, range.last < whole
         else {
@@ -111,10 +112,5 @@ extension HTTPHeaders {
         }
         let total = Int(parts[1])
         return total != nil || parts[1] == "*" ? (first, last, total) : nil
-    }
-
-    /// Whether a body has several ranges, each after a boundary.
-    fileprivate var isMultipart: Bool {
-        self["Content-Type"]?.lowercased().hasPrefix("multipart/") == true
     }
 }
