@@ -46,7 +46,7 @@ extension ModelFile {
     }
 }
 
-extension ModelFile.Failure: CustomStringConvertible {
+extension ModelFile.Failure: CustomStringConvertible, LocalizedError {
     /// The error as one readable line.
     public var description: String {
         switch self {
@@ -75,13 +75,9 @@ extension ModelFile.Failure: CustomStringConvertible {
             "\(entity)\(property.map { ".\($0)" } ?? "") cannot be written: \(reason)"
         }
     }
-}
 
-extension ModelFile.Failure: LocalizedError {
     /// The same text as `description`.
-    public var errorDescription: String? {
-        description
-    }
+    public var errorDescription: String? { description }
 }
 
 extension ModelFile.Failure: AreaError {

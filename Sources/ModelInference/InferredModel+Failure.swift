@@ -22,7 +22,7 @@ extension InferredModel {
     }
 }
 
-extension InferredModel.Failure: CustomStringConvertible {
+extension InferredModel.Failure: CustomStringConvertible, LocalizedError {
     /// The error as a readable sentence.
     public var description: String {
         switch self {
@@ -41,13 +41,9 @@ extension InferredModel.Failure: CustomStringConvertible {
                 + "kept as JSON"
         }
     }
-}
 
-extension InferredModel.Failure: LocalizedError {
     /// The same text as `description`.
-    public var errorDescription: String? {
-        description
-    }
+    public var errorDescription: String? { description }
 }
 
 extension InferredModel.Failure: AreaError {

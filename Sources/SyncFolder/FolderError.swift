@@ -24,7 +24,7 @@ public enum FolderError: Error, Hashable, Sendable {
     case system(String)
 }
 
-extension FolderError: CustomStringConvertible, CustomDebugStringConvertible {
+extension FolderError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
     /// The error as one sentence with the text of the list that is not valid.
     public var debugDescription: String {
         if case .unusableList(_, _, let found?) = self { "\(description): \"\(found)\"" } else { description }
@@ -50,9 +50,7 @@ extension FolderError: CustomStringConvertible, CustomDebugStringConvertible {
         case .system(let text): text
         }
     }
-}
 
-extension FolderError: LocalizedError {
     /// The same as `description`.
     public var errorDescription: String? { description }
 }

@@ -14,7 +14,9 @@ package enum JSONKey {
     /// - Returns: The name; nil if the key is empty or has only separators, or if it has separators
     ///   and a word has characters other than letters and digits.
     package static func camelCase(_ key: String) -> String? {
-        guard key.contains(where: isSeparator) else { return key.isEmpty ? nil : lowercasingFirst(key) }
+        guard key.contains(where: isSeparator) else {
+            return key.isEmpty ? nil : key.prefix(1).lowercased() + key.dropFirst()
+        }
         var name = ""
         for word in key.split(whereSeparator: isSeparator) {
             guard word.allSatisfy({ $0.isLetter || $0.isNumber }) else { return nil }
@@ -60,9 +62,5 @@ package enum JSONKey {
 
     private static func isSeparator(_ character: Character) -> Bool {
         character == "_" || character == "-" || character == " "
-    }
-
-    private static func lowercasingFirst(_ text: some StringProtocol) -> String {
-        text.prefix(1).lowercased() + text.dropFirst()
     }
 }

@@ -5,7 +5,11 @@ extension ElementMapper {
     /// Clears what the object lacks, where the options or the contract say so.
     mutating func complete() {
         if clearsAbsent { clearAbsent() }
-        if contract.missingMandatory == .null { clearMandatory() }
+        guard contract.missingMandatory == .null else { return }
+        for slot in mapping.mandatorySlots where group.records.openKind(at: slot) == .absent {
+            group.records.setNull(at: slot)
+            note(nil, path: nil, isTolerated: true)
+        }
     }
 
     /// Clears the properties that are absent from the object.
@@ -19,14 +23,6 @@ extension ElementMapper {
             let index = keys.relationship.index
             guard index != keptRelationship else { continue }
             clear(relationship: index)
-        }
-    }
-
-    /// Clears the mandatory attributes that are absent from the object.
-    private mutating func clearMandatory() {
-        for slot in mapping.mandatorySlots where group.records.openKind(at: slot) == .absent {
-            group.records.setNull(at: slot)
-            note(nil, path: nil, isTolerated: true)
         }
     }
 }

@@ -154,12 +154,6 @@ struct ElementMapper {
         !contentHashes.isEmpty || nests.contains { $0?.hasHashes == true }
     }
 
-    /// Returns the drift of the elements, with the number of values that did not fit, and resets
-    /// them. No row may be open.
-    mutating func takeDrift() -> (drift: DriftReport, toleratedCount: Int) {
-        drift.take()
-    }
-
     /// Whether objects are nothing but their records.
     var hasOnlyRecords: Bool {
         group.undetermined.isEmpty && mapping.contentHashSlot == nil && nests.allSatisfy { $0 == nil }

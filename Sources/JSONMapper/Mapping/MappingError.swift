@@ -132,7 +132,7 @@ public enum MappingError: Error, Hashable, Sendable {
     case nestedTooDeep(entity: String, maximumDepth: Int)
 }
 
-extension MappingError: CustomStringConvertible, CustomDebugStringConvertible {
+extension MappingError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
     /// The error as a sentence, without any value from the input.
     public var description: String {
         switch self {
@@ -166,13 +166,9 @@ extension MappingError: CustomStringConvertible, CustomDebugStringConvertible {
         guard case .identity(let values) = key else { return "" }
         return " " + values.map(\.description).joined(separator: ", ")
     }
-}
 
-extension MappingError: LocalizedError {
     /// The description of the error, the same as `description`.
-    public var errorDescription: String? {
-        description
-    }
+    public var errorDescription: String? { description }
 }
 
 extension MappingError: AreaError {

@@ -223,7 +223,7 @@ package struct RecordCollector {
         var batch = MappedBatch(groups: [], rejected: rejected, toleratedCount: 0)
         for index in elements.indices {
             elements[index].discard()
-            let found = elements[index].takeDrift()
+            let found = elements[index].drift.take()
             batch.drift.add(found.drift)
             batch.toleratedCount += found.toleratedCount
             guard !elements[index].group.records.isEmpty else { continue }

@@ -12,7 +12,7 @@ package final class ShapeNode {
     /// The number of keys in all objects, repeated ones included.
     package private(set) var memberCount = 0
     /// Whether there are keys that no property counts.
-    package private(set) var hasMoreKeys = false
+    package internal(set) var hasMoreKeys = false
     /// The number of different keys.
     package private(set) var propertyCount = 0
     /// Whether objects of this place are nested in each other.
@@ -66,10 +66,6 @@ package final class ShapeNode {
 
     func endObject(memberCount count: Int) {
         memberCount += count
-    }
-
-    func noteMoreKeys() {
-        hasMoreKeys = true
     }
 
     func find(_ key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Int {

@@ -86,7 +86,7 @@ package struct ShapeSampler: ~Copyable {
                     index = find(key, node)
                     guard index >= 0 else {
                         memberCount += 1
-                        node.noteMoreKeys()
+                        node.hasMoreKeys = true
                         try skip(&cursor, isHashing ? key.withUTF8 { ShapeNode.hash($0) } : nil, &hash)
                         continue
                     }

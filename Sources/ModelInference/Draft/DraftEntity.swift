@@ -18,12 +18,6 @@ struct DraftEntity {
     /// Whether there are keys without a property.
     var hasOtherKeys = false
 
-    init(name: String, node: ShapeNode, path: [String] = []) {
-        self.name = name
-        self.node = node
-        self.path = path
-    }
-
     func isUsed(_ name: String) -> Bool {
         let name = name.lowercased()
         return attributes.contains { $0.name.lowercased() == name }

@@ -104,7 +104,8 @@ struct PostgresAnswerWait {
         case .value("gone"): throw connection.silent(text)
         case .value: break
         case .failed(let error):
-            guard error.isOfNoServer, !isPooler(call) else { break }
+            // Otherwise, a server has answered.
+            guard [.cannotConnect, .connectionLost].contains(error.code), !isPooler(call) else { break }
             failureCount += 1
             guard failureCount < Self.failureLimit else { throw connection.silent(text) }
         }
@@ -146,13 +147,6 @@ struct PostgresAnswerWait {
         THEN 'elsewhere' ELSE coalesce((SELECT coalesce(state, 'hidden') FROM pg_catalog.pg_stat_activity \
         WHERE pid OPERATOR(pg_catalog.=) \(connection.serverProcess)), 'gone') END
         """
-    }
-}
-
-extension PostgresError {
-    /// Whether the error is not from a server.
-    fileprivate var isOfNoServer: Bool {
-        code == .cannotConnect || code == .connectionLost
     }
 }
 #endif

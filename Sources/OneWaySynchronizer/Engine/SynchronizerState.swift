@@ -114,14 +114,7 @@ package struct SynchronizerState: Equatable, Sendable {
             return queue.drops + [.cancelPass]
 
         case (.running(var current, var queue), .waiterCancelled(let waiter)):
-            let drops: [Effect]
-            if current.remove(waiter) {
-                drops = []
-            } else if let dropped = queue.remove(waiter) {
-                drops = dropped
-            } else {
-                return []
-            }
+            guard let drops = current.remove(waiter) ? [] : queue.remove(waiter) else { return [] }
             guard !current.isEmpty || !queue.isEmpty else {
                 // No other caller waits: this one is answered when the pass has ended.
                 phase = .cancelling(cancelled: [waiter], queue: [])
@@ -143,14 +136,7 @@ package struct SynchronizerState: Equatable, Sendable {
             return queue.drops
 
         case (.cancelling(var cancelled, var queue), .waiterCancelled(let waiter)):
-            let drops: [Effect]
-            if cancelled.remove(waiter) {
-                drops = []
-            } else if let dropped = queue.remove(waiter) {
-                drops = dropped
-            } else {
-                return []
-            }
+            guard let drops = cancelled.remove(waiter) ? [] : queue.remove(waiter) else { return [] }
             guard !cancelled.isEmpty || !queue.isEmpty else {
                 // No other caller waits: this one is answered when the pass has ended.
                 phase = .cancelling(cancelled: [waiter], queue: [])

@@ -76,12 +76,10 @@ extension FileLease {
     }
 }
 
-extension FileLease.Failure: CustomStringConvertible {
+extension FileLease.Failure: CustomStringConvertible, LocalizedError {
     /// The path and the reason.
     public var description: String { "\(path): \(reason)" }
-}
 
-extension FileLease.Failure: LocalizedError {
     /// The same as `description`.
     public var errorDescription: String? { description }
 }

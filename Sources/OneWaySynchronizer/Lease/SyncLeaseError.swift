@@ -27,7 +27,7 @@ public enum SyncLeaseError: Error {
     }
 }
 
-extension SyncLeaseError: CustomStringConvertible, CustomDebugStringConvertible {
+extension SyncLeaseError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
     /// The error as a readable sentence.
     ///
     /// For example, `the lease on data.sqlite is held by Demo (process 4711 on web-1) since
@@ -46,9 +46,12 @@ extension SyncLeaseError: CustomStringConvertible, CustomDebugStringConvertible 
         case .lost(let name, let underlying): "the lease on \(name) was lost: \(describe(underlying))"
         }
     }
+
+    /// The same as `description`.
+    public var errorDescription: String? { description }
 }
 
-extension SyncLeaseError.Reason: CustomStringConvertible {
+extension SyncLeaseError.Reason: CustomStringConvertible, LocalizedError {
     /// The reason as readable text.
     public var description: String {
         switch self {
@@ -56,14 +59,7 @@ extension SyncLeaseError.Reason: CustomStringConvertible {
         case .released: "it was released"
         }
     }
-}
 
-extension SyncLeaseError: LocalizedError {
-    /// The same as `description`.
-    public var errorDescription: String? { description }
-}
-
-extension SyncLeaseError.Reason: LocalizedError {
     /// The same as `description`.
     public var errorDescription: String? { description }
 }

@@ -45,7 +45,7 @@ public struct SyncError: Error {
     }
 }
 
-extension SyncError: CustomStringConvertible, CustomDebugStringConvertible {
+extension SyncError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
     /// The error as text, such as `content of "a": connection refused`.
     ///
     /// It contains the key of the item and the description of the underlying error. Of a
@@ -58,9 +58,12 @@ extension SyncError: CustomStringConvertible, CustomDebugStringConvertible {
     private var place: String {
         stage.rawValue + (key.map { " of \(String(reflecting: $0))" } ?? "")
     }
+
+    /// The same as `description`.
+    public var errorDescription: String? { description }
 }
 
-extension SyncError.Reason: CustomStringConvertible {
+extension SyncError.Reason: CustomStringConvertible, LocalizedError {
     /// The reason as a readable sentence.
     public var description: String {
         switch self {
@@ -78,6 +81,9 @@ extension SyncError.Reason: CustomStringConvertible {
                 "sync() was awaited from inside a pass that it would wait for; use sync(completion:) to queue a re-sync"
         }
     }
+
+    /// The same as `description`.
+    public var errorDescription: String? { description }
 }
 
 extension SyncError.Reason: RetryableError {
@@ -93,16 +99,6 @@ extension SyncError: RetryableError {
 
     /// The wait that the underlying error requests; `nil` for none.
     public var retryAfter: Duration? { (underlying as? any RetryableError)?.retryAfter }
-}
-
-extension SyncError: LocalizedError {
-    /// The same as `description`.
-    public var errorDescription: String? { description }
-}
-
-extension SyncError.Reason: LocalizedError {
-    /// The same as `description`.
-    public var errorDescription: String? { description }
 }
 
 extension SyncError: Codable {

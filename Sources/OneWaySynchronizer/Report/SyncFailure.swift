@@ -35,7 +35,7 @@ public struct SyncFailure: Error, Codable {
     }
 }
 
-extension SyncFailure: CustomStringConvertible, CustomDebugStringConvertible {
+extension SyncFailure: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
     /// The failure as text, such as `2 errors; first: content of "a": connection refused`.
     public var description: String { text { "\($0)" } }
 
@@ -48,9 +48,7 @@ extension SyncFailure: CustomStringConvertible, CustomDebugStringConvertible {
         let summary = count == 1 ? first : "\(count) errors; first: \(first)"
         return isCancelled ? "cancelled after \(summary)" : summary
     }
-}
 
-extension SyncFailure: LocalizedError {
     /// The same as `description`.
     public var errorDescription: String? { description }
 }

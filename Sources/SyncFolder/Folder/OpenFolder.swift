@@ -216,16 +216,13 @@ final class OpenFolder: Sendable {
         if let listed { try removeObstacles(of: items, among: stored, listed) }
         // Files of others must not be taken for the mirror's, if the system fails.
         let planned = keys.filter { key in
-            guard let status = anyStatus(of: FilePath(of: key)) else { return true }
+            let path = FilePath(of: key)
+            let folder = try? root.directory(at: path.folders, isMade: false)
+            guard let status = folder?.status(path.name) else { return true }
             return entry(of: key)?.ownsContent(status) ?? false
         }
         if planned.isEmpty { return }
         try write { index, file throws(FolderError) in try index.plan(Array(planned), in: file) }
-    }
-
-    /// The status of anything that is in the place of a file.
-    private func anyStatus(of path: FilePath) -> FileStatus? {
-        (try? root.directory(at: path.folders, isMade: false))?.status(path.name)
     }
 
     /// Removes stored items that are no longer listed if their files are where folders of new items
@@ -334,7 +331,7 @@ final class OpenFolder: Sendable {
         try put(part, FilePath(of: item.key), in: root, isOwned: { entry(of: item.key)?.ownsContent($0) ?? false }) {
             stamp throws(FolderError) in try append(.content(item.key, stamp, version))
         }
-        try write { index, _ throws(FolderError) in index.settleContent(of: item.key) }
+        try write { index, _ throws(FolderError) in index.settle(\.content, of: item.key) }
         try dropPart(of: item.key)
         if item.previewURL == nil { try removePreview(of: item.key) }
     }
@@ -350,7 +347,7 @@ final class OpenFolder: Sendable {
         try write { index, file throws(FolderError) in
             guard index.entries[key] == checked else { return }
             try index.append([.content(key, stamp, version)], to: file)
-            index.settleContent(of: key)
+            index.settle(\.content, of: key)
         }
     }
 
@@ -360,7 +357,7 @@ final class OpenFolder: Sendable {
         try put(
             part, FilePath(of: item.key), in: previews, isOwned: { entry(of: item.key)?.ownsPreview($0) ?? false }
         ) { stamp throws(FolderError) in try append(.preview(item.key, stamp)) }
-        try write { index, _ throws(FolderError) in index.settlePreview(of: item.key) }
+        try write { index, _ throws(FolderError) in index.settle(\.preview, of: item.key) }
     }
 
     /// Moves a part into its place, after the index has its stamp.

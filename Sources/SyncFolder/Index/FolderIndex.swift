@@ -189,15 +189,9 @@ struct FolderIndex: Sendable {
         hasChanges = false
     }
 
-    /// Forgets the older stamps of a content whose file is in its place.
-    mutating func settleContent(of key: SyncKey) {
-        guard let stamps = entries[key]?.content, stamps.count > 1 else { return }
-        entries[key]?.content = stamps.suffix(1)
-    }
-
-    /// Forgets the older stamps of a preview whose file is in its place.
-    mutating func settlePreview(of key: SyncKey) {
-        guard let stamps = entries[key]?.preview, stamps.count > 1 else { return }
-        entries[key]?.preview = stamps.suffix(1)
+    /// Forgets the older stamps of a content or preview whose file is in its place.
+    mutating func settle(_ stamps: WritableKeyPath<IndexEntry, [FileStamp]>, of key: SyncKey) {
+        guard let latest = entries[key]?[keyPath: stamps].last else { return }
+        entries[key]?[keyPath: stamps] = [latest]
     }
 }

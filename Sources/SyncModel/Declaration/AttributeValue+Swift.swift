@@ -11,7 +11,8 @@ extension AttributeValue {
         case .decimal(let number): ".decimal(Decimal(string: \"\(number)\") ?? 0)"
         case .string(let text): text.debugDescription
         case .date(let moment): ".date(Timestamp(microseconds: \(moment.microseconds)))"
-        case .binary, .uuid: ".\(caseName)(\(swiftValue ?? ""))"
+        case .binary: ".binary(\(swiftValue ?? ""))"
+        case .uuid: ".uuid(\(swiftValue ?? ""))"
         case .uri(let text): ".uri(\(text.debugDescription))"
         case .json(let json): "CanonicalJSON(\(json.text.debugDescription))?.value ?? .null"
         }
@@ -29,10 +30,6 @@ extension AttributeValue {
             "UUID(uuid: (\(withUnsafeBytes(of: uuid.uuid) { $0.map { "\($0)" } }.joined(separator: ", "))))"
         case .null, .double, .decimal, .uri, .json: nil
         }
-    }
-
-    private var caseName: String {
-        if case .uuid = self { "uuid" } else { "binary" }
     }
 
     private static func text(_ number: Double) -> String {

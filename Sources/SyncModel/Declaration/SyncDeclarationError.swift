@@ -19,7 +19,7 @@ public enum SyncDeclarationError: Error, Hashable, Sendable {
     case differences([SyncDeclarationError.Difference])
 }
 
-extension SyncDeclarationError: CustomStringConvertible {
+extension SyncDeclarationError: CustomStringConvertible, LocalizedError {
     /// The error as readable sentences.
     public var description: String {
         switch self {
@@ -37,9 +37,7 @@ extension SyncDeclarationError: CustomStringConvertible {
             differences.map(\.description).joined(separator: "; ")
         }
     }
-}
 
-extension SyncDeclarationError: LocalizedError {
     /// The same text as `description`.
     public var errorDescription: String? { description }
 }

@@ -51,7 +51,7 @@ public enum ModelError: Error, Hashable, Sendable {
     case unknownEntity(entity: String)
 }
 
-extension ModelError: CustomStringConvertible {
+extension ModelError: CustomStringConvertible, LocalizedError {
     /// The error as a readable sentence.
     public var description: String {
         switch self {
@@ -103,13 +103,9 @@ extension ModelError: CustomStringConvertible {
             "there is no entity \(entity)"
         }
     }
-}
 
-extension ModelError: LocalizedError {
     /// The same text as `description`.
-    public var errorDescription: String? {
-        description
-    }
+    public var errorDescription: String? { description }
 }
 
 extension ModelError: AreaError {

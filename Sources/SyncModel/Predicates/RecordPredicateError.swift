@@ -15,7 +15,7 @@ public enum RecordPredicateError: Error, Hashable, Sendable {
     case syntax(byteOffset: Int, expected: String)
 }
 
-extension RecordPredicateError: CustomStringConvertible {
+extension RecordPredicateError: CustomStringConvertible, LocalizedError {
     /// The error as a readable sentence.
     public var description: String {
         switch self {
@@ -29,13 +29,9 @@ extension RecordPredicateError: CustomStringConvertible {
             "not a predicate: expected \(expected) at byte \(byteOffset)"
         }
     }
-}
 
-extension RecordPredicateError: LocalizedError {
     /// The same text as `description`.
-    public var errorDescription: String? {
-        description
-    }
+    public var errorDescription: String? { description }
 }
 
 extension RecordPredicateError: AreaError {

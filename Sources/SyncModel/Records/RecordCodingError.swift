@@ -17,7 +17,7 @@ extension Record {
     }
 }
 
-extension Record.CodingError: CustomStringConvertible {
+extension Record.CodingError: CustomStringConvertible, LocalizedError {
     /// The error as a readable sentence.
     public var description: String {
         switch self {
@@ -28,13 +28,9 @@ extension Record.CodingError: CustomStringConvertible {
             "\(entity)\(property.map { ".\($0)" } ?? "") has nested objects or lists, which only JSON attributes can hold"
         }
     }
-}
 
-extension Record.CodingError: LocalizedError {
     /// The same text as `description`.
-    public var errorDescription: String? {
-        description
-    }
+    public var errorDescription: String? { description }
 }
 
 extension Record.CodingError: AreaError {
