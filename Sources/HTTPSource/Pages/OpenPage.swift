@@ -29,20 +29,16 @@ struct OpenPage: Sendable {
     ///
     /// - Parameter facts: The findings in this page, if the pages need them.
     func nextToken(_ pages: HTTPAPI.Pages, facts: PageFacts) throws -> String? {
-        do {
-            return try pages.token(after: self, facts: facts)
-        } catch let problem as HTTPError.Problem {
-            throw error(problem)
-        }
+        try located { try pages.token(after: self, facts: facts) }
     }
 
     /// The page's signs that more pages follow or not.
     func signs(_ pages: HTTPAPI.Pages, facts: PageFacts) throws -> PageSigns {
-        do {
-            return try pages.signs(of: self, facts: facts)
-        } catch let problem as HTTPError.Problem {
-            throw error(problem)
-        }
+        try located { try pages.signs(of: self, facts: facts) }
+    }
+
+    private func located<Result>(_ read: () throws -> Result) throws -> Result {
+        do { return try read() } catch let problem as HTTPError.Problem { throw error(problem) }
     }
 
     /// The error of the page, without the credentials that were sent.

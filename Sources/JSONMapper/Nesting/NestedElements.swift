@@ -24,13 +24,7 @@ package struct NestedElements: Sendable {
         /// The kind of the difference.
         package let kind: DriftReport.Kind
         /// The kind of the value; nil if unknown.
-        package let found: JSONKind?
-
-        init(row: Int, kind: DriftReport.Kind, found: JSONKind? = nil) {
-            self.row = row
-            self.kind = kind
-            self.found = found
-        }
+        package var found: JSONKind?
     }
 
     /// The sources, ordered by row, each once.

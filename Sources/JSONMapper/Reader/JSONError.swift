@@ -212,9 +212,7 @@ extension JSONError.Reason: CustomStringConvertible {
 
 extension JSONError: LocalizedError {
     /// The description of the error, the same as `description`.
-    public var errorDescription: String? {
-        description
-    }
+    public var errorDescription: String? { description }
 }
 
 extension JSONError: AreaError {

@@ -21,7 +21,7 @@ extension OpenFolder {
     func remove(_ key: SyncKey) throws(FolderError) {
         guard let entry = entry(of: key) else { return }
         try dropPart(of: key)
-        try removeFile(of: key, in: root, isOwned: entry.ownsContent)
+        try removeFile(of: key, in: root, isOwned: { entry.owns($0, as: \.content) })
         try removePreview(of: key)
         try append(.removed(key))
     }
@@ -32,7 +32,7 @@ extension OpenFolder {
         if let internals = try existingFolder(FilePath.internals, in: root, of: key),
             let previews = try existingFolder(Self.previewsName, in: internals, of: key)
         {
-            try removeFile(of: key, in: previews, isOwned: entry.ownsPreview)
+            try removeFile(of: key, in: previews, isOwned: { entry.owns($0, as: \.preview) })
         }
         try append(.preview(key, nil))
     }

@@ -219,7 +219,7 @@ final class OpenFolder: Sendable {
             let path = FilePath(of: key)
             let folder = try? root.directory(at: path.folders, isMade: false)
             guard let status = folder?.status(path.name) else { return true }
-            return entry(of: key)?.ownsContent(status) ?? false
+            return entry(of: key)?.owns(status, as: \.content) ?? false
         }
         if planned.isEmpty { return }
         try write { index, file throws(FolderError) in try index.plan(Array(planned), in: file) }
@@ -328,8 +328,8 @@ final class OpenFolder: Sendable {
 
     /// Moves a downloaded part into place as the content of an item.
     func storeContent(_ part: PartFile, of item: FolderItem, _ version: ContentVersion) throws(FolderError) {
-        try put(part, FilePath(of: item.key), in: root, isOwned: { entry(of: item.key)?.ownsContent($0) ?? false }) {
-            stamp throws(FolderError) in try append(.content(item.key, stamp, version))
+        try put(part, of: item.key, as: \.content, in: root) { stamp throws(FolderError) in
+            try append(.content(item.key, stamp, version))
         }
         try write { index, _ throws(FolderError) in index.settle(\.content, of: item.key) }
         try dropPart(of: item.key)
@@ -354,9 +354,9 @@ final class OpenFolder: Sendable {
     /// Moves a downloaded part into place as the preview of an item.
     func storePreview(_ part: PartFile, of item: FolderItem) throws(FolderError) {
         guard let previews = try previews(isMade: true) else { return }
-        try put(
-            part, FilePath(of: item.key), in: previews, isOwned: { entry(of: item.key)?.ownsPreview($0) ?? false }
-        ) { stamp throws(FolderError) in try append(.preview(item.key, stamp)) }
+        try put(part, of: item.key, as: \.preview, in: previews) { stamp throws(FolderError) in
+            try append(.preview(item.key, stamp))
+        }
         try write { index, _ throws(FolderError) in index.settle(\.preview, of: item.key) }
     }
 
@@ -365,15 +365,16 @@ final class OpenFolder: Sendable {
     /// A file that the mirror did not write stays. If it has the same content, it becomes the
     /// mirror's.
     private func put(
-        _ part: PartFile, _ path: FilePath, in base: Directory, isOwned: (FileStatus) -> Bool,
+        _ part: PartFile, of key: SyncKey, as stamps: KeyPath<IndexEntry, [FileStamp]>, in base: Directory,
         claim: (FileStamp) throws(FolderError) -> Void
     ) throws(FolderError) {
+        let path = FilePath(of: key)
         guard let writing, let folder = try base.directory(at: path.folders, isMade: true),
             let received = Directory.status(of: part.descriptor)
         else { throw .system("no pass has begun") }
         let name = String(part.number)
         let before = folder.status(path.name)
-        if let before, !isOwned(before) {
+        if let before, entry(of: key)?.owns(before, as: stamps) != true {
             guard before.isFile, before.stamp.byteCount == received.stamp.byteCount,
                 let other = try? folder.file(path.name)
             else { throw .inTheWay(path: folder.path(of: path.name)) }

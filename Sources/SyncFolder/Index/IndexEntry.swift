@@ -22,14 +22,9 @@ struct IndexEntry: Hashable, Sendable {
 
     var isEmpty: Bool { !isStored && part == nil }
 
-    /// Whether a content file is the mirror's.
-    func ownsContent(_ status: FileStatus) -> Bool {
-        status.isFile && (isDoubtful || content.contains(status.stamp))
-    }
-
-    /// Whether a preview file is the mirror's.
-    func ownsPreview(_ status: FileStatus) -> Bool {
-        status.isFile && (isDoubtful || preview.contains(status.stamp))
+    /// Whether a file in the place of the content or of the preview is the mirror's.
+    func owns(_ status: FileStatus, as stamps: KeyPath<IndexEntry, [FileStamp]>) -> Bool {
+        status.isFile && (isDoubtful || self[keyPath: stamps].contains(status.stamp))
     }
 
     mutating func addContent(_ stamp: FileStamp, _ version: ContentVersion) {

@@ -72,7 +72,7 @@ private struct RecordDecoder: Decoder {
             return try PropertyDecoder(content: found, entity: record.entityName, key: key).decode(type)
         }
 
-        private func find(_ key: K) -> PropertyDecoder.Content? {
+        private func find(_ key: K) -> PropertyContent? {
             if let slot = record.layout.slot(of: key.stringValue) { return .value(record[slot: slot]) }
             guard let relationship = record.layout.relationship(key.stringValue) else { return nil }
             switch record[relationship: relationship.index] {
@@ -102,12 +102,7 @@ private struct RecordDecoder: Decoder {
 
 /// A decoder that provides a type with the content of one property.
 private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
-    enum Content {
-        case value(AttributeValue)
-        case values([AttributeValue])
-    }
-
-    let content: Content
+    let content: PropertyContent
     let entity: String
     let key: any CodingKey
     let userInfo: [CodingUserInfoKey: Any] = [:]

@@ -57,7 +57,7 @@ private final class RecordEncoder: Encoder {
         Refusal(error: .unsupportedShape(entity: record.entityName, property: nil))
     }
 
-    func set(_ content: PropertyEncoder.Content, for name: String) throws {
+    func set(_ content: PropertyContent, for name: String) throws {
         if let slot = record.layout.slot(of: name) {
             let type = record.layout.attributes[slot].type
             guard case .value(let value) = content, let fitted = type.fitted(value) else {
@@ -129,16 +129,17 @@ private final class RecordEncoder: Encoder {
     }
 }
 
+/// The content of one property.
+enum PropertyContent {
+    case value(AttributeValue)
+    case values([AttributeValue])
+}
+
 /// An encoder that collects the content of one property.
 private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContainer {
-    enum Content {
-        case value(AttributeValue)
-        case values([AttributeValue])
-    }
-
     private let entity: String
     private let key: any CodingKey
-    private var taken: Content?
+    private var taken: PropertyContent?
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
     init(entity: String, key: any CodingKey) {
@@ -150,7 +151,7 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, Unke
         [key]
     }
 
-    func content(of value: some Encodable) throws -> Content {
+    func content(of value: some Encodable) throws -> PropertyContent {
         if let convertible = value as? any AttributeValue.Convertible { return .value(convertible.value) }
         if let number = value as? any FixedWidthInteger {
             guard let fitting = Int64(exactly: number) else {

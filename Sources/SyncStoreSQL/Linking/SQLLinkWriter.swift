@@ -1,4 +1,4 @@
-package import SyncModel
+import SyncModel
 package import SyncStore
 
 /// Carries out a link plan with a few statements for each kind of storage.

@@ -73,31 +73,41 @@ extension SQLPredicate {
         alias: String
     ) -> String {
         let next = nextAlias()
-        let row = schema.rowColumn
-        var text: String
-        switch schema.relationships[entity][relationship.index] {
-        case .column(let link):
-            text =
-                "SELECT \(term) FROM \(schema.relation(link.target)) \(next) "
-                + "WHERE \(next).\(row) = \(alias).\(SQLText.name(link.column))"
-        case .inverseColumn(let link):
-            text =
-                "SELECT \(term) FROM \(schema.relation(link.table)) \(next) "
-                + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(row)"
-        case .join(let link):
-            let pair = nextAlias()
-            text =
-                "SELECT \(term) FROM \(schema.relation(link.table)) \(pair) "
-                + "JOIN \(schema.relation(link.targetTable)) \(next) "
-                + "ON \(next).\(row) = \(pair).\(SQLText.name(link.target)) "
-                + "WHERE \(pair).\(SQLText.name(link.source)) = \(alias).\(row)"
-        }
-        text += isKnown(relationship, alias: next)
+        var text = rows(term, of: relationship, entity: entity, alias: alias, as: next)
         if predicate != .constant(true) || isNotTrue {
             let condition = normal(predicate, entity: relationship.destination, alias: next)
             text += " AND (\(condition))\(isNotTrue ? " IS NOT TRUE" : "")"
         }
         return text
+    }
+
+    /// A statement that selects a term from the rows to which a relationship leads from a row.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity of the row, whose alias is `alias`.
+    ///   - next: The alias of the related rows.
+    mutating func rows(
+        _ term: String, of relationship: EntityLayout.Relationship, entity: Int, alias: String, as next: String
+    ) -> String {
+        let row = schema.rowColumn
+        let found: String
+        switch schema.relationships[entity][relationship.index] {
+        case .column(let link):
+            found =
+                "\(schema.relation(link.target)) \(next) "
+                + "WHERE \(next).\(row) = \(alias).\(SQLText.name(link.column))"
+        case .inverseColumn(let link):
+            found =
+                "\(schema.relation(link.table)) \(next) "
+                + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(row)"
+        case .join(let link):
+            let pair = nextAlias()
+            found =
+                "\(schema.relation(link.table)) \(pair) JOIN \(schema.relation(link.targetTable)) \(next) "
+                + "ON \(next).\(row) = \(pair).\(SQLText.name(link.target)) "
+                + "WHERE \(pair).\(SQLText.name(link.source)) = \(alias).\(row)"
+        }
+        return "SELECT \(term) FROM \(found)\(isKnown(relationship, alias: next))"
     }
 
     /// Whether an index finds the rows of a condition that is joined with other conditions.

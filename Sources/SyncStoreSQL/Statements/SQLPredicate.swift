@@ -309,18 +309,7 @@ package struct SQLPredicate {
         let relationship = key.steps[step]
         let next = nextAlias()
         let rest = expression(key, step: step + 1, entity: relationship.destination, alias: next)
-        switch schema.relationships[entity][relationship.index] {
-        case .column(let link):
-            return "(SELECT \(rest) FROM \(schema.relation(link.target)) \(next) "
-                + "WHERE \(next).\(schema.rowColumn) = \(alias).\(SQLText.name(link.column))"
-                + "\(isKnown(relationship, alias: next)))"
-        case .inverseColumn(let link):
-            return "(SELECT \(rest) FROM \(schema.relation(link.table)) \(next) "
-                + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn)"
-                + "\(isKnown(relationship, alias: next)))"
-        case .join:
-            preconditionFailure("a step of a path is a to-one relationship, which has no join table")
-        }
+        return "(\(rows(rest, of: relationship, entity: entity, alias: alias, as: next)))"
     }
 
     private mutating func leaf(_ key: PropertyPath.Bound, alias: String) -> String {
@@ -331,34 +320,23 @@ package struct SQLPredicate {
                 as: schema.model.layouts[key.entity].attributes[slot].type)
         case .target(let index):
             let relationship = schema.model.layouts[key.entity].relationships[index]
-            switch schema.relationships[key.entity][index] {
-            case .column(let link):
-                let column = "\(alias).\(SQLText.name(link.column))"
-                guard schema.entityCondition(relationship.destination, alias: "") != nil else { return column }
-                let next = nextAlias()
-                return "(SELECT \(next).\(schema.rowColumn) FROM \(schema.relation(link.target)) \(next) "
-                    + "WHERE \(next).\(schema.rowColumn) = \(column)\(isKnown(relationship, alias: next)))"
-            case .inverseColumn(let link):
-                let next = nextAlias()
-                return "(SELECT \(next).\(schema.rowColumn) FROM \(schema.relation(link.table)) \(next) "
-                    + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn)"
-                    + "\(isKnown(relationship, alias: next)))"
-            case .join: preconditionFailure("a target is that of a to-one relationship, which has no join table")
+            if case .column(let link) = schema.relationships[key.entity][index],
+                schema.entityCondition(relationship.destination, alias: "") == nil
+            {
+                return "\(alias).\(SQLText.name(link.column))"
             }
+            let next = nextAlias()
+            let row = "\(next).\(schema.rowColumn)"
+            return "(\(rows(row, of: relationship, entity: key.entity, alias: alias, as: next)))"
         case .count(let index):
             let relationship = schema.model.layouts[key.entity].relationships[index]
             let next = nextAlias()
-            switch schema.relationships[key.entity][index] {
-            case .inverseColumn(let link):
-                return "(SELECT count(*) FROM \(schema.relation(link.table)) \(next) "
-                    + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn)"
-                    + "\(isKnown(relationship, alias: next)))"
-            case .join(let link):
-                let isKnown = schema.knownCondition(relationship, "\(next).\(SQLText.name(link.target))")
-                return "(SELECT count(*) FROM \(schema.relation(link.table)) \(next) "
-                    + "WHERE \(next).\(SQLText.name(link.source)) = \(alias).\(schema.rowColumn)\(isKnown))"
-            case .column: preconditionFailure("a to-many relationship is no column")
+            guard case .join(let link) = schema.relationships[key.entity][index] else {
+                return "(\(rows("count(*)", of: relationship, entity: key.entity, alias: alias, as: next)))"
             }
+            let isKnown = schema.knownCondition(relationship, "\(next).\(SQLText.name(link.target))")
+            return "(SELECT count(*) FROM \(schema.relation(link.table)) \(next) "
+                + "WHERE \(next).\(SQLText.name(link.source)) = \(alias).\(schema.rowColumn)\(isKnown))"
         }
     }
 
