@@ -277,7 +277,8 @@ extension SQLSchema {
             + "FROM pg_catalog.unnest(\(relations(families.map(\.table)))) AS t (name))"
     }
 
-    /// The condition that a row `g` of `pg_trigger` is a trigger of another tool on one of the tables.
+    /// The condition that a row `g` of `pg_trigger` is a trigger of another tool on one of the
+    /// tables.
     fileprivate var isTrigger: String {
         "NOT g.tgisinternal AND g.tgenabled <> 'D'::\"char\" AND g.tgrelid IN (SELECT "
             + "to_regclass(t.name)::oid FROM pg_catalog.unnest(\(relations(tableNames))) AS t (name))"
