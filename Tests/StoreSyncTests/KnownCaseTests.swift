@@ -71,6 +71,13 @@ import Testing
                     Ant.r3 to Ant, inverse none
                     [{"id":1,"r2":{"id":3}},{"id":2,"r3":{"id":1,"r2":{"id":3,"kind":1}}}]
                     """),
+            Known(
+                name: "several objects name the one around them, which its parent identifies",
+                text: """
+                    Ant.r4 to Egg, inverse Egg.s4
+                    Egg.r5 many to Dot, inverse Dot.s5
+                    [{"id":4,"r4":{"id":2,"r5":[{"rank":521,"s5":{"id":2,"rank":2}},{"rank":522,"s5":{"id":2,"rank":2}}]}}]
+                    """),
         ], [false, true])
     func aPayloadThatAgreesWithItselfHolds(known: Known, areChanges: Bool) async throws {
         try await check(known, isConsistent: true, areChanges: areChanges)
@@ -141,6 +148,13 @@ import Testing
                 Ant.r1 many to Bee, inverse Bee.s1
                 Ant.r3 to Bee, inverse Bee.s3 many
                 [{"id":1,"r3":{"id":1,"s1":{"id":1,"r3":{"id":3}}}},{"id":3,"r3":{"id":2,"s1":{"id":3,"r1":[]}}}]
+                """),
+        Known(
+            name: "several objects name the one around them, with different identities within its parent",
+            text: """
+                Ant.r4 to Egg, inverse Egg.s4
+                Egg.r5 many to Dot, inverse Dot.s5
+                [{"id":4,"r4":{"id":2,"r5":[{"rank":521,"s5":{"id":2,"rank":2}},{"rank":522,"s5":{"id":3,"rank":3}}]}}]
                 """),
     ])
     func batchesMakeNoDifference(known: Known) async throws {

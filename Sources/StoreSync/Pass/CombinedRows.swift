@@ -34,7 +34,10 @@ struct CombinedRows {
         var several: [Int: [Int]] = [:]
         group.records.withReader { reader in
             // Ascending numbers differ, alone and within a parent.
-            guard !reader.isAscending(slot: slots[0]) else { return }
+            let isWithin = parents.map { parents in
+                group.elementIndices.allSatisfy { parents($0) != nil || origin.reused[$0] == nil }
+            }
+            guard isWithin == false || !reader.isAscending(slot: slots[0]) else { return }
             var integers: [Int64: Int] = [:]
             var others: [[AttributeValue]: Int] = [:]
             recordOfRow.reserveCapacity(reader.count)
@@ -44,12 +47,14 @@ struct CombinedRows {
                     known = integers.index(of: reader.int(row: row, slot: slots[0]), new: firstRows.count)
                 } else if reader.isIdentified(row, by: slots) {
                     var identity = slots.compactMap { reader.value(row: row, slot: $0) }
-                    let parent = parents?(group.elementIndices[row])
-                    // Without its parent, a scoped identity is not unique.
-                    if parents == nil || parent != nil {
-                        if let parent { identity.append(.int(parent)) }
-                        known = others.index(of: identity, new: firstRows.count)
+                    // Without its parent, a scoped identity is not unique, but its object may be known.
+                    let ordinal = group.elementIndices[row]
+                    if let parent = parents?(ordinal) {
+                        identity.append(.int(parent))
+                    } else if parents != nil {
+                        identity = origin.reused[ordinal].map { [.int($0)] } ?? []
                     }
+                    if !identity.isEmpty { known = others.index(of: identity, new: firstRows.count) }
                 }
                 guard let known else {
                     recordOfRow.append(firstRows.count)
