@@ -150,6 +150,12 @@ import Testing
                 [{"id":1,"r3":{"id":1,"s1":{"id":1,"r3":{"id":3}}}},{"id":3,"r3":{"id":2,"s1":{"id":3,"r1":[]}}}]
                 """),
         Known(
+            name: "an object in an ordered relationship states another source, beside one that moves",
+            text: """
+                Ant.r2 ordered to Ant, inverse Ant.s2
+                [{"id":3,"r2":[{"id":1}]},{"id":4,"s2":{"id":2},"r2":[{"id":4},{"id":1}]}]
+                """),
+        Known(
             name: "several objects name the one around them, with different identities within its parent",
             text: """
                 Ant.r4 to Egg, inverse Egg.s4

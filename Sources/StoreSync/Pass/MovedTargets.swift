@@ -106,25 +106,35 @@ struct MovedTargets {
         if waits { statements[relationship, default: [:]][statement.object] = statement }
     }
 
+    /// The relationships by which objects move, each with the sources that receive them.
+    var receivers: [(relationship: EntityLayout.Relationship, sources: [ObjectID])] {
+        statements.sorted { $0.key.id < $1.key.id }.map { ($0, $1.keys.sorted()) }
+    }
+
     /// The statements about the sources that receive targets, without the targets that another
     /// source has.
-    func settled(in model: DataModel) -> [(
-        relationship: EntityLayout.Relationship, statements: [LinkStatement]
-    )] {
-        statements.sorted { $0.key.id < $1.key.id }.map { relationship, statements in
-            let moves = model.inverse(of: relationship).map { self.moves[$0.id] ?? [:] } ?? [:]
-            let settled = statements.sortedByKey.compactMap { source, statement -> LinkStatement? in
-                var statement = statement
-                statement.targets.removeAll { moves[$0].map { $0.latest != source } == true }
-                let received = statement.targets.filter { moves[$0].map { $0.former != source } == true }
-                // The rest was linked when it was stated, and may have changed since then.
-                if !relationship.isOrdered, relationship.isToMany {
-                    statement.targets = received
-                    statement.isIncomplete = true
-                }
-                return received.isEmpty ? nil : statement
+    ///
+    /// - Parameter current: The targets that the sources have, to keep those in their places; nil
+    ///   if places do not matter.
+    func settled(
+        _ relationship: EntityLayout.Relationship, _ current: [ObjectID: [ObjectID]]?, in model: DataModel
+    ) -> [LinkStatement] {
+        let moves = model.inverse(of: relationship).map { self.moves[$0.id] ?? [:] } ?? [:]
+        return (statements[relationship] ?? [:]).sortedByKey.compactMap { source, statement in
+            let isOther = { (target: ObjectID) in moves[target].map { $0.latest != source } == true }
+            var statement = statement
+            statement.targets.removeAll(where: isOther)
+            let received = statement.targets.filter { moves[$0].map { $0.former != source } == true }
+            // The rest was linked when it was stated, and may have changed since then.
+            if let current {
+                let present = (current[source] ?? []).filter { !isOther($0) }
+                let (known, stated) = (Set(present + received), Set(statement.targets))
+                statement.targets = statement.targets.filter(known.contains) + present.filter { !stated.contains($0) }
+            } else if !relationship.isOrdered, relationship.isToMany {
+                statement.targets = received
+                statement.isIncomplete = true
             }
-            return (relationship, settled)
+            return received.isEmpty ? nil : statement
         }
     }
 }
@@ -266,9 +276,12 @@ extension StorePass {
     func linkMoved() async throws {
         let moved = state.moved
         state.moved = MovedTargets()
-        for (relationship, statements) in moved.settled(in: model) {
+        for (relationship, sources) in moved.receivers {
+            let isPlaced = relationship.isOrdered && rules.mode(of: relationship) == .replace
+            let current = isPlaced ? try await targets(of: sources, by: relationship) : nil
             _ = try await link(
-                statements, like: LinkBatch(relationship, mode: .replace), of: model.layouts[relationship.source])
+                moved.settled(relationship, current, in: model), like: LinkBatch(relationship, mode: .replace),
+                of: model.layouts[relationship.source])
         }
     }
 }
