@@ -78,6 +78,40 @@ import Testing
                     Egg.r5 many to Dot, inverse Dot.s5
                     [{"id":4,"r4":{"id":2,"r5":[{"rank":521,"s5":{"id":2,"rank":2}},{"rank":522,"s5":{"id":2,"rank":2}}]}}]
                     """),
+            Known(
+                name: "an object without an identity names an object that goes",
+                text: """
+                    Ant.r4 many to Dot, inverse none
+                    Dot.r5 to Ant, inverse Ant.s5 many
+                    [{"id":1}]
+                    [{"id":2,"r4":[{"rank":121,"r5_id":1}]}]
+                    """),
+            Known(
+                name: "an object without an identity no longer names the object that goes",
+                text: """
+                    Ant.r4 many to Dot, inverse none
+                    Dot.r5 to Ant, inverse Ant.s5 many
+                    [{"id":4,"r4":[{"rank":142,"r5":{"id":3}}]}]
+                    [{"id":4,"r4":[{"rank":142}]}]
+                    """),
+            Known(
+                name: "the object that an object without an identity names lets it go first",
+                text: """
+                    Ant.r4 many to Dot, inverse none
+                    Dot.r5 to Ant, inverse Ant.s5 many
+                    [{"id":4,"r4":[{"rank":142,"r5_id":3}]},{"id":3}]
+                    [{"id":3,"s5":[]},{"id":4,"r4":[{"rank":142,"r5_id":null}]}]
+                    """),
+            Known(
+                name: "an object without an identity goes with the one that contains it, which goes too",
+                text: """
+                    Ant.r1 many to Cat, inverse none owns
+                    Cat.r4 many to Dot, inverse none
+                    Dot.r5 to Ant, inverse Ant.s5 many
+                    [{"id":1,"r1":[{"id":2,"r4":[{"rank":1,"r5_id":1}]}]}]
+                    [{"id":3,"r1":[{"id":2,"r4":[{"rank":1,"r5_id":1}]}]}]
+                    [{"id":3,"r1":[]}]
+                    """),
         ], [false, true])
     func aPayloadThatAgreesWithItselfHolds(known: Known, areChanges: Bool) async throws {
         try await check(known, isConsistent: true, areChanges: areChanges)

@@ -94,4 +94,39 @@ import Testing
         let layout = try model.layout(of: "A")
         #expect(layout.relationships.map(\.isOwning) == [false, true])
     }
+
+    /// An object without an identity stays in the object that contains it, as the payload states,
+    /// when another one goes that it names.
+    @Test(arguments: StoreKind.all, [false, true])
+    func anOwnedChildStaysInTheObjectThatContainsIt(kind: StoreKind, areChanges: Bool) async throws {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("notes", toMany: "Note")
+                SyncRelationship("mentions", toMany: "Note", inverse: "about")
+            }
+            SyncEntity("Note") {
+                SyncAttribute("v", .int64)
+                SyncRelationship("about", toOne: "User", inverse: "mentions")
+            }
+        }
+        try await RealJSONWorld.withBatches(kind, RecordMapper(model)) { world, rowCount in
+            try await world.sync(#"[{"id":1}]"#, into: "User")
+            let objects = #"[{"id":2,"notes":[{"v":7,"about_id":1}]},{"id":1,"gone":true}]"#
+            if areChanges {
+                let change = RemoteChange.objects(.text(objects), tombstones: .flag(keyPath: "gone"))
+                _ = try await world.store.apply([change], into: "User")
+            } else {
+                try await world.sync(#"[{"id":2,"notes":[{"v":7,"about_id":1}]}]"#, into: "User")
+            }
+            #expect(try await world.values("id", of: "User") == [2], "\(rowCount)")
+            #expect(try await world.values("v", of: "Note") == [7], "\(rowCount)")
+            if areChanges {
+                _ = try await world.store.apply([.removals(.text("2")), .objects(.text(#"{"id":3}"#))], into: "User")
+            } else {
+                try await world.sync(#"[{"id":3}]"#, into: "User")
+            }
+            #expect(try await world.count("Note") == 0, "\(rowCount)")
+        }
+    }
 }

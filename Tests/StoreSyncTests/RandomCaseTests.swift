@@ -68,6 +68,8 @@ import Testing
                     } catch StoreError.deletionDenied {
                         denials.insert(true)
                         continue
+                    } catch {
+                        return await found.set("error", "\(error)")
                     }
                     let repeats = payload.repeatsIdentity
                     let problem = outcome.problems.first {
@@ -85,6 +87,8 @@ import Testing
                         let failures = tried.failures(stored, after: payload)
                         if !failures.isEmpty { return await found.set("not as stated", "\(failures)") }
                     }
+                    let orphans = try await world.orphans(of: tried)
+                    if !orphans.isEmpty { return await found.set("orphans", "\(orphans) \(stored)") }
                     let lost = tried.failuresOfList(stored, after: payload)
                     if !lost.isEmpty { return await found.set("not as the list states", "\(lost)") }
                     if let first, first.objects != objects {
@@ -112,6 +116,24 @@ import Testing
 private typealias Objects = [String: [Int: RandomCase.Statement]]
 
 extension RealJSONWorld {
+    /// The parts that are stored and no object contains, by entity.
+    fileprivate func orphans(of tried: RandomCase) async throws -> [String: [ObjectID]] {
+        try await store.store.read { reader in
+            var orphans: [String: [ObjectID]] = [:]
+            for name in tried.entities.filter(RandomCase.isPart).map({ RandomCase.entityNames[$0] }) {
+                var parts = Set(try await reader.records(StoreQuery(name)).map(\.object))
+                for relation in tried.relations where RandomCase.entityNames[relation.target.entity] == name {
+                    let source = try reader.model.layout(of: RandomCase.entityNames[relation.source.entity])
+                    guard let relationship = source.relationship(relation.source.name) else { continue }
+                    let owners = try await reader.records(StoreQuery(source.name)).map(\.object)
+                    for link in try await reader.links(relationship, of: owners) { parts.remove(link.target) }
+                }
+                if !parts.isEmpty { orphans[name] = parts.sorted() }
+            }
+            return orphans
+        }
+    }
+
     fileprivate func objects(of tried: RandomCase) async throws -> Objects {
         try await store.store.read { reader in
             var objects: Objects = [:]

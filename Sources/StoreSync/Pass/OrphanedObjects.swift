@@ -30,6 +30,9 @@ struct OrphanedObjects {
     /// Whether each change of the payload is on its own.
     var isOfChanges: Bool { elsewhere != nil }
 
+    /// Whether the payload, or the current change, may state objects that a deletion reaches.
+    var keepsStated: Bool { elsewhere == nil || !changed.isEmpty }
+
     /// Begins a change, or another one: only the places that it states keep an object.
     mutating func beginChange() {
         (elsewhere, changed, former) = ([:], [:], [:])

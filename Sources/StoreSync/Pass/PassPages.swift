@@ -137,7 +137,10 @@ final class PassPages {
             request.call?.end(page, rejecting: pass.state.counts.rejectedCount - before.problems.rejectedCount)
             // The problems of an object were reported in the first reading.
             if readingCount > 1 { pass.state.counts.restore(before.problems, areDoubtful: true) }
-            try await endChange?([])
+            // What the change states of other objects stays when those that it names as gone go.
+            let isDue = !pageObjects.isEmpty && !gone.isEmpty && request.deletesAbsent && endChange != nil
+            try await endChange?(isDue ? gone : [])
+            if isDue { gone = [] }
             before = beginPage()
         case .restart:
             pass.state.counts.abandonPage()

@@ -139,8 +139,10 @@ struct PassState {
     /// they stay when these are deleted.
     func mayState(targetsOf relationship: EntityLayout.Relationship) -> Bool {
         let destination = model.layouts[relationship.destination]
-        // An object without an identity does not outlive an object that owns it.
-        guard destination.hasIdentity else { return false }
+        // An object without an identity stays in another object that contains it.
+        guard destination.hasIdentity else {
+            return model.relationships(owning: destination).contains { $0.id != relationship.id }
+        }
         guard let inverse = model.inverse(of: relationship) else { return true }
         guard inverse.isToMany || inverse.declaration.isOptional, !model.isScope(of: relationship) else {
             return false

@@ -51,9 +51,13 @@ extension StorePass {
             } else if let inverse = model.inverse(of: candidates.relationship) {
                 held = Set(try await transaction.links(inverse, of: candidates.objects).map(\.source))
             }
+            let destination = model.layouts[candidates.relationship.destination]
+            if !destination.hasIdentity {
+                let stated = candidates.objects.filter { !held.contains($0) && state.states($0, of: destination) }
+                held.formUnion(try await contained(stated, of: destination))
+            }
             let orphaned = candidates.objects.filter { !held.contains($0) }
             guard !orphaned.isEmpty else { continue }
-            let destination = model.layouts[candidates.relationship.destination]
             let query = StoreQuery(destination.name, objects: .only(orphaned))
             try await keepStated(query)
             try await remove(query)
@@ -178,8 +182,7 @@ extension StorePass {
             if isKept { return state.counts.countKept(count, of: layout) }
             deletedCount = removals
         }
-        // What goes with an object that a change names as gone is not stated elsewhere.
-        if !state.orphaned.isOfChanges { try await keepStated(absent) }
+        if state.orphaned.keepsStated { try await keepStated(absent) }
         try await remove(absent)
     }
 
@@ -208,43 +211,88 @@ extension StorePass {
     private func keepStated(_ leaving: StoreQuery) async throws {
         var queries = [leaving]
         var cascades: [Int: [EntityLayout.Relationship]] = [:]
-        // The objects that go, by the root of their entity.
-        var going: [Int: ObjectSet] = [:]
-        while let query = queries.popLast() {
-            for index in try model.layout(of: query.entity).family {
-                let layout = model.layouts[index]
-                let taking = cascades[index] ?? layout.relationships.filter { state.mayTakeStated(along: $0) }
-                cascades[index] = taking
-                guard !taking.isEmpty else { continue }
-                var part = query
-                part.entity = layout.name
-                var owners: [ObjectID] = []
-                try await transaction.fetch(part, batchRowCount: 1000) { owners += $0.map(\.object) }
-                for owner in owners { going[layout.root, default: ObjectSet()].insert(owner) }
-                for relationship in taking {
-                    let destination = model.layouts[relationship.destination]
-                    let keeps = state.mayState(targetsOf: relationship)
-                    var batch = LinkBatch(relationship, mode: .replace)
-                    var unstated: Set<ObjectID> = []
-                    for (owner, targets) in try await targets(of: owners, by: relationship).sortedByKey {
-                        let rest = targets.filter { !keeps || !state.states($0, of: destination) }
-                        if rest.count < targets.count { batch.append(owner, to: rest) }
-                        unstated.formUnion(rest)
-                    }
-                    if !batch.isEmpty { _ = try await transaction.link(batch) }
-                    if relationship.sharesTargets, let inverse = model.inverse(of: relationship) {
-                        // Another owner keeps them.
-                        let holders = try await self.targets(of: unstated.sorted(), by: inverse)
-                        unstated = unstated.filter { target in
-                            (holders[target] ?? []).allSatisfy { going[layout.root]?.contains($0) == true }
+        // The objects that go, and those without an identity that may stay, by the root of their
+        // entity.
+        var (going, inDoubt): ([Int: ObjectSet], [Int: ObjectSet]) = ([:], [:])
+        // All targets of objects that go, if the payload states some of them.
+        var links: [EntityLayout.Relationship: [(owner: ObjectID, targets: [ObjectID])]] = [:]
+        while !queries.isEmpty {
+            while let query = queries.popLast() {
+                for index in try model.layout(of: query.entity).family {
+                    let layout = model.layouts[index]
+                    let taking = cascades[index] ?? layout.relationships.filter { state.mayTakeStated(along: $0) }
+                    cascades[index] = taking
+                    guard !taking.isEmpty else { continue }
+                    var part = query
+                    part.entity = layout.name
+                    var owners: [ObjectID] = []
+                    try await transaction.fetch(part, batchRowCount: 1000) { owners += $0.map(\.object) }
+                    for owner in owners { going[layout.root, default: ObjectSet()].insert(owner) }
+                    for relationship in taking {
+                        let destination = model.layouts[relationship.destination]
+                        let keeps = state.mayState(targetsOf: relationship)
+                        var unstated: Set<ObjectID> = []
+                        for (owner, targets) in try await targets(of: owners, by: relationship).sortedByKey {
+                            let stated = keeps ? targets.filter { state.states($0, of: destination) } : []
+                            unstated.formUnion(targets)
+                            guard !stated.isEmpty else { continue }
+                            unstated.subtract(stated)
+                            links[relationship, default: []].append((owner, targets))
+                            guard !destination.hasIdentity else { continue }
+                            for target in stated { inDoubt[destination.root, default: ObjectSet()].insert(target) }
                         }
+                        if relationship.sharesTargets, let inverse = model.inverse(of: relationship) {
+                            // Another owner keeps them.
+                            let holders = try await self.targets(of: unstated.sorted(), by: inverse)
+                            unstated = unstated.filter { target in
+                                (holders[target] ?? []).allSatisfy { going[layout.root]?.contains($0) == true }
+                            }
+                        }
+                        unstated = unstated.filter { going[destination.root, default: ObjectSet()].insert($0) }
+                        guard !unstated.isEmpty else { continue }
+                        queries.append(StoreQuery(destination.name, objects: .only(unstated.sorted())))
                     }
-                    unstated = unstated.filter { going[destination.root, default: ObjectSet()].insert($0) }
-                    guard !unstated.isEmpty else { continue }
-                    queries.append(StoreQuery(destination.name, objects: .only(unstated.sorted())))
+                }
+            }
+            for (root, objects) in inDoubt.sortedByKey {
+                let held = try await contained(objects.objects, of: model.layouts[root], except: going)
+                let lost = objects.objects.filter { !held.contains($0) && going[root, default: ObjectSet()].insert($0) }
+                if !lost.isEmpty { queries.append(StoreQuery(model.layouts[root].name, objects: .only(lost))) }
+            }
+        }
+        for (relationship, links) in links.sorted(by: { $0.key.id < $1.key.id }) {
+            let going = going[model.layouts[relationship.destination].root] ?? ObjectSet()
+            var batch = LinkBatch(relationship, mode: .replace)
+            for (owner, targets) in links { batch.append(owner, to: targets.filter(going.contains)) }
+            _ = try await transaction.link(batch)
+        }
+    }
+
+    /// The objects without an identity that others contain, as the payload states, which do not go.
+    private func contained(
+        _ objects: [ObjectID], of layout: EntityLayout, except going: [Int: ObjectSet] = [:]
+    ) async throws -> Set<ObjectID> {
+        guard !objects.isEmpty else { return [] }
+        let sought = ObjectSet(objects)
+        var contained: Set<ObjectID> = []
+        for relationship in model.relationships(owning: layout) {
+            let going = going[model.layouts[relationship.source].root] ?? ObjectSet()
+            let containers = state.statements.objects(stating: relationship).filter { !going.contains($0) }
+            if let inverse = model.inverse(of: relationship) {
+                let containers = ObjectSet(containers)
+                for (object, owners) in try await targets(of: objects, by: inverse)
+                where owners.contains(where: containers.contains) {
+                    contained.insert(object)
+                }
+            } else {
+                for start in stride(from: 0, to: containers.count, by: Self.soughtCount) {
+                    let part = Array(containers[start..<min(start + Self.soughtCount, containers.count)])
+                    let found = try await transaction.targets(of: part, by: relationship)
+                    contained.formUnion(found.values.joined().filter(sought.contains))
                 }
             }
         }
+        return contained
     }
 
     /// Deletes objects, and counts them.

@@ -147,4 +147,13 @@ extension DataModel {
         guard let scope = destination.identityScope else { return false }
         return inverse(of: destination.relationships[scope])?.id == relationship.id
     }
+
+    /// The relationships that own objects of the family of an entity.
+    func relationships(owning layout: EntityLayout) -> [EntityLayout.Relationship] {
+        layouts.flatMap { source in
+            source.relationships.filter {
+                $0.source == source.index && $0.isOwning && layouts[$0.destination].root == layout.root
+            }
+        }
+    }
 }

@@ -42,7 +42,7 @@ final class StorePass {
     /// The entities to count together with a merge, because it may be the last one.
     private var countedNext: [String] = []
     /// The number of objects whose links are asked for at a time.
-    private static let soughtCount = 1 << 16
+    static let soughtCount = 1 << 16
     /// The number of objects of a list's first batch up to which its entity is counted together
     /// with each merge. A count costs more than a message in a long list.
     private static let countedBatchLimit = 1000

@@ -103,7 +103,9 @@ extension EntityLayout {
         /// Whether the related objects belong to the object that is related to them.
         ///
         /// An owned object is deleted when it is removed from the relationship, and when its owner
-        /// is deleted. The declaration can state ownership with ``SyncRelationship/ownsTargets``.
+        /// is deleted. If several relationships own it, a sync keeps it as long as its payload
+        /// contains the object in one of them. The declaration can state ownership with
+        /// ``SyncRelationship/ownsTargets``.
         /// By default, a relationship owns its targets if they have no identity, unless it leads
         /// back to their owner. Objects that are identified within a parent belong to that parent
         /// only.
