@@ -73,19 +73,13 @@ struct OrphanedObjects {
     }
 
     /// Objects of one relationship to delete, unless a source still has them.
-    struct Candidates {
-        let relationship: EntityLayout.Relationship
-        let objects: [ObjectID]
-        /// The sources that may have the objects; nil to ask the inverse relationship.
-        let sources: [ObjectID]?
-    }
+    typealias Candidates = (relationship: EntityLayout.Relationship, objects: [ObjectID])
 
     /// Takes the objects that have no other place in the payload.
     ///
     /// - Parameter mentioned: The objects that identifiers name, by the index of the root entity.
     mutating func takeCandidates(
-        in model: DataModel, _ counts: PassCounts, _ statements: Statements, _ listed: ListedObjects,
-        _ mentioned: [Int: ObjectSet]
+        in model: DataModel, _ counts: PassCounts, _ listed: ListedObjects, _ mentioned: [Int: ObjectSet]
     ) -> [Candidates] {
         let detached = detached.sorted { $0.key.id < $1.key.id }
         self.detached = [:]
@@ -106,16 +100,7 @@ struct OrphanedObjects {
                     : (!seen.contains(object) || elsewhere?.contains(object) == false)
                         && mentioned[destination.root]?.contains(object) != true
             }
-            guard !left.isEmpty else { return nil }
-            var sources: [ObjectID]?
-            if !hasInverse {
-                let isStated = !isPrivate && left.contains { seen.contains($0) }
-                sources =
-                    isPrivate
-                    ? former[relationship.id]?.keys.sorted() ?? []
-                    : isStated ? statements.objects(stating: relationship) : []
-            }
-            return Candidates(relationship: relationship, objects: left, sources: sources)
+            return left.isEmpty ? nil : (relationship, left)
         }
     }
 }

@@ -157,6 +157,6 @@ struct PassState {
 
     /// Takes the objects that lost their source and have no other place in the payload.
     mutating func takeOrphaned() -> [OrphanedObjects.Candidates] {
-        orphaned.takeCandidates(in: model, counts, statements, listed, mentioned)
+        orphaned.takeCandidates(in: model, counts, listed, mentioned)
     }
 }

@@ -44,19 +44,16 @@ extension StorePass {
 
     /// Deletes the objects that lost their source and have no other place.
     private func removeOrphaned() async throws {
-        for candidates in state.takeOrphaned() {
+        for (relationship, objects) in state.takeOrphaned() {
+            let (destination, inverse) = (model.layouts[relationship.destination], model.inverse(of: relationship))
             var held: Set<ObjectID> = []
-            if let sources = candidates.sources {
-                held = Set(try await targets(of: sources, by: candidates.relationship).values.joined())
-            } else if let inverse = model.inverse(of: candidates.relationship) {
-                held = Set(try await transaction.links(inverse, of: candidates.objects).map(\.source))
+            if let inverse { held = Set(try await transaction.links(inverse, of: objects).map(\.source)) }
+            if inverse == nil || !destination.hasIdentity {
+                let stated = objects.filter { !held.contains($0) && state.states($0, of: destination) }
+                let owning = destination.hasIdentity ? [relationship] : model.relationships(owning: destination)
+                held.formUnion(try await contained(stated, in: owning))
             }
-            let destination = model.layouts[candidates.relationship.destination]
-            if !destination.hasIdentity {
-                let stated = candidates.objects.filter { !held.contains($0) && state.states($0, of: destination) }
-                held.formUnion(try await contained(stated, of: destination))
-            }
-            let orphaned = candidates.objects.filter { !held.contains($0) }
+            let orphaned = objects.filter { !held.contains($0) }
             guard !orphaned.isEmpty else { continue }
             let query = StoreQuery(destination.name, objects: .only(orphaned))
             try await keepStated(query)
@@ -255,7 +252,8 @@ extension StorePass {
                 }
             }
             for (root, objects) in inDoubt.sortedByKey {
-                let held = try await contained(objects.objects, of: model.layouts[root], except: going)
+                let owning = model.relationships(owning: model.layouts[root])
+                let held = try await contained(objects.objects, in: owning, except: going)
                 let lost = objects.objects.filter { !held.contains($0) && going[root, default: ObjectSet()].insert($0) }
                 if !lost.isEmpty { queries.append(StoreQuery(model.layouts[root].name, objects: .only(lost))) }
             }
@@ -268,14 +266,14 @@ extension StorePass {
         }
     }
 
-    /// The objects without an identity that others contain, as the payload states, which do not go.
+    /// The objects that the payload has in some relationships of objects which do not go.
     private func contained(
-        _ objects: [ObjectID], of layout: EntityLayout, except going: [Int: ObjectSet] = [:]
+        _ objects: [ObjectID], in relationships: [EntityLayout.Relationship], except going: [Int: ObjectSet] = [:]
     ) async throws -> Set<ObjectID> {
         guard !objects.isEmpty else { return [] }
         let sought = ObjectSet(objects)
         var contained: Set<ObjectID> = []
-        for relationship in model.relationships(owning: layout) {
+        for relationship in relationships {
             let going = going[model.layouts[relationship.source].root] ?? ObjectSet()
             let containers = state.statements.objects(stating: relationship).filter { !going.contains($0) }
             if let inverse = model.inverse(of: relationship) {
