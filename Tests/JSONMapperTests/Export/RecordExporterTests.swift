@@ -5,6 +5,8 @@ import SyncModel
 import Testing
 
 @Suite(.endsInTime) struct RecordExporterTests {
+    private typealias DateFormat = RecordMapper.Exporter.Options.DateFormat
+
     private static func layout(
         _ attributes: [SyncAttribute], relationships: [SyncRelationship] = [], name: String = "Thing"
     ) throws -> (DataModel, EntityLayout) {
@@ -69,19 +71,24 @@ import Testing
         writer.date(moment)
         let written = String(decoding: writer.bytes, as: UTF8.self)
         #expect(written == json)
-        let day = SyncAttribute("x", .date, userInfo: [JSONDialect.dateFormatAnnotation: "yyyy-MM-dd"])
-        let (model, layout) = try Self.layout([day])
-        func styled() throws -> String {
-            try RecordMapper.Exporter(model).text(of: GraphNode(layout, ["x": .date(moment)]))
+        func styled(_ annotation: String, _ value: String, _ dates: DateFormat = .iso8601) throws -> String {
+            let (model, layout) = try Self.layout([SyncAttribute("x", .date, userInfo: [annotation: value])])
+            var options = RecordMapper.Exporter.Options()
+            options.dateFormat = dates
+            return try RecordMapper.Exporter(model, options: options).text(of: GraphNode(layout, ["x": .date(moment)]))
         }
+        let (day, empty) = (JSONDialect.dateFormatAnnotation, JSONDialect.emptyAnnotation)
         if json == "null" {
             let error = MappingError.inexpressible(entity: "Thing", key: nil, attribute: "x")
             #expect(throws: error) { try export(.date, .date(moment)) }
-            #expect(throws: error) { try styled() }
+            #expect(throws: error) { try styled(day, "yyyy-MM-dd") }
+            #expect(throws: error) { try styled(empty, "omit") }
         } else {
             #expect(try export(.date, .date(moment)) == #"{"x":\#(json)}"#)
-            #expect(try styled() != #"{"x":null}"#)
+            #expect(try styled(day, "yyyy-MM-dd") != #"{"x":null}"#)
+            #expect(try styled(empty, "omit") == #"{"x":\#(json)}"#)
         }
+        #expect(try styled(empty, "omit", .pattern("'a day'")) == #"{"x":"a day"}"#)
         #expect(DateText.hasText(microseconds) == DateText.range.contains(microseconds))
     }
 

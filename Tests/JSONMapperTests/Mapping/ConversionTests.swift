@@ -43,7 +43,8 @@ import Testing
             (.bool, "0.00000000000000000000", .bool(false)), (.bool, "0.00000000000000000000001", .bool(true)),
             (.bool, "true", .bool(true)), (.bool, "0", .bool(false)), (.bool, "2", .bool(true)),
             (.bool, "\"1\"", .bool(true)),
-            (.bool, "\"False\"", .bool(false)), (.bool, "0.0", .bool(false)),
+            (.bool, "\"False\"", .bool(false)), (.bool, "\"true\"", .bool(true)), (.bool, "\"TRUE\"", .bool(true)),
+            (.bool, "0.0", .bool(false)),
             (.date, "\"2014-01-02T00:00:00+00:00\"", .date(Timestamp(microseconds: 1_388_620_800_000_000))),
             (.date, "1441843200", .date(Timestamp(microseconds: 1_441_843_200_000_000))),
             (.date, "\"1441843200\"", .date(Timestamp(microseconds: 1_441_843_200_000_000))),
@@ -73,6 +74,22 @@ import Testing
         ] as [(AttributeType, String)])
     func whatCannotBecomeTheTypeIsRefused(type: AttributeType, json: String) throws {
         #expect(try converted(json, type) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("9007199254740992", false), ("9007199254740993", true), ("9007199254740994", false),
+            ("-9007199254740993", true), ("-9007199254740994", false), ("18446744073709551615", true),
+            ("9223372036854775808", false), ("123456789012345678901", true), ("5.0", false),
+            ("0.12345678901234567", false), ("0.123456789012345678", true), ("0.12345678901234567000", false),
+        ])
+    func aRoundedNumberIsReported(json: String, isRounded: Bool) throws {
+        let mapper = try RecordMapper(try Self.model.get())
+        for value in [json, "\"\(json)\""] {
+            let reader = try mapper.reader(of: "Thing", bytes: Array("[{\"double\":\(value)}]".utf8))
+            let drift = try #require(try reader.next()).drift
+            #expect(drift.count(of: .rounded) == (isRounded ? 1 : 0), "\(value)")
+        }
     }
 
     @Test func decimalsStayExact() throws {

@@ -12,6 +12,7 @@ import Testing
                 SyncEntity("User") {
                     SyncAttribute("id", .int64)
                     SyncRelationship("notes", toMany: "Note", inverse: "user")
+                    SyncRelationship("marks", toMany: "Mark")
                 }
                 SyncEntity("Note", identity: "id") {
                     SyncAttribute("id", .int64)
@@ -21,6 +22,10 @@ import Testing
                     SyncRelationship("tags", toMany: "Tag")
                 }
                 SyncEntity("Tag", identity: "name") { SyncAttribute("name", .string) }
+                SyncEntity("Mark") {
+                    SyncAttribute("hash", .int64, userInfo: [JSONDialect.contentHashAnnotation: "YES"])
+                    SyncAttribute("text", .string)
+                }
             }, JSONMapping(contract: ValueContract(wrongType: .reject)))
     }
 
@@ -107,6 +112,16 @@ import Testing
         #expect(deep.packedObjects == nil)
         #expect(deep.objects?.groups.map(\.records.count) == [51])
         #expect(deep.objects?.groups.first?.nested.compactMap(\.self).first?.sources.map(\.row) == [50])
+    }
+
+    /// Equal objects are told apart by their number, which starts anew for packed ones.
+    @Test func objectsMatchedByContentAreNotPacked() throws {
+        let marks = Array(repeating: #"{"text":"a"}"#, count: 50).joined(separator: ",")
+        let group = try Self.batches("[{\"id\":1,\"marks\":[\(marks)]}]", byteCount: 500).first?.groups.first
+        let elements = try #require(group?.nested[1])
+        #expect(elements.packedObjects == nil)
+        let hashes = elements.objects?.groups.flatMap { $0.makeRecords().map { $0["hash"] } } ?? []
+        #expect(hashes.count == 50 && Set(hashes).count == 50)
     }
 
     @Test func theObjectsOfARejectedElementGoWithIt() throws {

@@ -153,12 +153,21 @@ import Testing
     }
 
     @Test func limitsAreKept() {
+        /// Appends pieces of these sizes, of which three bytes are allowed, without reading them.
+        func appending(_ byteCounts: [Int]) throws {
+            var options = JSONReader.Options()
+            options.maximumTotalByteCount = 3
+            let reader = JSONReader(options: options)
+            for count in byteCounts { try reader.append(repeatElement(0x20, count: count)) }
+        }
         #expect(error("[[1]]") { $0.maximumDepth = 1 } == nil)
         #expect(error("[[[1]]]") { $0.maximumDepth = 1 }?.reason == .depthLimit)
         #expect(error("[12345]") { $0.maximumElementByteCount = 5 } == nil)
         #expect(error("[123456]") { $0.maximumElementByteCount = 5 }?.reason == .elementSizeLimit)
         #expect(error("[1]") { $0.maximumTotalByteCount = 3 } == nil)
         #expect(error("[1] ") { $0.maximumTotalByteCount = 3 }?.reason == .totalSizeLimit)
+        #expect(throws: Never.self) { try appending([2, 1]) }
+        #expect(throws: JSONError.self) { try appending([2, 1, 1]) }
         let endless = JSONReader(
             options: {
                 var options = JSONReader.Options(); options.maximumElementByteCount = 1000; return options
