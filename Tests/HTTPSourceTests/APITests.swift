@@ -41,6 +41,21 @@ import Testing
         #expect(try await world.json.store.count(StoreQuery("User")) == 4)
     }
 
+    /// Pages of one moment prove what is gone, and are not read again.
+    @Test(arguments: imitations.filter { ["datasette", "drfcursor", "kubernetes", "stripe"].contains($0.api.name) })
+    func thePagesOfASnapshotAreReadOnce(imitation: Imitation) async throws {
+        var counts: [Int] = []
+        for absent in [[], [100]] {
+            let world = try await SourceWorld()
+            try await world.sync(try HTTPJSONSource.users(ScriptedServer { _, _ in .json(usersJSON(absent)) }))
+            let (source, server) = try source(imitation)
+            try await world.sync(source, StoreSyncOptions(keyPath: imitation.keyPath))
+            #expect(try await world.json.store.count(StoreQuery("User")) == 5)
+            counts.append(server.requests.count)
+        }
+        #expect(counts[0] == counts[1] && counts[0] > 1)
+    }
+
     @Test func anErrorBesideStatus200IsAnError() async throws {
         let replies: [(HTTPAPI, String)] = [
             (.slack, #"{"ok":false,"error":"invalid_auth"}"#),
@@ -254,5 +269,20 @@ import Testing
         let error = await #expect(throws: HTTPError.self) { try await world.sync(source) }
         #expect(error.map { "\($0)".contains("there is nothing at items") } == true)
         #expect(server.requests.count == 6)
+    }
+
+    @Test func aPageThatOnlyDeletesNeedsNoList() async throws {
+        let world = try await SourceWorld()
+        var api = HTTPAPI.google
+        api.delta?.tombstones = .list(keyPath: "gone")
+        let (source, _) = try source(
+            Imitation(api) { request in
+                request.query("syncToken") == nil
+                    ? .json(#"{"items":\#(usersJSON(1...3)),"nextSyncToken":"t1"}"#)
+                    : .json(#"{"gone":[1,3],"nextSyncToken":"t2"}"#)
+            })
+        try await world.sync(source)
+        try await world.sync(source)
+        #expect(try await world.users().keys.sorted() == [2])
     }
 }

@@ -158,12 +158,21 @@ import Testing
             ])
     }
 
-    @Test func anEventCanReportAGap() async throws {
+    /// An event that reports missed changes, one that cannot be read, and one that is too large.
+    @Test(arguments: [
+        "event: reset\ndata: now", "event: broken\ndata: now", "data: \(String(repeating: " ", count: 100)){}",
+    ])
+    func anEventCanReportAGap(event: String) async throws {
         let server = ScriptedServer { _, _ in
-            Self.events("data: {}\n\nevent: reset\ndata: now\n\ndata: {}\n\n", staysOpen: true)
+            Self.events("data: {}\n\n\(event)\n\ndata: {}\n\n", staysOpen: true)
         }
         var stream = try stream(server)
         stream.gapTypes = ["reset"]
+        stream.eventByteCount = 50
+        stream.reading = { event in
+            guard event.type != "broken" else { throw CocoaError(.coderReadCorrupt) }
+            return .objects(.bytes(event.data))
+        }
         try await follow(stream, waiting: [], until: 4)
         #expect(log.events[1] == "changes 1" && log.events[2].hasPrefix("gap: ") && log.events[3] == "changes 1")
     }

@@ -220,6 +220,16 @@ import Testing
         #expect(try await world.bookmark("fingerprint") == nil)
     }
 
+    @Test func theFirstAddressCanBeRelative() async throws {
+        let server = ScriptedServer { request, _ in
+            .json(#"{"next":\#(request.query("after") == nil ? "1" : "null"),"data":\#(usersJSON([1]))}"#)
+        }
+        let url = try #require(URL(string: "users", relativeTo: URL(string: "https://api.test/v1/")))
+        let api = HTTPAPI(pages: .cursor(keyPath: "next", parameter: "after"), keyPath: "data")
+        try await SourceWorld().sync(HTTPJSONSource(url, api: api, client: HTTPClient(transport: server)))
+        #expect(server.paths == ["/v1/users", "/v1/users?after=1"])
+    }
+
     @Test func pagesOfOneStateAreReadOnce() async throws {
         let server = ScriptedServer { request, index in
             let isFirst = request.query("p") == nil

@@ -12,11 +12,26 @@ import Testing
         let pacer = RequestPacer(connectionCount: connectionCount, requestsPerSecond: nil, clock: .continuous)
         for _ in 0..<limit { try await pacer.enter() }
         let waiting = Task { try await pacer.enter() }
-        // One that did not have to wait would have a connection now.
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
         pacer.leave()
         try await pacer.enter()
+        for _ in 0..<limit { pacer.leave() }
+        // Tasks that share the connections.
+        let running = Locked((now: 0, most: 0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    try await pacer.enter()
+                    running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                    for _ in 0..<20 { await Task.yield() }
+                    running.withLock { $0.now -= 1 }
+                    pacer.leave()
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(running.withLock { $0.most } <= limit)
     }
 
     @Test(arguments: [nil, 0, -1] as [Double?]) func withoutALimitNobodyWaits(requestsPerSecond: Double?) async throws {
