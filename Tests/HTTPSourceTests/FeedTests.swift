@@ -164,7 +164,7 @@ import Testing
     ])
     func anEventCanReportAGap(event: String) async throws {
         let server = ScriptedServer { _, _ in
-            Self.events("data: {}\n\n\(event)\n\ndata: {}\n\n", staysOpen: true)
+            Self.events("data: {}\n\n\(event)\n\ndata: {}\n\n")
         }
         var stream = try stream(server)
         stream.gapTypes = ["reset"]

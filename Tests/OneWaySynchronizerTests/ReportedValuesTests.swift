@@ -97,6 +97,12 @@ import Testing
         #expect(RemovalLimit(fraction: fraction).allows(removals: removals, of: localCount) == isAllowed)
     }
 
+    @Test(arguments: [RemovalLimit(count: -1), RemovalLimit(fraction: .nan, atLeast: -1)])
+    func aLimitThatAllowsNothingAllowsNoRemovals(limit: RemovalLimit) {
+        #expect(limit.allows(removals: 0, of: 0) && limit.allows(removals: 0, of: 2))
+        #expect(!limit.allows(removals: 1, of: 2))
+    }
+
     @Test func whatWasJustDownloadedIsNotRemoved() async throws {
         let processor = ScriptedProcessor(source: [TestItem("a")], local: ["added": 1, "gone": 1])
         processor.change { state in state.prepare = { $0 + [TestItem("added", revision: 2)] } }

@@ -216,17 +216,20 @@ import Testing
         #expect(lease.log.events.suffix(2) == [.renewed, .released])
     }
 
-    @Test func theBodyIsCancelledWhenTheClockCannotWait() async throws {
+    /// Neither for the next renewal nor for the end of the lease.
+    @Test(arguments: [3, 1]) func theBodyIsCancelledWhenTheClockCannotWait(part: Int) async throws {
         struct BrokenClock: Clock {
+            let refused: Duration
             let now = ManualClock().now
             var minimumResolution: Duration { .zero }
             func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+                guard now.duration(to: deadline) == refused else { return try await Gate().pass() }
                 throw TestError("broken")
             }
         }
         let lease = ScriptedLease(clock: clock)
         let error = await #expect(throws: SyncLeaseError.self) {
-            try await lease.withLease(clock: BrokenClock()) { try await Gate().pass() }
+            try await lease.withLease(clock: BrokenClock(refused: lease.duration / part)) { try await Gate().pass() }
         }
         guard case .lost(_, let underlying) = error else { throw try #require(error) }
         #expect(underlying as? TestError == TestError("broken"))

@@ -88,6 +88,7 @@ import Testing
         let texts = [
             ("2014-01-01", 1_388_534_400_000_000), ("2014-01-01T01:00:00Z", 1_388_538_000_000_000),
             ("2014-01-01T01:00:00.25Z", 1_388_538_000_250_000), ("2014-01-01T01:00:00+01:00", 1_388_534_400_000_000),
+            ("'20140101T010000Z'", 1_388_538_000_000_000), ("'20140101T0100Z'", 1_388_538_000_000_000),
         ]
         for (text, microseconds) in texts {
             let bound = try RecordPredicate(parsing: "joinedAt > \(text)").bound(to: layout, in: model)
@@ -97,8 +98,10 @@ import Testing
             }
             #expect(value == .date(Timestamp(microseconds: Int64(microseconds))), "\(text)")
         }
-        #expect(throws: RecordPredicateError.wrongType(entity: "Person", key: "joinedAt", type: .date)) {
-            try RecordPredicate(parsing: "joinedAt > '2014-13-01'").bound(to: layout, in: model)
+        for text in ["2014-13-01", "20140101T0100:00Z", "20140101T01:00:00Z"] {
+            #expect(throws: RecordPredicateError.wrongType(entity: "Person", key: "joinedAt", type: .date), "\(text)") {
+                try RecordPredicate(parsing: "joinedAt > '\(text)'").bound(to: layout, in: model)
+            }
         }
     }
 }

@@ -235,5 +235,13 @@ import Testing
             batch.beginRecord()
             batch.setInt(1, at: 1)
         }
+        // The cell before is one of another row.
+        await #expect(processExitsWith: .failure) {
+            var batch = RecordBatch(columnCount: 1)
+            batch.beginRecord()
+            batch.endRecord()
+            batch.beginRecord()
+            _ = batch.openKind(at: -1)
+        }
     }
 }

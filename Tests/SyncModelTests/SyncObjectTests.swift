@@ -53,6 +53,13 @@ import Testing
         static let declaration = SyncDeclaration<Note>(.identity(\.number))
     }
 
+    @Test func anObjectThatIsNotIncludedIsNullInJSON() throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let note = Note(number: 1, text: "a", author: .notIncluded)
+        #expect(String(decoding: try encoder.encode(note), as: UTF8.self) == #"{"author":null,"body":"a","number":1}"#)
+    }
+
     @Test func aTypeBecomesAModel() throws {
         let model = try DataModel(User.self)
         let expected = try DataModel {

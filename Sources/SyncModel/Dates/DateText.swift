@@ -145,6 +145,7 @@ package enum DateText {
             guard time.count >= 4 else { return nil }
             extended += [UInt8(ascii: "T")] + time.prefix(2) + [UInt8(ascii: ":")] + time.dropFirst(2).prefix(2)
             let rest = time.dropFirst(4)
+            guard rest.first != UInt8(ascii: ":") else { return nil }
             if let byte = rest.first, byte &- 0x30 < 10 { extended.append(UInt8(ascii: ":")) }
             extended += rest
         }
