@@ -1,6 +1,7 @@
 import Foundation
 import StoreSync
 import SyncModel
+import SyncStore
 import SyncStoreSQL
 import Testing
 
@@ -65,6 +66,50 @@ extension ExistingTableTests {
         #expect(try await sync(#"[{"id":1}]"#, store).counts.deleted == 1)
         #expect(try await SQLiteShell.run("SELECT * FROM posts", at: path) == ["5|1"])
         #expect(try await SQLiteShell.run("SELECT * FROM notes", at: path) == ["9|5"])
+    }
+
+    /// A column that does not accept null keeps a removed link until the object gets another one.
+    @Test func aRemovedLinkThatItsColumnKeepsIsNone() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE posts (id INTEGER PRIMARY KEY, person_id INTEGER NOT NULL REFERENCES people)
+            """, at: path)
+        let post = SyncEntity("Post", identity: "id") {
+            SyncAttribute("id", .int64)
+            SyncRelationship("person", toOne: "Person", inverse: "posts")
+        }
+        let model = try DataModel.people(with: [post]) {
+            SyncRelationship("posts", toMany: "Post", inverse: "person", deleteRule: .cascade)
+        }
+        let store = try await open(
+            model, tables: ["Person": "people", "Post": "posts"], columns: ["Post.person": "person_id"],
+            rowColumn: "rowid"
+        ).store
+        let relationship = try store.model.layout(of: "Post").relationships[0]
+        try await store.transaction { transaction in
+            func merge(_ entity: String, of person: ObjectID? = nil) async throws -> MergeRequest.Result {
+                var batch = RecordBatch(of: try transaction.model.layout(of: entity))
+                batch.beginRecord()
+                batch.setInt(5, at: 0)
+                batch.endRecord()
+                let links = person.map { [MergeRequest.InitialLinks(relationship, targets: [$0])] } ?? []
+                return try await transaction.merge(MergeRequest(batch), linking: links)
+            }
+            func link(_ post: ObjectID, to targets: [ObjectID]) async throws {
+                var batch = LinkBatch(relationship, mode: .replace)
+                batch.append(post, to: targets)
+                _ = try await transaction.link(batch)
+            }
+            let person = try #require(try await merge("Person").objects[0])
+            let post = try #require(try await merge("Post", of: person).objects[0])
+            #expect(try await merge("Post", of: person).isLinked(row: 0, by: 0))
+            try await link(post, to: [])
+            #expect(try await transaction.links(relationship, of: [post]).isEmpty)
+            #expect(try await merge("Post", of: person).isLinked(row: 0, by: 0) == false)
+            try await link(post, to: [person])
+            #expect(try await transaction.links(relationship, of: [post]).map(\.target) == [person])
+        }
     }
 
     @Test func rowsWhoseNumbersCanChangeAreNoTargets() async throws {

@@ -6,13 +6,37 @@ import Testing
 
 /// Within a transaction, objects may have the same values for a while.
 @Suite(.endsInTime) struct MemoryUniqueIndexTests {
-    @Test func theFirstObjectThatWaitsGetsValuesThatAnotherOneLeaves() throws {
+    private static func model() throws -> DataModel {
         var entity = SyncEntity("Team", identity: "id") {
             SyncAttribute("id", .int64)
             SyncAttribute("code", .string)
         }
         entity.indexes = [SyncEntity.Index(["code"], unique: true)]
-        let model = try DataModel([entity])
+        return try DataModel([entity])
+    }
+
+    @Test func aMergeSaysWhichRowsWait() async throws {
+        let store = MemoryStore(exactly: try Self.model())
+        try await store.transaction { transaction in
+            func merge(_ teams: [(id: Int64, code: String)]) async throws -> [Int] {
+                var batch = RecordBatch(of: transaction.model.layouts[0])
+                for team in teams {
+                    batch.beginRecord()
+                    batch.setInt(team.id, at: 0)
+                    batch.setValue(.string(team.code), at: 1)
+                    batch.endRecord()
+                }
+                return try await transaction.merge(MergeRequest(batch)).waitingRows
+            }
+            let free = try await merge([(1, "x"), (2, "y")])
+            let taken = try await merge([(3, "z"), (4, "x"), (5, "y")])
+            let left = try await merge([(1, "a"), (2, "b")])
+            #expect(free == [] && taken == [1, 2] && left == [])
+        }
+    }
+
+    @Test func theFirstObjectThatWaitsGetsValuesThatAnotherOneLeaves() throws {
+        let model = try Self.model()
         let layout = try model.layout(of: "Team")
         var index = MemoryUniqueIndex(try #require(model.indexes(of: layout).first), of: layout)
         func team(_ id: Int64, _ code: String) -> MemoryObject {
