@@ -229,6 +229,7 @@ import Testing
         ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5\r\n", ["24-Nov-2026", "10:00", "5"]),
         ("<a href=\"a\">x</a><i>24-Nov-2026</i><i>10:00</i><i>5</i>", ["24-Nov-2026", "10:00", "5"]),
         ("<a href=\"a\">x</a> 24-Nov-2026 10:00 5K", nil), ("<a href=\"a\">x</a> 24-Nov-2026 10:00 -", nil),
+        ("<a href=\"a\">x</a> 24-Nov-26 10:00 5", nil),
         ("<a href=\"a\">x</a> 24-Nov-2026 5 7", nil), ("<a href=\"a\">x</a> 10:00 5", nil),
         ("<a href=\"a\">x</a> 2 hours ago", nil), ("<a href=\"a\">24-Nov-2026 10:00 5</a>", nil),
         ("<a href=\"a\"><abbr>x</abbr> 24-Nov-2026 10:00 5", nil),

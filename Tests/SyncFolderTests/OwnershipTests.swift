@@ -304,6 +304,18 @@ import Testing
         }
     }
 
+    @Test func aPreviewOfSomebodyElseIsNotOverwritten() async throws {
+        try await FolderWorld.with { world in
+            let preview = world.mirror.previewFile(for: "s/a")
+            try FileManager.default.createDirectory(
+                at: preview.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data("mine".utf8).write(to: preview)
+            serve(world, hasPreview: true)
+            #expect(isInTheWay(try await world.failure(), world, ".mirror/previews/s/a"))
+            #expect(try String(contentsOf: preview, encoding: .utf8) == "mine")
+        }
+    }
+
     // MARK: Directories
 
     @Test func onlyTheRemovalOfAMissingFileIsNoError() throws {

@@ -83,6 +83,14 @@ import Testing
         #expect(try await SQLiteStore(exactly: .people(), at: .file(copy)).count(first) == 1)
     }
 
+    @Test func whoUndoesATransactionToReadCannotWrite() async throws {
+        let copy = try await interruptedCopy()
+        let settings = SQLiteSettings(path: copy, isReadOnly: true, folder: nil, SQLiteStore.Options())
+        let connection = try settings.openUnchanged()
+        let error = #expect(throws: SQLiteError.self) { try connection.execute("CREATE TABLE mine (a)") }
+        #expect(error?.primaryCode == SQLiteError.Code.readOnly)
+    }
+
     /// A superuser may write anywhere.
     @Test(.enabled(if: getuid() != 0, "the system lets root write everywhere"))
     func aTransactionThatCannotBeUndoneIsExplained() async throws {
