@@ -102,6 +102,22 @@ import Testing
                     [{"id":4,"r4":[{"rank":142,"r5_id":3}]},{"id":3}]
                     [{"id":3,"s5":[]},{"id":4,"r4":[{"rank":142,"r5_id":null}]}]
                     """),
+            Known(
+                name: "one of several objects that name the one around them names the parent of that one, too",
+                text: """
+                    Ant.r3 to Egg, inverse Egg.s3
+                    Egg.r4 many to Dot, inverse Dot.s4
+                    [{"id":4,"r3":{"id":1,"r4":[{"rank":511,"s4":{"id":1,"rank":1,"s3_id":4}},{"rank":512,"s4":{"id":1,"rank":1}}]}}]
+                    """),
+            Known(
+                name:
+                    "an object names the one around it, which is new in an ordered relationship of a parent that it names",
+                text: """
+                    Ant.r3 ordered to Egg, inverse Egg.s3
+                    Egg.r4 many to Dot, inverse Dot.s4
+                    [{"id":3}]
+                    [{"id":3,"r3":[{"id":1,"r4":[{"rank":412,"s4":{"id":1,"s3_id":3}},{"rank":411}]},{"id":2}]}]
+                    """),
         ], [false, true])
     func aPayloadThatAgreesWithItselfHolds(known: Known, areChanges: Bool) async throws {
         try await check(known, isConsistent: true, areChanges: areChanges)

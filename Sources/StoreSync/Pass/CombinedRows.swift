@@ -47,12 +47,11 @@ struct CombinedRows {
                     known = integers.index(of: reader.int(row: row, slot: slots[0]), new: firstRows.count)
                 } else if reader.isIdentified(row, by: slots) {
                     var identity = slots.compactMap { reader.value(row: row, slot: $0) }
-                    // Without its parent, a scoped identity is not unique, but its object may be known.
                     let ordinal = group.elementIndices[row]
-                    if let parent = parents?(ordinal) {
-                        identity.append(.int(parent))
-                    } else if parents != nil {
-                        identity = origin.reused[ordinal].map { [.int($0)] } ?? []
+                    if let parents {
+                        // Without its parent, a scoped identity is not unique, but its object may be known.
+                        let object = origin.reused[ordinal].map { [AttributeValue.int($0)] }
+                        identity = object ?? parents(ordinal).map { identity + [.int($0)] } ?? []
                     }
                     if !identity.isEmpty { known = others.index(of: identity, new: firstRows.count) }
                 }

@@ -106,7 +106,8 @@ extension StorePass {
         origin.parents = owners
         let stored = try await reused([group], owners, by: inverse).objects
         for ordinal in group.elementIndices where parents[ordinal] != nil || !origin.isNested {
-            origin.reused[ordinal] = stored[ordinal]
+            // The object that contains the element may not be linked to its parent yet.
+            origin.reused[ordinal] = stored[ordinal] ?? origin.reused[ordinal]
         }
         return merged
     }
