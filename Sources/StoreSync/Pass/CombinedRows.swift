@@ -49,7 +49,8 @@ struct CombinedRows {
                     var identity = slots.compactMap { reader.value(row: row, slot: $0) }
                     let ordinal = group.elementIndices[row]
                     if let parents {
-                        // Without its parent, a scoped identity is not unique, but its object may be known.
+                        // Without its parent, a scoped identity is not unique, but its object may
+                        // be known.
                         let object = origin.reused[ordinal].map { [AttributeValue.int($0)] }
                         identity = object ?? parents(ordinal).map { identity + [.int($0)] } ?? []
                     }

@@ -23,6 +23,8 @@ struct Origin {
     var elementIndices: ((Int) -> Int)?
     /// The stored object of each ordinal whose element has no identity; see `reused`.
     var reused: [Int: ObjectID] = [:]
+    /// The part of `reused` whose identity within the parent is the element's.
+    var scoped: [Int: ObjectID] = [:]
     /// The stored object that all records update, whatever their identity; nil in a sync.
     var known: ObjectID?
     /// The relationship to the containing objects, and a function that returns that object for an

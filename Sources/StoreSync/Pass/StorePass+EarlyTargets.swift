@@ -107,7 +107,7 @@ extension StorePass {
         let stored = try await reused([group], owners, by: inverse).objects
         for ordinal in group.elementIndices where parents[ordinal] != nil || !origin.isNested {
             // The object that contains the element may not be linked to its parent yet.
-            origin.reused[ordinal] = stored[ordinal] ?? origin.reused[ordinal]
+            origin.reused[ordinal] = stored[ordinal] ?? origin.scoped[ordinal]
         }
         return merged
     }

@@ -120,7 +120,7 @@ extension StorePass {
                     { isUnlinked(Int(rows[$0])) ? nil : object($0) }, by: relationship,
                     emptied: elements.emptied.filter { !isUnlinked($0) }.compactMap { links.result.rows[$0]?.object })
                 merged.reuse.objects.merge(known) { $1 }
-                origin.reused = merged.reuse.objects
+                (origin.reused, origin.scoped) = (merged.reuse.objects, known)
             }
         }
         if let accepts {
