@@ -220,4 +220,34 @@ import Testing
             #expect(try await world.count(SyncEntity.pendingLink.name) == 3, "\(rowCount)")
         }
     }
+
+    /// The first sync reports it, too, when identifiers name objects before they come.
+    @Test(
+        arguments: StoreKind.all,
+        [
+            (#"[{"id":1,"partner_id":2},{"id":2,"partner_id":null}]"#, "Order.partner", 1),
+            (#"[{"id":1,"partner_id":2},{"id":2,"partner_id":3},{"id":3}]"#, "Order.partner", 1),
+            (#"[{"id":1,"partner_id":3},{"id":2,"partner_id":3},{"id":3}]"#, "Order.partner", 1),
+            (#"[{"id":1,"partner_id":2},{"id":2,"partner_id":1}]"#, nil, 0),
+            (
+                #"[{"id":1,"customer":{"id":5,"payments_ids":[2]}},{"id":2,"payer":null}]"#,
+                "Customer.payments", 0
+            ),
+            (
+                #"[{"id":1,"customer":{"id":5,"payments_ids":[2]}},{"id":2,"payer_id":6},{"id":3,"customer":{"id":6}}]"#,
+                "Customer.payments", 0
+            ),
+            (#"[{"id":1,"customer":{"id":5,"payments_ids":[2]}},{"id":2,"payer_id":5}]"#, nil, 0),
+        ] as [(String, String?, Int)])
+    func anObjectThatComesLaterCannotHaveTwoSources(kind: StoreKind, row: (String, String?, Int)) async throws {
+        let (json, place, index) = row
+        try await withBatches(kind) { world, rowCount in
+            for _ in 1...2 {
+                let result = try await world.store.sync(.bytes(Array(json.utf8)), into: "Order")
+                let found = result.drift.entries.filter { $0.kind == .conflict }
+                #expect(found.map { "\($0.entity).\($0.keyPath)" } == [place].compactMap(\.self), "\(rowCount)")
+                #expect(found.allSatisfy { $0.count == 1 && $0.firstIndex == index }, "\(rowCount): \(found)")
+            }
+        }
+    }
 }

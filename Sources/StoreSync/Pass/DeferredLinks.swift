@@ -228,6 +228,9 @@ struct DeferredLinks {
         var pending = PendingLinks()
         /// The number of these identifiers, with the first place, by entity and relationship.
         var unknown: [(place: Place, count: Int)] = []
+        /// The places whose statement differs from an earlier one about an object that was unknown
+        /// when that one named it.
+        var contradicting: [Place] = []
     }
 
     /// Returns the links to make, in the order of the payload.
@@ -292,7 +295,66 @@ struct DeferredLinks {
             batch = next
         }
         if let batch { resolution.batches.append(batch) }
+        resolution.contradicting = contradicting(order, found, in: model)
         return resolution
+    }
+
+    /// Finds the statements that give an object to another source than an earlier statement, which
+    /// named the object before it came.
+    private func contradicting(
+        _ order: [Int], _ found: [EntityLayout.Relationship.ID: [ObjectID?]], in model: DataModel
+    ) -> [Place] {
+        // Most objects are stated once, and need no more memory than a bit.
+        var (stated, repeated): (ObjectSets, ObjectSets) = ([:], [:])
+        for index in order {
+            forEachOnly(of: index, found, in: model) { end, object, _, _ in
+                if !stated[end, default: ObjectSet()].insert(object) {
+                    repeated[end, default: ObjectSet()].insert(object)
+                }
+            }
+        }
+        guard !repeated.isEmpty else { return [] }
+        var contradicting: Set<Int> = []
+        var sources: [EntityLayout.Relationship.ID: [ObjectID: (source: ObjectID?, index: Int)]] = [:]
+        for index in order.reversed() {
+            forEachOnly(of: index, found, in: model) { end, object, source, isLate in
+                guard repeated[end]?.contains(object) == true else { return }
+                if isLate, let later = sources[end]?[object], later.source != source {
+                    contradicting.insert(later.index)
+                }
+                sources[end, default: [:]][object] = (source, index)
+            }
+        }
+        return contradicting.sorted().map { self.stated[$0].place }
+    }
+
+    private typealias ObjectSets = [EntityLayout.Relationship.ID: ObjectSet]
+
+    /// Calls a function for each object whose only source or target a statement states, with the
+    /// relationship that starts from it, that source or target, and whether the object came after
+    /// the statement.
+    private func forEachOnly(
+        of index: Int, _ found: [EntityLayout.Relationship.ID: [ObjectID?]], in model: DataModel,
+        _ body: (EntityLayout.Relationship.ID, ObjectID, ObjectID?, _ isLate: Bool) -> Void
+    ) {
+        let statement = stated[index]
+        guard !statement.isIncomplete else { return }
+        let (id, source) = (statement.place.relationship, statement.place.source)
+        let relationship = model.relationship(id)
+        let inverse = model.inverse(of: relationship).flatMap { $0.isToMany ? nil : $0 }
+        var last: ObjectID?
+        for target in targets[statement.targets] {
+            switch target {
+            case .object(let object):
+                last = object
+                if let inverse { body(inverse.id, object, source, false) }
+            case .unknown(let row):
+                guard let object = found[id]?[row] else { continue }
+                last = object
+                if let inverse { body(inverse.id, object, source, true) }
+            }
+        }
+        if !relationship.isToMany { body(id, source, last, false) }
     }
 
     /// What nested statements lose to statements that count more.

@@ -297,7 +297,7 @@ extension PassState {
             guard let object = links.object(of: source) else { continue }
             let place = DeferredLinks.Place(
                 relationship: relationship.id, source: object, entity: links.layout.index,
-                elementIndex: source.ordinals.first.map(merged.elementIndex) ?? 0)
+                elementIndex: links.elementIndex(source.row))
             let namesUnknown = merged.namesUnknown(source)
             let ordinals = source.ordinals.filter { laterCounts || !share.refused.contains($0) }
             if isRestated || namesUnknown {

@@ -65,6 +65,7 @@ extension StorePass {
     /// contain.
     private func linkDeferred() async throws {
         let resolution = try await resolve(state.deferred)
+        try noteContradictions(of: resolution)
         unresolved = resolution.pending
         for (place, count) in resolution.unknown {
             let first = state.deferred.stored.places[place.relationship]
@@ -95,6 +96,7 @@ extension StorePass {
         else { return }
         try await forgetReplaced(layout)
         let resolution = try await resolve(state.deferred.take())
+        try noteContradictions(of: resolution)
         let rows = try await remember(resolution.pending.sorted(), layout)
         state.deferred.noteStored(rows, of: resolution)
         if !rows.isEmpty { hasPendingLinks = true }
@@ -134,12 +136,23 @@ extension StorePass {
     }
 
     func noteUnknown(_ count: Int, _ place: DeferredLinks.Place) throws {
+        try note(
+            transaction.model[SyncEntity.pendingLink.name] == nil ? .lostIdentifier : .unknownIdentifier,
+            at: place, count: count)
+    }
+
+    private func noteContradictions(of resolution: DeferredLinks.Resolution) throws {
+        for place in resolution.contradicting {
+            try note(state.counts.kindOfConflict(place.source, of: model.layouts[place.entity]), at: place)
+        }
+    }
+
+    private func note(_ kind: DriftReport.Kind, at place: DeferredLinks.Place, count: Int = 1) throws {
         let relationship = model.relationship(place.relationship)
         let entity = model.layouts[place.entity].name
         let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
         state.counts.drift.add(
-            transaction.model[SyncEntity.pendingLink.name] == nil ? .lostIdentifier : .unknownIdentifier,
-            entity: entity, keyPath: keys.path()?.joined(separator: ".") ?? relationship.name, count: count,
+            kind, entity: entity, keyPath: keys.path()?.joined(separator: ".") ?? relationship.name, count: count,
             index: place.elementIndex)
     }
 
