@@ -126,6 +126,7 @@ final class ObservedTransaction: MergeRequest.InitialLinks.Transaction, StoreSel
 
     func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws {
         let (layout, next) = try model.layouts(changing: former, to: entity)
+        guard layout.index != next.index else { return }
         var changing: [ObjectID] = []
         let query = StoreQuery(layout.name, objects: .only(objects))
         try await base.fetch(query, batchRowCount: Self.batchRowCount) { records in

@@ -110,6 +110,7 @@ final class MemoryTransaction: MergeRequest.InitialLinks.Transaction, StoreSelec
 
     func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws {
         let (former, layout) = try model.layouts(changing: former, to: entity)
+        guard former.index != layout.index else { return }
         try note(change { try $0.changeEntity(of: objects, from: former, to: layout) }) { changed, _ in
             changed.add(former, becoming: layout, in: model)
         }

@@ -51,7 +51,7 @@ public protocol StoreTransaction: StoreReader {
     /// - Parameters:
     ///   - objects: Objects of the entity `former`. Others are ignored.
     ///   - former: The name of the entity that the objects have.
-    ///   - entity: The name of the entity that they get.
+    ///   - entity: The name of the entity that they get; the same one changes nothing.
     /// - Throws: `StoreError.unrelatedEntities` if the entities have no ancestor in common;
     ///   `StoreError.abstractEntity`; `StoreError.identityTaken` if another object of the new
     ///   entity has the identity of one of the objects; `StoreError.refused` if a constraint of

@@ -37,8 +37,7 @@ package enum TransactionState: Sendable {
     /// Whether an error guarantees that nothing was changed.
     private static func isRefusal(_ error: any Error) -> Bool {
         switch error as? StoreError {
-        case .deletionDenied, .batchOfOtherModel, .relationshipOfOtherModel, .unrelatedEntities, .wrongMatchCount:
-            true
+        case .deletionDenied, .batchOfOtherModel, .relationshipOfOtherModel, .wrongMatchCount: true
         default: error is RecordPredicateError
         }
     }

@@ -124,6 +124,7 @@ package final class SQLTransaction<Worker: SQLWorker>: MergeRequest.InitialLinks
 
     package func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws {
         let (former, layout) = try model.layouts(changing: former, to: entity)
+        guard former.index != layout.index else { return }
         var changing: [StoredRecord] = []
         try await fetch(StoreQuery(former.name, objects: .only(objects)), batchRowCount: batchRowCount) { records in
             changing += records.filter { $0.record.layout.index == former.index }

@@ -86,7 +86,12 @@ enum EntityChecks {
         }
         try await store.transaction { transaction in
             try await transaction.changeEntity(of: [person], from: "Person", to: "Employee")
+            try await transaction.changeEntity(of: [person], from: "Guest", to: "Guest")
+            try await transaction.changeEntity(of: [], from: "Guest", to: "Employee")
+            let companies = try await transaction.put("Company", ["id": 1]).ids
+            try await transaction.changeEntity(of: companies, from: "Company", to: "Company")
         }
+        try expect(try await store.count(StoreQuery("Company")), 1, "the company, whose entity stays")
         try expect(try await store.count(StoreQuery("Guest")), 1, "the guest, whose entity was stated wrongly")
     }
 
