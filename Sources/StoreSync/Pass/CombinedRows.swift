@@ -33,11 +33,12 @@ struct CombinedRows {
         // For each record, its first row and the rows that add or change a value.
         var several: [Int: [Int]] = [:]
         group.records.withReader { reader in
-            // Ascending numbers differ, alone and within a parent.
-            let isWithin = parents.map { parents in
-                group.elementIndices.allSatisfy { parents($0) != nil || origin.reused[$0] == nil }
+            // Ascending numbers differ, alone and within a parent. But rows without a parent may be
+            // known to be one object.
+            let mayBeOne = parents.map { parents in
+                group.elementIndices.contains { parents($0) == nil && origin.reused[$0] != nil }
             }
-            guard isWithin == false || !reader.isAscending(slot: slots[0]) else { return }
+            guard mayBeOne == true || !reader.isAscending(slot: slots[0]) else { return }
             var integers: [Int64: Int] = [:]
             var others: [[AttributeValue]: Int] = [:]
             recordOfRow.reserveCapacity(reader.count)

@@ -305,10 +305,10 @@ struct DeferredLinks {
         _ order: [Int], _ found: [EntityLayout.Relationship.ID: [ObjectID?]], in model: DataModel
     ) -> [Place] {
         // Most objects are stated once, and need no more memory than a bit.
-        var (stated, repeated): (ObjectSets, ObjectSets) = ([:], [:])
+        var (seen, repeated): (ObjectSets, ObjectSets) = ([:], [:])
         for index in order {
             forEachOnly(of: index, found, in: model) { end, object, _, _ in
-                if !stated[end, default: ObjectSet()].insert(object) {
+                if !seen[end, default: ObjectSet()].insert(object) {
                     repeated[end, default: ObjectSet()].insert(object)
                 }
             }
@@ -325,7 +325,7 @@ struct DeferredLinks {
                 sources[end, default: [:]][object] = (source, index)
             }
         }
-        return contradicting.sorted().map { self.stated[$0].place }
+        return contradicting.sorted().map { stated[$0].place }
     }
 
     private typealias ObjectSets = [EntityLayout.Relationship.ID: ObjectSet]

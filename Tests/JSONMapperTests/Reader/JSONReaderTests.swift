@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func limitsAreKept() {
-        /// Appends pieces of these sizes, of which three bytes are allowed, without reading them.
+        /// Appends pieces of these sizes to a reader with a limit of three bytes, without reading.
         func appending(_ byteCounts: [Int]) throws {
             var options = JSONReader.Options()
             options.maximumTotalByteCount = 3
