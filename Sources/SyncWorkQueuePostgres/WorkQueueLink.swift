@@ -48,9 +48,11 @@ actor WorkQueueLink {
         var options = PostgresSessionOptions(silenceLimit: silenceLimit)
         options.pooling = queue.options.isBehindSessionPooler ? .session : .none
         // The session is idle while nothing happens. The tables have few rows among many dead ones,
-        // which only an index skips. Names are looked up only in the system catalog.
+        // which only an index skips; a plan that the server calls expensive for that reason is not
+        // worth JIT compilation. Names are looked up only in the system catalog.
         options.settings = [
-            ("idle_session_timeout", "0"), ("enable_seqscan", "off"), ("search_path", "pg_catalog, pg_temp"),
+            ("idle_session_timeout", "0"), ("enable_seqscan", "off"), ("jit", "off"),
+            ("search_path", "pg_catalog, pg_temp"),
         ]
         connection = try await PostgresConnection.open(queue.address, options: options) {
             $0.answerLimit = silenceLimit

@@ -48,7 +48,7 @@ struct PostgresOpeningTests {
         }
     }
 
-    @Test(arguments: [(Duration.zero, 32_000), (.seconds(600), 8000)])
+    @Test(arguments: [(Duration.zero, 32_000), (.seconds(600), 16_000)])
     func aFarServerGetsLargeBatches(farRoundTrip: Duration, rowCount: Int) async throws {
         try await withStore { _, proxy, _ in
             let store = try await PostgresWorld.store(at: proxy.url()) { $0.farRoundTrip = farRoundTrip }

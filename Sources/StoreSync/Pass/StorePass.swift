@@ -43,9 +43,6 @@ final class StorePass {
     private var countedNext: [String] = []
     /// The number of objects whose links are asked for at a time.
     static let soughtCount = 1 << 16
-    /// The number of objects of a list's first batch up to which its entity is counted together
-    /// with each merge. A count costs more than a message in a long list.
-    private static let countedBatchLimit = 1000
 
     /// Creates a pass.
     ///
@@ -76,7 +73,7 @@ final class StorePass {
     ///
     /// - Parameter collect: Receives each merged object.
     func mergeListed(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
-        countedNext = batch.recordCount <= Self.countedBatchLimit ? takeCounted() : []
+        countedNext = takeCounted()
         let cuts = rules.relates ? BatchCuts.cuts(of: batch, in: model) : []
         for part in batch.parts(beginningAt: cuts) { try await merge(part, origin, collect) }
         if state.nested.count > rules.waitingLimit {

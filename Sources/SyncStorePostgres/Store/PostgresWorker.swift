@@ -54,14 +54,14 @@ actor PostgresWorker: SQLWorker {
     private nonisolated let isFar = Locked(false)
     /// The number of records of a batch for a near server. Large, because each batch costs a round
     /// trip.
-    static let nearRowCount = 8000
+    static let nearRowCount = 16_000
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
     /// More for a far server, whose round trips cost more than the memory for larger batches.
-    nonisolated var batchRowCount: Int { Self.nearRowCount * (isFar.withLock(\.self) ? 4 : 1) }
+    nonisolated var batchRowCount: Int { Self.nearRowCount * (isFar.withLock(\.self) ? 2 : 1) }
 
     /// Creates a worker that connects when first needed.
     init(_ settings: PostgresSettings, schema: SQLSchema, label: String, writes: Bool = false) {
