@@ -21,7 +21,7 @@ enum PostgresBenchmark {
         let server = try await PostgresServer(PostgresServer.Settings(fsync: true))
         for isLinked in [false, true] {
             let cases = try PostgresCases(
-                url: server.url(), count: options.isFull ? 1_000_000 : 100_000, runs: 3, isLinked: isLinked)
+                url: server.url(), count: options.isFull ? 1_000_000 : 200_000, runs: 3, isLinked: isLinked)
             if options.includes(cases.name("first")) { try await cases.firstSync(&report) }
             if options.includes(cases.name("again")) { try await cases.sameAgain(&report) }
             if options.includes(cases.name("changed")) { try await cases.changed(&report) }
