@@ -30,6 +30,7 @@ enum ReadBenchmark {
         guard let hand = HandReader(path: file.path) else { throw WrongCount(0) }
         if options.includes("all") {
             let measured = try await measure(
+                runs: 20,
                 [
                     BenchmarkCase("all-hand", n: file.count) { hand.users(joined: false).count },
                     BenchmarkCase("all", n: file.count) { try await store.all(User.self).count },
@@ -38,6 +39,7 @@ enum ReadBenchmark {
         }
         if options.includes("company") {
             let measured = try await measure(
+                runs: 20,
                 [
                     BenchmarkCase("company-hand", n: file.count) { hand.users(joined: true).count },
                     BenchmarkCase("company", n: file.count) {
