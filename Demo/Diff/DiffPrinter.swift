@@ -97,7 +97,7 @@ actor DiffPrinter {
     /// Returns the values of an object without its identity and without nulls.
     private static func values(of stored: StoredRecord, _ properties: [String]) -> [String] {
         let layout = stored.record.layout
-        let identity = Set(layout.identitySlots.map { layout.attributes[$0].name })
+        let identity = Set(layout.identityColumns.map { layout.attributes[$0].name })
         return properties.compactMap { property in
             guard !identity.contains(property) else { return nil }
             let text = RecordText.cell(property, of: stored.record).text

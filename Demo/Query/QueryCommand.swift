@@ -81,7 +81,7 @@ struct QueryCommand: Command {
         guard let properties = arguments.properties else {
             return layout.dataProperties.filter { layout.relationship($0)?.isToMany != true }
         }
-        for name in properties where layout.slot(of: name) == nil && layout.relationship(name) == nil {
+        for name in properties where layout.column(of: name) == nil && layout.relationship(name) == nil {
             throw NameError(property: name, of: layout)
         }
         return properties

@@ -70,7 +70,7 @@ extension EntityLayout {
 
     /// Whether the key of objects is a hash of their content, which says nothing to a person.
     var isIdentifiedByContent: Bool {
-        identitySlots.contains { attributes[$0].userInfo[JSONDialect.contentHashAnnotation] != nil }
+        identityColumns.contains { attributes[$0].userInfo[JSONDialect.contentHashAnnotation] != nil }
     }
 
     private static func isAdded(_ userInfo: [String: String]) -> Bool {
@@ -79,12 +79,12 @@ extension EntityLayout {
 
     /// Whether a property is a number.
     func isNumeric(_ property: String) -> Bool {
-        slot(of: property).map { [.int16, .int32, .int64, .double, .float, .decimal].contains(attributes[$0].type) }
+        column(of: property).map { [.int16, .int32, .int64, .double, .float, .decimal].contains(attributes[$0].type) }
             ?? false
     }
 
     /// Whether a property is a date.
     func isDate(_ property: String) -> Bool {
-        slot(of: property).map { attributes[$0].type == .date } ?? false
+        column(of: property).map { attributes[$0].type == .date } ?? false
     }
 }

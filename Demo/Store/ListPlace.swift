@@ -79,7 +79,7 @@ struct ListPlace {
         var ownKeys: Set<String> = []
         if let model = kept?.model, let layout = model[entity] {
             let found = EntityKeys(layout, in: model, dialect: dialect)
-            if keys.isEmpty { keys = found.identitySlots.compactMap { found.attributes[$0].path()?.first } }
+            if keys.isEmpty { keys = found.identityColumns.compactMap { found.attributes[$0].path()?.first } }
             let paths = found.attributes.flatMap(\.spellings) + found.relationships.flatMap(\.spellings)
             ownKeys = Set(paths.compactMap(\.first))
         }

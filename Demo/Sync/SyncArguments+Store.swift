@@ -69,14 +69,14 @@ extension SyncArguments {
     private func checkKey(of layout: EntityLayout) throws(KeyError) {
         guard !inference.key.isEmpty else { return }
         func spelling(_ key: String) -> String { key.lowercased().filter { $0.isLetter || $0.isNumber } }
-        let slots = layout.identitySlots + layout.scopedIdentitySlots
-        let kept = slots.map { slot in
-            let attribute = layout.attributes[slot]
+        let columns = layout.identityColumns + layout.scopedIdentityColumns
+        let kept = columns.map { column in
+            let attribute = layout.attributes[column]
             return Set([attribute.name, attribute.userInfo["sync.remoteKey"] ?? attribute.name].map(spelling))
         }
         let given = inference.key.map(spelling)
         guard given.count == kept.count, given.allSatisfy({ key in kept.contains { $0.contains(key) } }) else {
-            throw KeyError.otherKey(entity: layout.name, kept: slots.map { layout.attributes[$0].name })
+            throw KeyError.otherKey(entity: layout.name, kept: columns.map { layout.attributes[$0].name })
         }
     }
 

@@ -59,8 +59,8 @@ extension SQLiteStore {
     /// relationship, or the other side of a one-to-one pair.
     public func column(of property: String, in entity: String) -> String? {
         guard let layout = model[entity] else { return nil }
-        if let slot = layout.attributes.firstIndex(where: { $0.name == property }) {
-            return schema.columns[layout.index][slot]
+        if let column = layout.attributes.firstIndex(where: { $0.name == property }) {
+            return schema.columns[layout.index][column]
         }
         guard let relationship = layout.relationship(property),
             case .column(let link) = schema.relationships[layout.index][relationship.index]

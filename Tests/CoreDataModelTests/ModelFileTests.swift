@@ -158,7 +158,7 @@ import Testing
         #expect(reasons(file) == expected.map(\.1))
         let layout = try file.model.layout(of: "E")
         #expect(layout.attributes.map(\.name) == ["a", "c", "d"])
-        #expect(layout.identitySlots == [0])
+        #expect(layout.identityColumns == [0])
         #expect(layout.entity.userInfo == ["k": "2"])
         #expect(file.warnings.first?.description == "contents:3: minValueString has no counterpart and is ignored")
     }

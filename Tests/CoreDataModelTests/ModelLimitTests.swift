@@ -95,7 +95,7 @@ import Testing
                 + entity("F", (0..<count).map { relationship("f\($0)", "G", "g\($0)") }.joined())
                 + entity("G", (0..<count).map { relationship("g\($0)", "F", "f\($0)") }.joined()))
         #expect(file.model["E"]?.entity.indexes.count == count + 1)
-        #expect(file.model["E"]?.identitySlots.count == count)
+        #expect(file.model["E"]?.identityColumns.count == count)
         #expect(file.model["F"]?.relationships.last?.inverse == count - 1)
     }
 }

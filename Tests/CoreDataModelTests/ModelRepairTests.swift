@@ -64,7 +64,7 @@ import Testing
             <uniquenessConstraints>\(constraint("id"))</uniquenessConstraints></entity>
             """)
         #expect(reasons(file) == [.unsupported(what: "a second uniqueness constraint")])
-        #expect(try file.model.layout(of: "Manager").identitySlots == [0])
+        #expect(try file.model.layout(of: "Manager").identityColumns == [0])
         #expect(file.model["Manager"]?.entity.identity == [])
     }
 
@@ -78,7 +78,7 @@ import Testing
             """)
         #expect(file.warnings.isEmpty)
         #expect(file.model["Manager"]?.entity.identity == ["badge"])
-        #expect(try file.model.layout(of: "Manager").identitySlots == [0, 1])
+        #expect(try file.model.layout(of: "Manager").identityColumns == [0, 1])
     }
 
     @Test func anInheritedAttributeCanBeTheIdentityOfASubentity() throws {

@@ -9,6 +9,6 @@ extension DataModel {
     static func inferredType(ofValues values: String) throws -> AttributeType? {
         let elements = values.split(separator: "|").map { #"{"id": 1, "x": \#($0)}"# }.joined(separator: ",")
         let layout = try inferred(from: "[\(elements)]", entity: "Thing").layout(of: "Thing")
-        return layout.slot(of: "x").map { layout.attributes[$0].type }
+        return layout.column(of: "x").map { layout.attributes[$0].type }
     }
 }

@@ -28,7 +28,7 @@ import Testing
         let model = try DataModel.inferred(from: json, entity: "User")
         let layout = try model.layout(of: "User")
         // Without a key, the whole content identifies an object.
-        #expect(layout.identitySlots.map { layout.attributes[$0].name } == [expected ?? "contentHash"])
+        #expect(layout.identityColumns.map { layout.attributes[$0].name } == [expected ?? "contentHash"])
         #expect(try JSONDialect.sync.identified(model) == model)
     }
 

@@ -33,7 +33,7 @@ import Testing
             from: JSONReader(bytes: Array(json.utf8), layout: .array()), entity: "Root")
         let layout = inferred.model.layouts[0]
         #expect(layout.attributes.map(\.name) == [key, "otherKeys"])
-        #expect(layout.identitySlots.map { layout.attributes[$0].name } == [key])
+        #expect(layout.identityColumns.map { layout.attributes[$0].name } == [key])
         #expect(inferred.findings.map(\.kind) == [.json(.map)])
     }
 

@@ -61,7 +61,7 @@ import Testing
         #expect(inferred.model.layouts.map(\.name) == ["Package", "Spec", "List"])
         for (entity, name) in [("Package", "bin"), ("Spec", "raw"), ("List", "b")] {
             let layout = try inferred.model.layout(of: entity)
-            #expect(layout.slot(of: name).map { layout.attributes[$0].type } == .json, "\(entity)")
+            #expect(layout.column(of: name).map { layout.attributes[$0].type } == .json, "\(entity)")
         }
         #expect(inferred.findings.count { $0.kind == .json(.requested) } == 3)
     }

@@ -88,7 +88,7 @@ import Testing
             var isDone = true
             let entities = zip(model.entities, identified.layouts).map { entity, layout in
                 var copy = entity
-                let keys = layout.identitySlots.map { layout.attributes[$0] }.filter { $0.userInfo[hash] == nil }
+                let keys = layout.identityColumns.map { layout.attributes[$0] }.filter { $0.userInfo[hash] == nil }
                 if !keys.isEmpty || !copy.identity.isEmpty { isDone = false }
                 copy.identity = []
                 copy.identityScope = nil

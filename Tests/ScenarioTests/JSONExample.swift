@@ -86,7 +86,7 @@ import Testing
         let bytes = json
         let inferred = try DataModel.inferred(from: bytes, entity: "User")
         let file = try inferred.coreDataXML()  // a model file, to be changed by hand from here on
-        #expect(inferred["User"]?.slot(of: "firstName") != nil)
+        #expect(inferred["User"]?.column(of: "firstName") != nil)
         #expect(try ModelFile(xml: file).model == inferred)
     }
 

@@ -52,8 +52,8 @@ import Testing
     @Test(arguments: StoreKind.all)
     func aTypeThatDeclaresNoIdentityHasNone(kind: StoreKind) async throws {
         let prepared = try DataModel(Box.self).prepared(JSONMapping())
-        #expect(try prepared.layout(of: "Plain").identitySlots == [])
-        #expect(try prepared.layout(of: "Box").identitySlots == [0])
+        #expect(try prepared.layout(of: "Plain").identityColumns == [])
+        #expect(try prepared.layout(of: "Box").identityColumns == [0])
         try await kind.use { makeStore in
             let store = try await makeStore(prepared)
             for _ in 1...2 {

@@ -69,7 +69,7 @@ import Testing
             var merged = MergedElements(elements) { Int(elements.owners[$0]) }
             for group in elements.groups {
                 for (row, ordinal) in group.elementIndices.enumerated() {
-                    guard case .int(let number) = group.records.value(row: row, slot: 0) else { continue }
+                    guard case .int(let number) = group.records.value(row: row, column: 0) else { continue }
                     merged.targets[ordinal] = number
                 }
             }
@@ -249,7 +249,7 @@ import Testing
         #expect(world.state.deferred.lacksObjects(of: 1, links.relationship))
         let unknown = try #require(world.state.deferred.unknown[links.relationship.id])
         let found = (0..<unknown.count).map { row -> ObjectID? in
-            guard case .int(let number) = unknown.value(row: row, slot: 0) else { return nil }
+            guard case .int(let number) = unknown.value(row: row, column: 0) else { return nil }
             return come.contains(number) ? number : nil
         }
         let resolution = world.state.deferred.resolved(

@@ -10,7 +10,7 @@ import Testing
     private static func layout() throws -> EntityLayout {
         let model = try DataModel {
             SyncEntity("Thing", identity: "a0") {
-                for slot in 0..<70 { SyncAttribute("a\(slot)", .int64) }
+                for column in 0..<70 { SyncAttribute("a\(column)", .int64) }
             }
         }
         return try model.layout(of: "Thing")
@@ -18,15 +18,15 @@ import Testing
 
     private static func batch(_ rows: [[Int]], of layout: EntityLayout) -> RecordBatch {
         var batch = RecordBatch(of: layout)
-        for slots in rows {
+        for columns in rows {
             batch.beginRecord()
-            for slot in slots { batch.setInt(1, at: slot) }
+            for column in columns { batch.setInt(1, at: column) }
             batch.endRecord()
         }
         return batch
     }
 
-    /// The slots of earlier records and of the next record of one object, and what is left of it.
+    /// The columns of earlier records and of the next record of one object, and what is left of it.
     struct Row: Sendable, CustomTestStringConvertible {
         let earlier: [[Int]]
         let next: [Int]
@@ -50,21 +50,21 @@ import Testing
     @Test(arguments: rows) func onlyWhatIsNewIsLeft(row: Row) throws {
         let layout = try Self.layout()
         var statements = Statements()
-        for slots in row.earlier { statements.insert(Self.batch([slots], of: layout), [5000], of: layout) }
+        for columns in row.earlier { statements.insert(Self.batch([columns], of: layout), [5000], of: layout) }
         // Another object has nothing to do with it.
         statements.insert(Self.batch([row.next], of: layout), [904], of: layout)
         let rest = statements.rest(of: Self.batch([row.next], of: layout), [5000], of: layout)
         guard !row.earlier.isEmpty else { return #expect(rest == nil) }
         let left = try #require(rest)
-        #expect((0..<70).filter { left.records.value(row: 0, slot: $0) != nil } == row.rest)
+        #expect((0..<70).filter { left.records.value(row: 0, column: $0) != nil } == row.rest)
         #expect(left.restated.isEmpty != row.isRestated && left.complete.isEmpty != row.isComplete)
-        statements.keep(5000, slotsBelow: 64, of: layout)
+        statements.keep(5000, columnsBelow: 64, of: layout)
         let kept = statements.rest(of: Self.batch([row.next], of: layout), [5000], of: layout)
         let stated = Set(row.earlier.joined())
         #expect(
-            (0..<70).filter { kept?.records.value(row: 0, slot: $0) != nil }
+            (0..<70).filter { kept?.records.value(row: 0, column: $0) != nil }
                 == row.next.filter { $0 == 0 || $0 >= 64 || !stated.contains($0) })
-        statements.keep(5000, slotsBelow: 0, of: layout)
+        statements.keep(5000, columnsBelow: 0, of: layout)
         #expect(statements.rest(of: Self.batch([row.next], of: layout), [5000], of: layout) == nil)
     }
 

@@ -176,7 +176,7 @@ import Testing
                 _ = try await transaction.link(removal)
                 var records = RecordBatch(of: layout)
                 records.beginRecord()
-                records.setInt(11, at: try #require(layout.slot(of: "id")))
+                records.setInt(11, at: try #require(layout.column(of: "id")))
                 records.endRecord()
                 let merged = try await transaction.merge(
                     MergeRequest(records), linking: [.init(relationship, targets: [user])])

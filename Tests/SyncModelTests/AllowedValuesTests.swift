@@ -55,7 +55,7 @@ import Testing
 
     private static func attribute(_ name: String, of type: any SyncObject.Type = Ticket.self) throws -> SyncAttribute {
         let layout = try DataModel(type).layout(of: type.entityName)
-        return layout.attributes[try #require(layout.slot(of: name))]
+        return layout.attributes[try #require(layout.column(of: name))]
     }
 
     @Test(

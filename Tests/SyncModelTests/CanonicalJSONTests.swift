@@ -155,10 +155,10 @@ import Testing
             batch.endRecord()
         }
         let json = try #require(CanonicalJSON(#"{"a":2,"b":1}"#))
-        #expect((0..<5).map { batch.value(row: $0, slot: 1) } == [.json(json), .json(json), .null, nil, nil])
-        batch.withReader { #expect($0.isEqual(row: 0, slot: 1, to: $0, row: 1, slot: 1)) }
+        #expect((0..<5).map { batch.value(row: $0, column: 1) } == [.json(json), .json(json), .null, nil, nil])
+        batch.withReader { #expect($0.isEqual(row: 0, column: 1, to: $0, row: 1, column: 1)) }
         batch.truncate(to: 1)
-        #expect(batch.value(row: 0, slot: 1) == .json(json))
+        #expect(batch.value(row: 0, column: 1) == .json(json))
     }
 
     @Test func recordsAreCodedWithAnyType() throws {

@@ -33,8 +33,8 @@ import Testing
             #expect(model.layouts[layout.index] === layout)
             #expect(model[layout.name] === layout)
             #expect(layout.family.first == layout.index)
-            for (slot, attribute) in layout.attributes.enumerated() {
-                #expect(layout.slot(of: attribute.name) == slot)
+            for (column, attribute) in layout.attributes.enumerated() {
+                #expect(layout.column(of: attribute.name) == column)
             }
             for (index, relationship) in layout.relationships.enumerated() {
                 #expect(relationship.index == index)
@@ -52,7 +52,7 @@ import Testing
             #expect(layout.root == parent.root)
             #expect(layout.attributes == parent.attributes + layout.entity.attributes)
             #expect(Array(layout.relationships.prefix(parent.relationships.count)) == parent.relationships)
-            #expect(Array(layout.identitySlots.prefix(parent.identitySlots.count)) == parent.identitySlots)
+            #expect(Array(layout.identityColumns.prefix(parent.identityColumns.count)) == parent.identityColumns)
             #expect(parent.family.contains(layout.index))
             #expect(layout.isKind(of: parent) && !parent.isKind(of: layout))
         }

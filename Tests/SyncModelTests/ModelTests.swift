@@ -57,7 +57,7 @@ import Testing
         let postcard = try model.layout(of: "Postcard")
         #expect(postcard.attributes.map(\.name) == ["id", "url", "size", "stamp"])
         for layout in [message, picture, postcard] {
-            #expect(layout.slot(of: "id") == 0)
+            #expect(layout.column(of: "id") == 0)
             #expect(layout.root == message.index)
             #expect(layout.relationship("sender")?.index == 0)
             #expect(layout.relationship("sender")?.source == message.index)
@@ -65,8 +65,8 @@ import Testing
         }
         #expect(!message.isKind(of: picture))
         #expect(message.family == [message.index, picture.index, postcard.index])
-        #expect(message.identitySlots == [0])
-        #expect(postcard.identitySlots == [0, 2])
+        #expect(message.identityColumns == [0])
+        #expect(postcard.identityColumns == [0, 2])
         #expect(postcard.parent == picture.index)
         #expect(model["Note"]?.hasIdentity == false)
         #expect(model["Nothing"] == nil)
@@ -75,9 +75,9 @@ import Testing
     @Test func identitiesCanBeReplaced() throws {
         let model = try Self.office.get()
         let found = try model.replacingIdentities(["Note": ["text"], "Person": []])
-        #expect(found["Note"]?.identitySlots == [0])
-        #expect(found["Person"]?.identitySlots == [])
-        #expect(found["Company"]?.identitySlots == [0])
+        #expect(found["Note"]?.identityColumns == [0])
+        #expect(found["Person"]?.identityColumns == [])
+        #expect(found["Company"]?.identityColumns == [0])
         #expect(found != model)
         #expect(throws: ModelError.unknownEntity(entity: "Nothing")) {
             try model.replacingIdentities(["Nothing": []])

@@ -51,7 +51,7 @@ import Testing
             }
         }
         let line = try model.layout(of: "Line")
-        #expect(line.identitySlots.isEmpty && line.scopedIdentitySlots == [0] && line.identityScope == 0)
+        #expect(line.identityColumns.isEmpty && line.scopedIdentityColumns == [0] && line.identityScope == 0)
         #expect(!line.hasIdentity)
         #expect(try model.layout(of: "Order").relationships[0].isOwning)
         #expect(line.entity.userInfo == ["sync.identityScope": "order"])

@@ -16,25 +16,25 @@ import Testing
         var batch = RecordBatch(columnCount: columnCount)
         for row in 0..<rowCount {
             batch.beginRecord()
-            for slot in 0..<columnCount {
+            for column in 0..<columnCount {
                 // Mostly ascending numbers, as the rows of a list have.
                 let isUsual = Int.random(in: 0..<4, using: &random) > 0
                 let value = isUsual ? .int(Int64(row)) : values.randomElement(using: &random) ?? nil
-                if let value { batch.setValue(value, at: slot) }
+                if let value { batch.setValue(value, at: column) }
             }
             batch.endRecord()
         }
         return batch
     }
 
-    private static func packed(_ batch: RecordBatch, slots: [Int]) -> PackedRecords {
-        var packed = PackedRecords(slots: slots)
+    private static func packed(_ batch: RecordBatch, columns: [Int]) -> PackedRecords {
+        var packed = PackedRecords(columns: columns)
         batch.withReader { reader in for row in 0..<reader.count { packed.append(reader, row: row) } }
         return packed
     }
 
     private static func values(_ batch: RecordBatch) -> [[AttributeValue?]] {
-        (0..<batch.count).map { row in (0..<batch.columnCount).map { batch.value(row: row, slot: $0) } }
+        (0..<batch.count).map { row in (0..<batch.columnCount).map { batch.value(row: row, column: $0) } }
     }
 
     private static func values(_ packed: PackedRecords, _ rows: Range<Int>, columnCount: Int) -> [[AttributeValue?]] {
@@ -45,7 +45,7 @@ import Testing
 
     @Test(arguments: seeds(5, thorough: 50)) func anyPartIsReadAsItWasWritten(seed: UInt64) {
         let batch = Self.batch(rowCount: 2500, columnCount: 3, seed: seed)
-        var packed = Self.packed(batch, slots: [0, 1, 2])
+        var packed = Self.packed(batch, columns: [0, 1, 2])
         let expected = Self.values(batch)
         for rows in [0..<2500, 0..<0, 0..<1, 1023..<1025, 1024..<2048, 1500..<2500, 2500..<2500] {
             #expect(Self.values(packed, rows, columnCount: 3) == Array(expected[rows]))
@@ -60,17 +60,17 @@ import Testing
 
     @Test func rowsCanBeAddedAfterTheLastOnesAreRemoved() {
         let batch = Self.batch(rowCount: 1500, columnCount: 2, seed: 3)
-        var packed = Self.packed(batch, slots: [0, 1])
+        var packed = Self.packed(batch, columns: [0, 1])
         packed.truncate(to: 1100)
         batch.withReader { reader in for row in 1100..<1500 { packed.append(reader, row: row) } }
         #expect(Self.values(packed, 0..<1500, columnCount: 2) == Self.values(batch))
-        #expect(packed.byteCount == Self.packed(batch, slots: [0, 1]).byteCount)
+        #expect(packed.byteCount == Self.packed(batch, columns: [0, 1]).byteCount)
     }
 
-    @Test func otherSlotsAreAbsent() {
+    @Test func otherColumnsAreAbsent() {
         let batch = Self.batch(rowCount: 10, columnCount: 3, seed: 4)
         let expected = Self.values(batch).map { [nil, $0[1], nil] }
-        #expect(Self.values(Self.packed(batch, slots: [1]), 0..<10, columnCount: 3) == expected)
+        #expect(Self.values(Self.packed(batch, columns: [1]), 0..<10, columnCount: 3) == expected)
     }
 
     @Test func ascendingNumbersTakeTwoBytes() {
@@ -80,6 +80,6 @@ import Testing
             batch.setInt(number, at: 0)
             batch.endRecord()
         }
-        #expect(Self.packed(batch, slots: [0]).byteCount < 20_100)
+        #expect(Self.packed(batch, columns: [0]).byteCount < 20_100)
     }
 }

@@ -20,17 +20,17 @@ import Testing
         var batch = RecordBatch(columnCount: Self.kinds.count + 1)
         for shift in 0..<3 {
             batch.beginRecord()
-            for (slot, value) in Self.kinds.enumerated() {
-                batch.setValue(value, at: (slot + shift) % Self.kinds.count)
+            for (column, value) in Self.kinds.enumerated() {
+                batch.setValue(value, at: (column + shift) % Self.kinds.count)
             }
             batch.endRecord()
         }
         #expect(batch.count == 3)
         for shift in 0..<3 {
-            for (slot, value) in Self.kinds.enumerated() {
-                #expect(batch.value(row: shift, slot: (slot + shift) % Self.kinds.count) == value)
+            for (column, value) in Self.kinds.enumerated() {
+                #expect(batch.value(row: shift, column: (column + shift) % Self.kinds.count) == value)
             }
-            #expect(batch.value(row: shift, slot: Self.kinds.count) == nil)
+            #expect(batch.value(row: shift, column: Self.kinds.count) == nil)
         }
     }
 
@@ -51,17 +51,17 @@ import Testing
         batch.withReader { reader in
             #expect(reader.count == 1 && reader.columnCount == 9)
             #expect(
-                (0..<9).map { reader.kind(row: 0, slot: $0) } == [
+                (0..<9).map { reader.kind(row: 0, column: $0) } == [
                     .bool, .int, .double, .date, .string, .uri, .binary, .uuid, .decimal,
                 ])
-            #expect(reader.bool(row: 0, slot: 0))
-            #expect(reader.int(row: 0, slot: 1) == -7)
-            #expect(reader.double(row: 0, slot: 2) == 1.5)
-            #expect(reader.date(row: 0, slot: 3).microseconds == 5)
-            let texts = [4, 5, 6, 8].map { String(decoding: reader.bytes(row: 0, slot: $0), as: UTF8.self) }
+            #expect(reader.bool(row: 0, column: 0))
+            #expect(reader.int(row: 0, column: 1) == -7)
+            #expect(reader.double(row: 0, column: 2) == 1.5)
+            #expect(reader.date(row: 0, column: 3).microseconds == 5)
+            let texts = [4, 5, 6, 8].map { String(decoding: reader.bytes(row: 0, column: $0), as: UTF8.self) }
             #expect(texts == ["text", "u:ri", "bin", "100"])
-            #expect(reader.bytes(row: 0, slot: 7).elementsEqual(withUnsafeBytes(of: uuid.uuid, Array.init)))
-            #expect(reader.bytes(row: 0, slot: 1).isEmpty)
+            #expect(reader.bytes(row: 0, column: 7).elementsEqual(withUnsafeBytes(of: uuid.uuid, Array.init)))
+            #expect(reader.bytes(row: 0, column: 1).isEmpty)
         }
     }
 
@@ -73,9 +73,9 @@ import Testing
         batch.setNull(at: 1)
         #expect((0..<3).map { batch.openKind(at: $0) } == [.string, .null, .absent])
         batch.endRecord()
-        #expect(batch.value(row: 0, slot: 0) == "second")
-        #expect(batch.value(row: 0, slot: 1) == .null)
-        #expect(batch.value(row: 0, slot: 2) == nil)
+        #expect(batch.value(row: 0, column: 0) == "second")
+        #expect(batch.value(row: 0, column: 1) == .null)
+        #expect(batch.value(row: 0, column: 2) == nil)
     }
 
     @Test func aDiscardedRowLeavesNothing() {
@@ -95,7 +95,7 @@ import Testing
         batch.beginRecord()
         bytes("last") { batch.setString($0, at: 0) }
         batch.endRecord()
-        #expect((0..<batch.count).map { batch.value(row: $0, slot: 0) } == ["kept", "last"])
+        #expect((0..<batch.count).map { batch.value(row: $0, column: 0) } == ["kept", "last"])
         #expect(batch.byteCount == size + 16 + 4)
     }
 
@@ -119,7 +119,7 @@ import Testing
             batch.setString(text, at: 1)
             batch.endRecord()
         }
-        #expect((0..<3).map { batch.value(row: $0, slot: 1) } == ["row 0", "row 1", "new"])
+        #expect((0..<3).map { batch.value(row: $0, column: 1) } == ["row 0", "row 1", "new"])
         batch.removeAll(keepingCapacity: true)
         #expect(batch.isEmpty && batch.byteCount == 0)
         batch.truncate(to: 0)
@@ -132,15 +132,15 @@ import Testing
         one.beginRecord()
         one.endRecord()
         one.beginRecord()
-        for (slot, value) in Self.kinds.enumerated() {
-            one.setValue(value, at: slot)
+        for (column, value) in Self.kinds.enumerated() {
+            one.setValue(value, at: column)
         }
         one.endRecord()
         other.append(row: 1, of: one)
         other.append(row: 0, of: one)
         other.append(row: 1, of: one)
-        for (slot, value) in Self.kinds.enumerated() {
-            #expect((0..<3).map { other.value(row: $0, slot: slot) } == [value, nil, value])
+        for (column, value) in Self.kinds.enumerated() {
+            #expect((0..<3).map { other.value(row: $0, column: column) } == [value, nil, value])
         }
     }
 
@@ -153,15 +153,15 @@ import Testing
             ]
         var batch = RecordBatch(columnCount: values.count + 1)
         batch.beginRecord()
-        for (slot, value) in values.enumerated() {
-            batch.setValue(value, at: slot)
+        for (column, value) in values.enumerated() {
+            batch.setValue(value, at: column)
         }
         batch.endRecord()
         let read: [AttributeValue?] = values + [nil]
         batch.withReader { reader in
-            for (slot, value) in read.enumerated() {
+            for (column, value) in read.enumerated() {
                 for (place, other) in read.enumerated() {
-                    let isEqual = reader.isEqual(row: 0, slot: slot, to: reader, row: 0, slot: place)
+                    let isEqual = reader.isEqual(row: 0, column: column, to: reader, row: 0, column: place)
                     #expect(isEqual == (value == other), "\(String(describing: value)), \(String(describing: other))")
                 }
             }
@@ -181,9 +181,9 @@ import Testing
         batch.beginRecord()
         #expect(bytes(text) { batch.setDecimal($0, at: 0) })
         batch.endRecord()
-        let found = batch.withReader { String(decoding: $0.bytes(row: 0, slot: 0), as: UTF8.self) }
+        let found = batch.withReader { String(decoding: $0.bytes(row: 0, column: 0), as: UTF8.self) }
         #expect(found == canonical)
-        #expect(batch.value(row: 0, slot: 0) == .decimal(Decimal(string: canonical) ?? .nan))
+        #expect(batch.value(row: 0, column: 0) == .decimal(Decimal(string: canonical) ?? .nan))
     }
 
     @Test(arguments: [
@@ -199,7 +199,7 @@ import Testing
         #expect(!bytes(text) { batch.setDecimal($0, at: 0) })
         #expect(batch.byteCount == size)
         batch.endRecord()
-        #expect(batch.value(row: 0, slot: 0) == 1)
+        #expect(batch.value(row: 0, column: 0) == 1)
     }
 
     @Test func decimalsOfFoundationAgreeWithTheirText() {
@@ -214,13 +214,13 @@ import Testing
             batch.beginRecord()
             batch.setValue(.decimal(number), at: 0)
             batch.endRecord()
-            #expect(batch.value(row: 0, slot: 0) == .decimal(number))
+            #expect(batch.value(row: 0, column: 0) == .decimal(number))
         }
         var batch = RecordBatch(columnCount: 1)
         batch.beginRecord()
         batch.setValue(.decimal(.nan), at: 0)
         batch.endRecord()
-        #expect(batch.value(row: 0, slot: 0) == .null)
+        #expect(batch.value(row: 0, column: 0) == .null)
     }
 
     @Test func errorsOfTheReadersCallerComeThrough() {
@@ -229,7 +229,7 @@ import Testing
         #expect(throws: Stop.self) { try batch.withReader { (_) throws(Stop) in throw Stop() } }
     }
 
-    @Test func aSlotThatDoesNotExistStopsTheProgram() async {
+    @Test func aColumnThatDoesNotExistStopsTheProgram() async {
         await #expect(processExitsWith: .failure) {
             var batch = RecordBatch(columnCount: 1)
             batch.beginRecord()

@@ -23,7 +23,7 @@ import Testing
             }
             guard let place else { return .null }
             switch key.leaf {
-            case .attribute(let slot, _): return place.record[slot: slot]
+            case .attribute(let column, _): return place.record[column: column]
             case .target(let index): return place.related[name(index, place)] == nil ? .null : true
             case .count(let index): return .int(Int64(place.counts[name(index, place)] ?? 0))
             }

@@ -52,7 +52,7 @@ import Testing
         record[related: "company"] = .one(.identity(7))
         record[related: "nothing"] = .one(nil)
         #expect(record["email"] == "a@b")
-        #expect(record[slot: 0] == "a@b")
+        #expect(record[column: 0] == "a@b")
         #expect(record["age"] == .null)
         #expect(record["nothing"] == .null)
         #expect(record[related: "company"]?.keys == [.identity([7])])

@@ -35,8 +35,8 @@ struct PostgresFillingTests {
         var batch = RecordBatch(of: try model().layout(of: "Person"))
         for person in people {
             batch.beginRecord()
-            for (slot, text) in [person.id, person.name, person.email].enumerated() {
-                if let text { batch.setValue(.string(text), at: slot) }
+            for (column, text) in [person.id, person.name, person.email].enumerated() {
+                if let text { batch.setValue(.string(text), at: column) }
             }
             batch.endRecord()
         }

@@ -91,10 +91,10 @@ struct PostgresValueTests {
             let memory = MemoryStore(exactly: model)
             func records(isLarge: Bool) throws -> RecordBatch {
                 var batch = RecordBatch(of: try model.layout(of: "Thing"))
-                func add(_ id: Int64, _ value: AttributeValue, at slot: Int) {
+                func add(_ id: Int64, _ value: AttributeValue, at column: Int) {
                     batch.beginRecord()
                     batch.setInt(id, at: 0)
-                    batch.setValue(value, at: slot)
+                    batch.setValue(value, at: column)
                     batch.endRecord()
                 }
                 for (id, value) in (values + [.null]).enumerated() { add(Int64(id), value, at: 1) }

@@ -40,7 +40,7 @@ import Testing
         return try await store.read { reader in
             let values = Locked<[AttributeValue?]>([])
             try await (reader as? any StoreSelection.Reader)?.selectRows(selection, batchRowCount: 2) { batch in
-                values.withLock { $0 += (0..<batch.count).map { batch.value(row: $0, slot: 0) } }
+                values.withLock { $0 += (0..<batch.count).map { batch.value(row: $0, column: 0) } }
             }
             return values.withLock(\.self)
         }
@@ -130,7 +130,7 @@ import Testing
             try? await store.read { reader in
                 try await (reader as? any StoreSelection.Reader)?.selectRows(selection, batchRowCount: 1) { batch in
                     let count = values.withLock { values in
-                        values.append(batch.value(row: 0, slot: 0))
+                        values.append(batch.value(row: 0, column: 0))
                         return values.count
                     }
                     if count == limit { throw Broken() }
@@ -168,7 +168,7 @@ import Testing
         let values = try await store.read { reader in
             let values = Locked<[AttributeValue?]>([])
             try await (reader as? any StoreSelection.Reader)?.selectRows(selection, batchRowCount: 9) { batch in
-                values.withLock { $0 += (0..<columns.count).map { batch.value(row: 0, slot: $0) } }
+                values.withLock { $0 += (0..<columns.count).map { batch.value(row: 0, column: $0) } }
             }
             return values.withLock(\.self)
         }

@@ -36,7 +36,7 @@ import Testing
                 for user in users {
                     batch.beginRecord()
                     for (name, value) in user {
-                        batch.setValue(value, at: try #require(layout.slot(of: name)))
+                        batch.setValue(value, at: try #require(layout.column(of: name)))
                     }
                     batch.endRecord()
                 }

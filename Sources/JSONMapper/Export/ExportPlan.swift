@@ -6,15 +6,15 @@ import SyncModel
 /// tables of the plan.
 final class ExportPlan: Sendable {
     enum Kind: Sendable {
-        /// An attribute. The index is its slot.
+        /// An attribute. The index is its column.
         case attribute
-        /// A date or float attribute, which has its own format. The index is its slot.
+        /// A date or float attribute, which has its own format. The index is its column.
         case dateAttribute, floatAttribute
         /// An attribute whose annotations determine how it is written. The index is its position in
         /// `styled`.
         case styledAttribute
-        /// The attribute for values that no other property can express. The index is its slot. The
-        /// step has no key.
+        /// The attribute for values that no other property can express. The index is its column.
+        /// The step has no key.
         case otherKeys
         /// An attribute with a transformer. The index is its position in `transformed`.
         case transformedAttribute
@@ -37,14 +37,14 @@ final class ExportPlan: Sendable {
 
     /// An attribute that a transformer converts back.
     struct Transformed: Sendable {
-        let slot: Int
+        let column: Int
         let name: String
         let reverse: RecordMapper.Transformers.Reverse
     }
 
     /// An attribute whose annotations determine how it is written.
     struct Styled: Sendable {
-        let slot: Int
+        let column: Int
         /// Whether the key is omitted if the attribute is null.
         let omitsNull: Bool
         /// The style of dates; nil for other values.
@@ -64,8 +64,9 @@ final class ExportPlan: Sendable {
         let emptyStyle: EmptyStyle
         /// Whether an export can reach the relationship again from its objects.
         let isOnCycle: Bool
-        /// The slot of the attribute for the key that the relationship was read from; nil for none.
-        let keySlot: Int?
+        /// The column of the attribute for the key that the relationship was read from; nil for
+        /// none.
+        let keyColumn: Int?
         /// The keys under which only the identifier of the object is written.
         let identifierKeys: [String]
     }
@@ -80,9 +81,9 @@ final class ExportPlan: Sendable {
     let transformed: [Transformed]
     let styled: [Styled]
     let relationships: [Related]
-    /// The slot of the attribute for values that no other property can express; nil if there is
+    /// The column of the attribute for values that no other property can express; nil if there is
     /// none.
-    let otherKeysSlot: Int?
+    let otherKeysColumn: Int?
 
     init(
         _ keys: EntityKeys, options: RecordMapper.Exporter.Options, transformers: RecordMapper.Transformers,
@@ -97,7 +98,7 @@ final class ExportPlan: Sendable {
         for attribute in keys.attributes where attribute.isExportable {
             guard var path = attribute.path(options.keyStyle) else { continue }
             if options.relationships == .nested, path == ["destroy"] { path = ["_destroy"] }
-            var leaf = ExportKeyTree.Leaf(kind: .attribute, index: attribute.slot)
+            var leaf = ExportKeyTree.Leaf(kind: .attribute, index: attribute.column)
             switch attribute.attribute.type {
             case .date: leaf.kind = .dateAttribute
             case .float: leaf.kind = .floatAttribute
@@ -111,11 +112,11 @@ final class ExportPlan: Sendable {
                 leaf = ExportKeyTree.Leaf(kind: .transformedAttribute, index: transformed.count)
                 transformed.append(found)
             }
-            if keys.identitySlots == [attribute.slot] { identity = leaf }
+            if keys.identityColumns == [attribute.column] { identity = leaf }
             tree.add(leaf, at: path)
         }
-        otherKeysSlot = keys.otherKeysSlot
-        let others = keys.otherKeysSlot.map { [Step(kind: .otherKeys, index: $0, key: [])] } ?? []
+        otherKeysColumn = keys.otherKeysColumn
+        let others = keys.otherKeysColumn.map { [Step(kind: .otherKeys, index: $0, key: [])] } ?? []
         ownSteps = tree.steps + others
         identityStep = identity.map { Step(kind: $0.kind, index: $0.index, key: []) }
         for relationship in keys.relationships where relationship.isExportable && options.relationships != .none {
@@ -133,7 +134,7 @@ final class ExportPlan: Sendable {
                 Related(
                     relationship: relationship.relationship, emptyStyle: relationship.emptyStyle(keys.dialect),
                     isOnCycle: cycles.contain(relationship.relationship),
-                    keySlot: options.relationships == .array ? relationship.keyAttribute?.slot : nil,
+                    keyColumn: options.relationships == .array ? relationship.keyAttribute?.column : nil,
                     identifierKeys: relationship.identifierSpellings.map { $0[0] }))
         }
         steps = tree.steps + others
@@ -146,7 +147,7 @@ final class ExportPlan: Sendable {
     private static func styled(_ keys: AttributeKeys) -> Styled? {
         let userInfo = keys.attribute.userInfo
         let style = Styled(
-            slot: keys.slot, omitsNull: keys.emptyStyle == .omit, dateStyle: keys.dateStyle,
+            column: keys.column, omitsNull: keys.emptyStyle == .omit, dateStyle: keys.dateStyle,
             isLowercase: keys.attribute.type == .uuid && keys.attribute.hasLowercaseUUIDs,
             writesIntegers: keys.attribute.type == .double && userInfo[JSONDialect.wholeNumbersAnnotation] == "YES",
             isFloat: keys.attribute.type == .float)
@@ -163,6 +164,6 @@ final class ExportPlan: Sendable {
             if RecordMapper.Transformers.isBuiltIn(name) { return nil }
             throw .unknownTransformer(entity: entity, attribute: keys.attribute.name, name: name)
         }
-        return found.reverse.map { Transformed(slot: keys.slot, name: name, reverse: $0) }
+        return found.reverse.map { Transformed(column: keys.column, name: name, reverse: $0) }
     }
 }

@@ -107,7 +107,7 @@ struct ExportWalk {
         with object: Object, _ plan: ExportPlan, _ steps: [ExportPlan.Step], from start: Int, inverse: Int?,
         _ writer: inout JSONWriter
     ) throws -> (place: Int, links: Links)? {
-        let keptKeys = plan.otherKeysSlot.map { Self.memberKeys(of: object.value(at: $0)) } ?? []
+        let keptKeys = plan.otherKeysColumn.map { Self.memberKeys(of: object.value(at: $0)) } ?? []
         for place in start..<steps.count {
             let index = steps[place].index
             if !keptKeys.isEmpty, !steps[place].isGrouped, keptKeys.contains(steps[place].key),
@@ -160,7 +160,7 @@ struct ExportWalk {
             let style = plan.styled[step.index]
             let writesAnyDate = style.dateStyle != nil || options.dateFormat.fraction == nil
             try write(
-                try value(at: style.slot, of: object, writesAnyDate: writesAnyDate), style, of: object, key, &writer)
+                try value(at: style.column, of: object, writesAnyDate: writesAnyDate), style, of: object, key, &writer)
         case .otherKeys, .relationship, .beginGroup, .endGroup: break
         }
     }
@@ -172,9 +172,9 @@ struct ExportWalk {
     ///   would be written over it when the JSON is read again.
     @inline(__always)
     private func value(
-        at slot: Int, of object: Object, writesAnyDate: Bool = false
+        at column: Int, of object: Object, writesAnyDate: Bool = false
     ) throws(MappingError) -> AttributeValue {
-        let value = object.value(at: slot)
+        let value = object.value(at: column)
         let isExpressible =
             switch value {
             case .double(let number): number.isFinite
@@ -182,15 +182,15 @@ struct ExportWalk {
             case .date(let moment): writesAnyDate || DateText.hasText(moment.microseconds)
             default: true
             }
-        guard isExpressible else { throw inexpressible(slot, of: object) }
+        guard isExpressible else { throw inexpressible(column, of: object) }
         return value
     }
 
-    private func inexpressible(_ slot: Int, of object: Object) -> MappingError {
+    private func inexpressible(_ column: Int, of object: Object) -> MappingError {
         let layout = object.layout
         return .inexpressible(
-            entity: layout.name, key: Record.Key(layout.identitySlots.map { object.value(at: $0) }),
-            attribute: layout.attributes[slot].name)
+            entity: layout.name, key: Record.Key(layout.identityColumns.map { object.value(at: $0) }),
+            attribute: layout.attributes[column].name)
     }
 
     /// The keys of a JSON object, with quotes; none for another value.
@@ -215,8 +215,8 @@ struct ExportWalk {
     private func isEmpty(_ step: ExportPlan.Step, _ plan: ExportPlan, _ object: Object) throws -> Bool {
         switch step.kind {
         case .attribute, .dateAttribute, .floatAttribute: object.value(at: step.index).isNull
-        case .styledAttribute: object.value(at: plan.styled[step.index].slot).isNull
-        case .transformedAttribute: object.value(at: plan.transformed[step.index].slot).isNull
+        case .styledAttribute: object.value(at: plan.styled[step.index].column).isNull
+        case .transformedAttribute: object.value(at: plan.transformed[step.index].column).isNull
         case .relationship: try object.related(by: plan.relationships[step.index].relationship)?.isEmpty == true
         case .otherKeys, .beginGroup, .endGroup: false
         }
@@ -240,7 +240,7 @@ struct ExportWalk {
             case .list: break
             }
         }
-        if let slot = export.keySlot, case .string(let text) = object.value(at: slot),
+        if let column = export.keyColumn, case .string(let text) = object.value(at: column),
             export.identifierKeys.contains(text), let target = objects.first
         {
             let plan = plans[target.layout.index]
@@ -265,7 +265,7 @@ struct ExportWalk {
         switch value {
         case .date(let moment):
             guard let dateStyle = style.dateStyle else { return try writer.value(value, dates: options.dateFormat) }
-            guard let text = dateStyle.text(moment.microseconds) else { throw inexpressible(style.slot, of: object) }
+            guard let text = dateStyle.text(moment.microseconds) else { throw inexpressible(style.column, of: object) }
             if dateStyle.layout.isNumber {
                 writer.raw(text)
             } else {
@@ -288,13 +288,13 @@ struct ExportWalk {
     }
 
     private func json(of attribute: ExportPlan.Transformed, in object: Object) throws(MappingError) -> JSONValue {
-        let value = object.value(at: attribute.slot)
+        let value = object.value(at: attribute.column)
         guard !value.isNull else { return .null }
         do {
             return try attribute.reverse(value) ?? .null
         } catch {
             throw .irreversible(
-                entity: object.layout.name, attribute: object.layout.attributes[attribute.slot].name,
+                entity: object.layout.name, attribute: object.layout.attributes[attribute.column].name,
                 by: attribute.name, String(describing: error))
         }
     }

@@ -14,8 +14,8 @@ package protocol ExportableObject {
     /// The identifier of the object. Used only if relationships can form a cycle.
     var exportID: ExportID { get }
 
-    /// Returns the value at a slot of the entity.
-    func value(at slot: Int) -> AttributeValue
+    /// Returns the value at a column of the entity.
+    func value(at column: Int) -> AttributeValue
 
     /// Returns the objects of a relationship, in order if it is ordered, and at most one if it is
     /// to-one.
@@ -29,8 +29,8 @@ extension Record: ExportableObject {
     /// The key of the record.
     package var exportID: Record.Key? { key }
 
-    /// Returns the value at a slot, which must exist.
-    package func value(at slot: Int) -> AttributeValue { values[slot] }
+    /// Returns the value at a column, which must exist.
+    package func value(at column: Int) -> AttributeValue { values[column] }
 
     /// Returns nil, because a record knows only the keys of related objects.
     package func related(by relationship: EntityLayout.Relationship) -> [Record]? { nil }

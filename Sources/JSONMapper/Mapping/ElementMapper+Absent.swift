@@ -6,17 +6,17 @@ extension ElementMapper {
     mutating func complete() {
         if clearsAbsent { clearAbsent() }
         guard contract.missingMandatory == .null else { return }
-        for slot in mapping.mandatorySlots where group.records.openKind(at: slot) == .absent {
-            group.records.setNull(at: slot)
+        for column in mapping.mandatoryColumns where group.records.openKind(at: column) == .absent {
+            group.records.setNull(at: column)
             note(nil, path: nil, isTolerated: true)
         }
     }
 
     /// Clears the properties that are absent from the object.
     private mutating func clearAbsent() {
-        for slot in mapping.clearableSlots
-        where group.records.openKind(at: slot) == .absent && !unfitSlots.contains(slot) {
-            group.records.setValue(mapping.layout.attributes[slot].defaultValue, at: slot)
+        for column in mapping.clearableColumns
+        where group.records.openKind(at: column) == .absent && !unfitColumns.contains(column) {
+            group.records.setValue(mapping.layout.attributes[column].defaultValue, at: column)
         }
         guard keepsRelationships else { return }
         for keys in mapping.keys.relationships where !keys.spellings.isEmpty {

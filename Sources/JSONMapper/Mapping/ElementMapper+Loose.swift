@@ -57,7 +57,7 @@ extension ElementMapper {
         for index in looseValues.indices {
             var loose = looseValues[index]
             let field = mapping.fields[loose.field]
-            guard group.records.openKind(at: field.slot) != .absent || unfitSlots.contains(field.slot) else {
+            guard group.records.openKind(at: field.column) != .absent || unfitColumns.contains(field.column) else {
                 guard try take(&loose.cursor, field, entry: -1) else { return false }
                 continue
             }

@@ -4,7 +4,7 @@ import SyncModel
 extension ElementMapper {
     /// Whether the entity has an attribute for values that no other property can express.
     @inline(__always)
-    var keepsOtherKeys: Bool { mapping.otherKeysSlot != nil }
+    var keepsOtherKeys: Bool { mapping.otherKeysColumn != nil }
 
     /// Reads a value, and keeps it as JSON if the property cannot express it.
     @inline(never)
@@ -12,23 +12,23 @@ extension ElementMapper {
         _ cursor: inout JSONCursor, _ found: KeyTrie.Entry, entry: Int
     ) throws(JSONFault) -> Bool {
         let start = cursor
-        let unfitCount = unfitSlots.count
+        let unfitCount = unfitColumns.count
         let isTaken =
             found.isPlain
             ? try take(&cursor, mapping.fields[found.firstField], entry: entry)
             : try takeSeveral(&cursor, found, entry: entry)
         guard isTaken, mapping.trie.paths[entry].count == 1 else { return isTaken }
-        let isUnfit = unfitSlots.count > unfitCount
+        let isUnfit = unfitColumns.count > unfitCount
         var copy = start
         let first = try copy.significant()
         let isEmpty = first == ASCII.n || first == ASCII.openBracket
         guard isUnfit || isEmpty else { return true }
         let value = try copy.rawValue()
-        let slots = (0..<found.fieldCount).map { mapping.fields[found.firstField + $0].slot }
-        if isUnfit { for slot in slots { group.records.setNull(at: slot) } }
+        let columns = (0..<found.fieldCount).map { mapping.fields[found.firstField + $0].column }
+        if isUnfit { for column in columns { group.records.setNull(at: column) } }
         let written = mapping.trie.paths[entry][0]
         let isKept =
-            isUnfit || (first == ASCII.n && slots.contains { mapping.omitsNull[$0] })
+            isUnfit || (first == ASCII.n && columns.contains { mapping.omitsNull[$0] })
             || (found.relationship >= 0 && isKeptEmpty(value, found.relationship))
         if isKept { otherKeys.add(value, under: Array(JSONWriter.quotedKey(written).dropFirst().dropLast())) }
         return true
@@ -42,8 +42,8 @@ extension ElementMapper {
     }
 
     /// Sets the attribute for other keys of the open row.
-    mutating func setOtherKeys(at slot: Int) {
-        switch otherKeys.move(into: &group.records, at: slot) {
+    mutating func setOtherKeys(at column: Int) {
+        switch otherKeys.move(into: &group.records, at: column) {
         case .failed: note(.unfitValue, path: nil, isTolerated: true)
         case .withoutRepeatedKeys: note(.repeatedKey, path: nil, isTolerated: false)
         case .complete: break

@@ -10,23 +10,23 @@ extension ElementMapper {
         _ reason: MappingError.Problem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int,
         found: JSONKind? = nil
     ) -> Bool {
-        tolerate(reason, action, slot: field.slot, path: path(of: field, entry: entry), found: found)
+        tolerate(reason, action, column: field.column, path: path(of: field, entry: entry), found: found)
     }
 
     /// Performs the contract's action for a value of an attribute that does not fit.
     ///
     /// - Returns: Whether mapping of the element continues.
     mutating func tolerate(
-        _ reason: MappingError.Problem.Reason, _ action: ValueContract.Action, slot: Int, path: [String]?,
+        _ reason: MappingError.Problem.Reason, _ action: ValueContract.Action, column: Int, path: [String]?,
         found: JSONKind? = nil
     ) -> Bool {
         switch action {
-        case .ignore: unfitSlots.append(slot)
+        case .ignore: unfitColumns.append(column)
         case .null:
-            unfitSlots.append(slot)
-            clear(slot)
+            unfitColumns.append(column)
+            clear(column)
         case .reject, .fail:
-            return refuse(reason, action: action, slot: slot, path: path)
+            return refuse(reason, action: action, column: column, path: path)
         }
         if case .notAllowed(let value, _) = reason {
             drift.note(
@@ -38,8 +38,8 @@ extension ElementMapper {
     }
 
     /// Takes the value of an attribute away. One that is mandatory takes its default.
-    mutating func clear(_ slot: Int) {
-        group.records.setValue(mapping.clearedValues[slot], at: slot)
+    mutating func clear(_ column: Int) {
+        group.records.setValue(mapping.clearedValues[column], at: column)
     }
 
     /// Reports a whole number that a double cannot represent exactly, or any other number with more
@@ -58,8 +58,8 @@ extension ElementMapper {
     /// entity has an attribute for such values.
     @inline(never)
     mutating func noteConversion(_ field: EntityMapping.Field, entry: Int, found: JSONKind) {
-        let isKept = mapping.otherKeysSlot != nil && !mapping.layout.identitySlots.contains(field.slot)
-        if isKept { unfitSlots.append(field.slot) }
+        let isKept = mapping.otherKeysColumn != nil && !mapping.layout.identityColumns.contains(field.column)
+        if isKept { unfitColumns.append(field.column) }
         note(isKept ? .unfitValue : .converted, path: path(of: field, entry: entry), found: found, isTolerated: isKept)
     }
 
@@ -83,7 +83,7 @@ extension ElementMapper {
         // The fields of the key, and those of the object under it.
         let fields = (0..<found.fieldCount).map { found.firstField + $0 }
         let below = found.level < 0 ? [] : mapping.trie.levels[found.level].fields
-        let isSet = (fields + below).contains { group.records.openKind(at: mapping.fields[$0].slot) != .absent }
+        let isSet = (fields + below).contains { group.records.openKind(at: mapping.fields[$0].column) != .absent }
         guard isSet || met & mapping.trie.relationshipMarks[entry] != 0 else { return }
         note(.repeatedKey, path: mapping.trie.paths[entry], isTolerated: false)
     }
@@ -97,7 +97,7 @@ extension ElementMapper {
     ///
     /// - Parameter entry: The trie's entry under which the value was found; negative if none.
     private func path(of field: EntityMapping.Field, entry: Int) -> [String]? {
-        entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
+        entry < 0 ? mapping.keys.attributes[field.column].path() : mapping.trie.paths[entry]
     }
 
     /// Records a difference.
@@ -113,10 +113,10 @@ extension ElementMapper {
     ///
     /// - Returns: Always false.
     mutating func refuse(
-        _ reason: MappingError.Problem.Reason, action: ValueContract.Action, slot: Int? = nil, path: [String]? = nil
+        _ reason: MappingError.Problem.Reason, action: ValueContract.Action, column: Int? = nil, path: [String]? = nil
     ) -> Bool {
         let problem = MappingError.Problem(
-            entity: mapping.layout.name, attribute: slot.map { mapping.layout.attributes[$0].name },
+            entity: mapping.layout.name, attribute: column.map { mapping.layout.attributes[$0].name },
             keyPath: path?.joined(separator: ".") ?? "", index: elementIndex, reason: reason)
         stop = action == .fail ? .failed(MappingError.unfit(problem)) : .rejected(problem)
         return false

@@ -29,17 +29,17 @@ extension ElementMapper {
             if byte == ASCII.quote {
                 let text = try cursor.readString()
                 guard text.isEscaped else {
-                    group.records.setString(text.bytes, at: field.slot)
+                    group.records.setString(text.bytes, at: field.column)
                     return true
                 }
-                text.withUTF8 { group.records.setString($0, at: field.slot) }
+                text.withUTF8 { group.records.setString($0, at: field.column) }
                 return true
             }
         case .int:
             if ASCII.isDigit(byte) || byte == ASCII.minus {
                 let number = try cursor.scanNumber()
                 if let value = number.int64, field.range.contains(value) {
-                    group.records.setInt(value, at: field.slot)
+                    group.records.setInt(value, at: field.column)
                     return true
                 }
                 return tolerate(.outOfRange(field.type), contract.outOfRange, field, entry: entry, found: .number)
@@ -48,7 +48,7 @@ extension ElementMapper {
             if ASCII.isDigit(byte) || byte == ASCII.minus {
                 let number = try cursor.scanNumber()
                 if let value = number.double {
-                    group.records.setDouble(value, at: field.slot)
+                    group.records.setDouble(value, at: field.column)
                     if number.mantissa > 1 << 53 { noteRounding(number, value, field, entry: entry) }
                     return true
                 }
@@ -62,7 +62,7 @@ extension ElementMapper {
                     ? DateText.microseconds(text)
                     : text.withUTF8 { mapping.dateStyles[field.dateStyle].microseconds($0) }
                 if let microseconds = date {
-                    group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
+                    group.records.setDate(Timestamp(microseconds: microseconds), at: field.column)
                     if mapping.reportsConversions, field.dateStyle < 0 {
                         noteSpelling(text, of: microseconds, field, entry: entry)
                     }
@@ -72,7 +72,7 @@ extension ElementMapper {
             }
         case .bool:
             if byte == ASCII.t || byte == ASCII.f {
-                group.records.setBool(try cursor.readBool(), at: field.slot)
+                group.records.setBool(try cursor.readBool(), at: field.column)
                 return true
             }
         case .float, .decimal, .binary, .uuid, .uri, .json, .transformed, .restricted, .none: break
@@ -95,7 +95,7 @@ extension ElementMapper {
             if try cursor.takeNull() { break }
             return try convert(&cursor, field, entry: entry)
         }
-        clear(field.slot)
+        clear(field.column)
         return true
     }
 
@@ -111,10 +111,10 @@ extension ElementMapper {
         let kind = try cursor.kind()
         switch (field.plain, kind) {
         case (.binary, _):
-            group.records.setBinary(try cursor.rawValue().bytes, at: field.slot)
+            group.records.setBinary(try cursor.rawValue().bytes, at: field.column)
             problem = nil
         case (.json, _):
-            let reading = group.records.setJSON(reading: try cursor.rawValue().bytes, at: field.slot)
+            let reading = group.records.setJSON(reading: try cursor.rawValue().bytes, at: field.column)
             if reading == .withoutRepeatedKeys { noteRepeatedInside(field, entry: entry) }
             problem = reading == .failed ? .outOfRange(field.type) : nil
         case (_, .string): problem = try cursor.readString().withUTF8 { convertText($0, field) }
@@ -124,8 +124,8 @@ extension ElementMapper {
             try cursor.skipValue()
             problem = .wrongType(field.type)
         }
-        if problem == nil, let refusal = refusal(of: group.records.openValue(at: field.slot), at: field.slot) {
-            group.records.removeValue(at: field.slot)
+        if problem == nil, let refusal = refusal(of: group.records.openValue(at: field.column), at: field.column) {
+            group.records.removeValue(at: field.column)
             problem = refusal
         }
         guard let problem else {
@@ -142,8 +142,8 @@ extension ElementMapper {
     }
 
     /// Why a value of an attribute's type is not allowed; nil if it is.
-    func refusal(of value: @autoclosure () -> AttributeValue?, at slot: Int) -> MappingError.Problem.Reason? {
-        guard let restriction = mapping.restrictions[slot], let value = value(), !value.isNull,
+    func refusal(of value: @autoclosure () -> AttributeValue?, at column: Int) -> MappingError.Problem.Reason? {
+        guard let restriction = mapping.restrictions[column], let value = value(), !value.isNull,
             !restriction.allows(value)
         else { return nil }
         return .notAllowed(String("\(value)".prefix(200)), allowed: restriction.values)
@@ -153,20 +153,20 @@ extension ElementMapper {
         _ text: UnsafeBufferPointer<UInt8>, _ field: EntityMapping.Field
     ) -> MappingError.Problem.Reason? {
         switch field.plain {
-        case .string: group.records.setString(text, at: field.slot)
-        case .uri: group.records.setURI(text, at: field.slot)
+        case .string: group.records.setString(text, at: field.column)
+        case .uri: group.records.setURI(text, at: field.column)
         case .uuid:
             guard let uuid = UUID(utf8: text) else { return .wrongType(field.type) }
-            group.records.setUUID(uuid, at: field.slot)
+            group.records.setUUID(uuid, at: field.column)
         case .date:
             let date =
                 field.dateStyle < 0
                 ? DateText.microseconds(text) : mapping.dateStyles[field.dateStyle].microseconds(text)
             guard let microseconds = date else { return .unreadableDate }
-            group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
+            group.records.setDate(Timestamp(microseconds: microseconds), at: field.column)
         case .bool:
             if let flag = Self.flag(text) {
-                group.records.setBool(flag, at: field.slot)
+                group.records.setBool(flag, at: field.column)
                 return nil
             }
             return convertNumberText(text, field)
@@ -182,34 +182,34 @@ extension ElementMapper {
         switch field.plain {
         case .int:
             guard let value = number.int64, field.range.contains(value) else { return .outOfRange(field.type) }
-            group.records.setInt(value, at: field.slot)
+            group.records.setInt(value, at: field.column)
         case .double:
             guard let value = number.double else { return .outOfRange(field.type) }
-            group.records.setDouble(value, at: field.slot)
+            group.records.setDouble(value, at: field.column)
             if number.mantissa > 1 << 53 { noteRounding(number, value, field, entry: -1) }
         case .float:
             guard let value = number.double, Float(value).isFinite else { return .outOfRange(field.type) }
-            group.records.setDouble(Double(Float(value)), at: field.slot)
+            group.records.setDouble(Double(Float(value)), at: field.column)
         case .decimal:
-            guard group.records.setDecimal(number.text.bytes, at: field.slot) else { return .outOfRange(field.type) }
-        case .bool: group.records.setBool(number.mantissa != 0, at: field.slot)
+            guard group.records.setDecimal(number.text.bytes, at: field.column) else { return .outOfRange(field.type) }
+        case .bool: group.records.setBool(number.mantissa != 0, at: field.column)
         case .date:
             let date =
                 field.dateStyle < 0
                 ? DateText.microseconds(number) : mapping.dateStyles[field.dateStyle].microseconds(number)
             guard let microseconds = date else { return .unreadableDate }
-            group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
+            group.records.setDate(Timestamp(microseconds: microseconds), at: field.column)
         case .string:
             // Equal numbers have equal texts: a key that arrives as 1, as 1.0 and as "1" is the
             // same key.
             if let value = number.int64 {
-                group.records.setText(value.description, at: field.slot)
+                group.records.setText(value.description, at: field.column)
             } else if number.isInteger {
-                group.records.setString(number.text.bytes, at: field.slot)
+                group.records.setString(number.text.bytes, at: field.column)
             } else if let value = number.double {
-                group.records.setText(value.description, at: field.slot)
+                group.records.setText(value.description, at: field.column)
             } else {
-                group.records.setString(number.text.bytes, at: field.slot)
+                group.records.setString(number.text.bytes, at: field.column)
             }
         case .uuid, .uri, .binary, .json, .transformed, .restricted, .none: return .wrongType(field.type)
         }
@@ -218,11 +218,11 @@ extension ElementMapper {
 
     private mutating func convertBool(_ flag: Bool, _ field: EntityMapping.Field) -> MappingError.Problem.Reason? {
         switch field.plain {
-        case .bool: group.records.setBool(flag, at: field.slot)
-        case .int: group.records.setInt(flag ? 1 : 0, at: field.slot)
-        case .double, .float: group.records.setDouble(flag ? 1 : 0, at: field.slot)
-        case .decimal: group.records.setValue(.decimal(flag ? 1 : 0), at: field.slot)
-        case .string: group.records.setText(flag ? "true" : "false", at: field.slot)
+        case .bool: group.records.setBool(flag, at: field.column)
+        case .int: group.records.setInt(flag ? 1 : 0, at: field.column)
+        case .double, .float: group.records.setDouble(flag ? 1 : 0, at: field.column)
+        case .decimal: group.records.setValue(.decimal(flag ? 1 : 0), at: field.column)
+        case .string: group.records.setText(flag ? "true" : "false", at: field.column)
         case .date, .uuid, .uri, .binary, .json, .transformed, .restricted, .none: return .wrongType(field.type)
         }
         return nil
@@ -269,11 +269,11 @@ extension ElementMapper {
         _ cursor: inout JSONCursor, _ field: EntityMapping.Field, entry: Int
     ) throws(JSONFault) -> Bool {
         let json = try JSONValue(&cursor, exactDecimals: field.type == .decimal || field.type == .json)
-        guard let transformer = mapping.transformers[field.slot] else { return true }
+        guard let transformer = mapping.transformers[field.column] else { return true }
         do {
             return try store(try transformer.forward(json) ?? .null, field, entry: entry)
         } catch {
-            let name = mapping.keys.attributes[field.slot].transformerName ?? ""
+            let name = mapping.keys.attributes[field.column].transformerName ?? ""
             return tolerate(.refused(by: name, ErrorText.describing(error)), contract.wrongType, field, entry: entry)
         }
     }
@@ -282,10 +282,10 @@ extension ElementMapper {
     /// JSON.
     private mutating func store(_ value: AttributeValue, _ field: EntityMapping.Field, entry: Int) throws -> Bool {
         if field.type.accepts(value) {
-            if let refusal = refusal(of: value, at: field.slot) {
+            if let refusal = refusal(of: value, at: field.column) {
                 return tolerate(refusal, contract.wrongType, field, entry: entry)
             }
-            group.records.setValue(value, at: field.slot)
+            group.records.setValue(value, at: field.column)
             return true
         }
         var writer = JSONWriter()
@@ -293,7 +293,7 @@ extension ElementMapper {
         let bytes = writer.bytes
         return try bytes.withUnsafeBufferPointer { bytes in
             guard field.type != .transformable else {
-                group.records.setBinary(bytes, at: field.slot)
+                group.records.setBinary(bytes, at: field.column)
                 return true
             }
             guard let start = bytes.baseAddress else { return true }
@@ -318,9 +318,9 @@ extension EntityMapping.Field {
 }
 
 extension RecordBatch {
-    fileprivate mutating func setText(_ text: String, at slot: Int) {
+    fileprivate mutating func setText(_ text: String, at column: Int) {
         var text = text
-        text.withUTF8 { setString($0, at: slot) }
+        text.withUTF8 { setString($0, at: column) }
     }
 }
 

@@ -39,8 +39,8 @@ struct ElementMapper {
     var drift: ElementDrift
     /// The members of the open element that the entity's properties cannot express.
     var otherKeys = OtherKeys()
-    /// The slots of the open row whose values did not fit.
-    var unfitSlots: [Int] = []
+    /// The columns of the open row whose values did not fit.
+    var unfitColumns: [Int] = []
     /// The values of the open element whose keys match a property only loosely.
     var looseValues: [LooseValue] = []
     private var contentHash: Int64 = 0
@@ -92,15 +92,15 @@ struct ElementMapper {
         isOpen = true
         isForeign = false
         otherKeys.removeAll()
-        if !unfitSlots.isEmpty { unfitSlots.removeAll(keepingCapacity: true) }
+        if !unfitColumns.isEmpty { unfitColumns.removeAll(keepingCapacity: true) }
         if !looseValues.isEmpty { looseValues.removeAll(keepingCapacity: true) }
         if isRoot { walk.element &+= 1 }
         group.records.beginRecord()
     }
 
     mutating func commit() {
-        if let slot = mapping.contentHashSlot {
-            group.records.setInt(contentHashes.unique(contentHash), at: slot)
+        if let column = mapping.contentHashColumn {
+            group.records.setInt(contentHashes.unique(contentHash), at: column)
         }
         if isStub { group.stubRows.append(group.records.count) }
         if isForeign { group.keylessRows.append(group.records.count) }
@@ -156,7 +156,7 @@ struct ElementMapper {
 
     /// Whether objects are nothing but their records.
     var hasOnlyRecords: Bool {
-        group.undetermined.isEmpty && mapping.contentHashSlot == nil && nests.allSatisfy { $0 == nil }
+        group.undetermined.isEmpty && mapping.contentHashColumn == nil && nests.allSatisfy { $0 == nil }
     }
 
     /// Returns the committed records, which have nothing nested, and starts a new group. No row may
@@ -190,7 +190,7 @@ struct ElementMapper {
     ///
     /// - Returns: Whether the object fits. If false, `stop` has the reason.
     mutating func map(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
-        if mapping.contentHashSlot != nil {
+        if mapping.contentHashColumn != nil {
             var copy = cursor
             contentHash = Int64(bitPattern: try copy.contentHash())
         }
@@ -200,7 +200,7 @@ struct ElementMapper {
         }
         guard try mapObject(&cursor, level: 0) else { return false }
         if !looseValues.isEmpty { guard try takeLoose() else { return false } }
-        if let slot = mapping.otherKeysSlot { setOtherKeys(at: slot) }
+        if let column = mapping.otherKeysColumn { setOtherKeys(at: column) }
         complete()
         return true
     }
@@ -210,20 +210,20 @@ struct ElementMapper {
     /// - Returns: Whether the object fits. If false, `stop` has the reason.
     mutating func map(_ row: RecordMapper.Row) -> Bool {
         // The content of an object is that of its JSON.
-        guard mapping.contentHashSlot == nil else { return refuse(.noIdentity, action: .fail) }
-        for (slot, value) in row.values {
-            let type = mapping.layout.attributes[slot].type
+        guard mapping.contentHashColumn == nil else { return refuse(.noIdentity, action: .fail) }
+        for (column, value) in row.values {
+            let type = mapping.layout.attributes[column].type
             guard !value.isNull else {
-                clear(slot)
+                clear(column)
                 continue
             }
             let fitted = type.fitted(value)
-            let problem = fitted == nil ? .wrongType(type) : refusal(of: fitted, at: slot)
+            let problem = fitted == nil ? .wrongType(type) : refusal(of: fitted, at: column)
             if let fitted, problem == nil {
-                group.records.setValue(fitted, at: slot)
+                group.records.setValue(fitted, at: column)
             } else if let problem {
-                let path = mapping.keys.attributes[slot].path() ?? [mapping.layout.attributes[slot].name]
-                guard tolerate(problem, contract.wrongType, slot: slot, path: path) else { return false }
+                let path = mapping.keys.attributes[column].path() ?? [mapping.layout.attributes[column].name]
+                guard tolerate(problem, contract.wrongType, column: column, path: path) else { return false }
             }
         }
         if keepsRelationships {
@@ -241,10 +241,10 @@ struct ElementMapper {
     /// - Returns: Whether the identity fits.
     mutating func map(identity: AttributeValue) -> Bool {
         guard let field = mapping.identityField, let fitted = field.type.fitted(identity), !fitted.isNull,
-            refusal(of: fitted, at: field.slot) == nil
+            refusal(of: fitted, at: field.column) == nil
         else { return false }
         isStub = true
-        group.records.setValue(fitted, at: field.slot)
+        group.records.setValue(fitted, at: field.column)
         return true
     }
 
@@ -267,14 +267,15 @@ struct ElementMapper {
     ///
     /// - Returns: Whether the identifier fits. If false, `stop` has the reason.
     mutating func mapIdentifier(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
-        guard mapping.keys.identitySlots.count == 1, let field = mapping.identityField else {
+        guard mapping.keys.identityColumns.count == 1, let field = mapping.identityField else {
             return refuse(.noIdentity, action: .fail)
         }
         isStub = true
         guard try take(&cursor, field, entry: -1) else { return false }
-        let kind = group.records.openKind(at: field.slot)
+        let kind = group.records.openKind(at: field.column)
         guard kind == .absent || kind == .null else { return true }
-        return refuse(.wrongType(field.type), action: contract.wrongType == .fail ? .fail : .reject, slot: field.slot)
+        return refuse(
+            .wrongType(field.type), action: contract.wrongType == .fail ? .fail : .reject, column: field.column)
     }
 
     /// Rejects an element that is neither an object nor an accepted identifier. Always returns
@@ -378,8 +379,8 @@ struct ElementMapper {
         let before = cursor
         if found.relationship >= 0, keepsRelationships {
             guard try takeNested(&cursor, found) else { return false }
-            if let slot = mapping.relationshipKeySlots[found.relationship] {
-                group.records.setString(found.bytes, at: slot)
+            if let column = mapping.relationshipKeyColumns[found.relationship] {
+                group.records.setString(found.bytes, at: column)
             }
         } else {
             try cursor.skipValue()
@@ -428,7 +429,7 @@ struct ElementMapper {
         if !isNull { try cursor.skipValue() }
         for field in mapping.trie.levels[level].fields.map({ mapping.fields[$0] }) where field.converter != .none {
             if isNull {
-                clear(field.slot)
+                clear(field.column)
             } else {
                 guard tolerate(.wrongType(field.type), contract.wrongType, field, entry: entry) else { return false }
             }

@@ -45,13 +45,13 @@ package struct EntityKeys: Sendable {
     package let layout: EntityLayout
     /// The dialect that determines the keys.
     package let dialect: JSONDialect
-    /// The keys of each attribute, in slot order.
+    /// The keys of each attribute, in column order.
     package let attributes: [AttributeKeys]
     /// The keys of each relationship, by its index.
     package let relationships: [RelationshipKeys]
-    /// The slots of the identity attributes that the dialect finds; empty for an entity without an
-    /// identity.
-    package let identitySlots: [Int]
+    /// The columns of the identity attributes that the dialect finds; empty for an entity without
+    /// an identity.
+    package let identityColumns: [Int]
     /// The name of the entity mapper, which determines the sub-entity of each object; nil for none.
     package let entityMapperName: String?
     /// The name of the transformer that rewrites each object before mapping; nil for none.
@@ -69,8 +69,8 @@ package struct EntityKeys: Sendable {
         let lineage = Self.lineage(of: layout, in: model)
         if dialect.infersFromNames {
             let prefixes = lineage.map(\.name)
-            attributes = layout.attributes.enumerated().map { slot, attribute in
-                Self.inferredKeys(attribute, slot: slot, prefixes: prefixes, dialect.annotations)
+            attributes = layout.attributes.enumerated().map { column, attribute in
+                Self.inferredKeys(attribute, column: column, prefixes: prefixes, dialect.annotations)
             }
             let keyAttributes = attributes.filter { $0.attribute.type == .string }
             relationships = layout.relationships.map { relationship in
@@ -81,32 +81,32 @@ package struct EntityKeys: Sendable {
                 return keys
             }
         } else {
-            attributes = layout.attributes.enumerated().map { slot, attribute in
-                Self.annotatedKeys(attribute, slot: slot, dialect.annotations)
+            attributes = layout.attributes.enumerated().map { column, attribute in
+                Self.annotatedKeys(attribute, column: column, dialect.annotations)
             }
             relationships = layout.relationships.map { Self.annotatedKeys($0, dialect.annotations) }
         }
         let annotations = dialect.annotations
         entityMapperName = lineage.lazy.compactMap { annotations.entityMapper($0.entity.userInfo) }.first
         objectTransformerName = lineage.lazy.compactMap { annotations.objectTransformer($0.entity.userInfo) }.first
-        identitySlots = Self.identitySlots(lineage, dialect: dialect)
+        identityColumns = Self.identityColumns(lineage, dialect: dialect)
     }
 
     /// The name of the primary key attribute; nil if the identity is not exactly one attribute.
     package var localPrimaryKey: String? {
-        identitySlots.count == 1 ? layout.attributes[identitySlots[0]].name : nil
+        identityColumns.count == 1 ? layout.attributes[identityColumns[0]].name : nil
     }
 
     /// The key path of the primary key in JSON; nil if the identity is not exactly one attribute.
     ///
     /// Dots separate the keys.
     package var remotePrimaryKey: String? {
-        identitySlots.count == 1 ? attributes[identitySlots[0]].path()?.joined(separator: ".") : nil
+        identityColumns.count == 1 ? attributes[identityColumns[0]].path()?.joined(separator: ".") : nil
     }
 
     /// Returns the keys of an attribute; nil if the entity has no attribute of this name.
     package func attribute(_ name: String) -> AttributeKeys? {
-        layout.slot(of: name).map { attributes[$0] }
+        layout.column(of: name).map { attributes[$0] }
     }
 
     /// Returns the keys of a relationship; nil if the entity has no relationship of this name.
@@ -139,7 +139,7 @@ package struct EntityKeys: Sendable {
         return primaryKeyNames.first { name in own.contains { $0.name == name } }.map { [$0] }
     }
 
-    private static func identitySlots(_ lineage: [EntityLayout], dialect: JSONDialect) -> [Int] {
+    private static func identityColumns(_ lineage: [EntityLayout], dialect: JSONDialect) -> [Int] {
         let layout = lineage[0]
         let names: [String]
         if dialect.infersFromNames {
@@ -148,10 +148,10 @@ package struct EntityKeys: Sendable {
             let annotated = lineage.reversed().flatMap {
                 dialect.annotations.identityAttributes($0.entity.userInfo) ?? []
             }
-            guard !annotated.isEmpty else { return layout.identitySlots }
+            guard !annotated.isEmpty else { return layout.identityColumns }
             names = annotated
         }
-        return names.compactMap { layout.slot(of: $0) }
+        return names.compactMap { layout.column(of: $0) }
     }
 
     // MARK: Keys by name
@@ -161,7 +161,7 @@ package struct EntityKeys: Sendable {
     private static let reservedWords = ["type", "description", "signed"]
 
     private static func inferredKeys(
-        _ attribute: SyncAttribute, slot: Int, prefixes: [String], _ annotations: JSONDialect.Annotations
+        _ attribute: SyncAttribute, column: Int, prefixes: [String], _ annotations: JSONDialect.Annotations
     ) -> AttributeKeys {
         let name = attribute.name
         let transformer =
@@ -169,14 +169,15 @@ package struct EntityKeys: Sendable {
             ?? attribute.transformerName
         if attribute.isUnmapped {
             return AttributeKeys(
-                attribute: attribute, slot: slot, customPath: nil, spellings: [], transformerName: transformer,
+                attribute: attribute, column: column, customPath: nil, spellings: [], transformerName: transformer,
                 isExportable: false, snakeCasePath: [], camelCasePath: [])
         }
         let holdsJSON = attribute.type != .transformable || transformer.map(RecordMapper.Transformers.isBuiltIn) == true
         let isExportable = holdsJSON && !annotations.isNonExportable(attribute.userInfo)
         if let key = attribute.userInfo[JSONDialect.literalKeyAnnotation] {
             return AttributeKeys(
-                attribute: attribute, slot: slot, customPath: [key], spellings: [[key]], transformerName: transformer,
+                attribute: attribute, column: column, customPath: [key], spellings: [[key]],
+                transformerName: transformer,
                 isExportable: isExportable, snakeCasePath: [key], camelCasePath: [key])
         }
         let custom = annotations.key(attribute.userInfo)
@@ -205,7 +206,7 @@ package struct EntityKeys: Sendable {
         let path = custom.map(components)
         if let path, path.count > 1 { spellings.removeAll { $0 == [path[0]] } }
         return AttributeKeys(
-            attribute: attribute, slot: slot, customPath: path, spellings: unique(spellings),
+            attribute: attribute, column: column, customPath: path, spellings: unique(spellings),
             transformerName: transformer, isExportable: isExportable,
             snakeCasePath: path ?? [conventional ?? snake],
             camelCasePath: path ?? [conventional ?? name])
@@ -252,11 +253,11 @@ package struct EntityKeys: Sendable {
     // MARK: Keys by annotation
 
     private static func annotatedKeys(
-        _ attribute: SyncAttribute, slot: Int, _ annotations: JSONDialect.Annotations
+        _ attribute: SyncAttribute, column: Int, _ annotations: JSONDialect.Annotations
     ) -> AttributeKeys {
         let path = annotations.key(attribute.userInfo).map(components)
         return AttributeKeys(
-            attribute: attribute, slot: slot, customPath: path, spellings: path.map { [$0] } ?? [],
+            attribute: attribute, column: column, customPath: path, spellings: path.map { [$0] } ?? [],
             transformerName: annotations.transformer(attribute.userInfo),
             isExportable: path != nil && !annotations.isNonExportable(attribute.userInfo),
             snakeCasePath: path ?? [], camelCasePath: path ?? [])

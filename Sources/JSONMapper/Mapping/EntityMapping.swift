@@ -3,8 +3,8 @@ package import SyncModel
 
 /// The compiled mapping from JSON objects to records of one entity.
 ///
-/// It maps the bytes of each key to a slot and a converter for the value. ``RecordMapper`` creates
-/// one per entity and uses it for every object.
+/// It maps the bytes of each key to a column and a converter for the value. ``RecordMapper``
+/// creates one per entity and uses it for every object.
 package final class EntityMapping: Sendable {
     /// The keys that the mapping was compiled from.
     package let keys: EntityKeys
@@ -24,7 +24,7 @@ package final class EntityMapping: Sendable {
 
     /// An attribute that is read from JSON.
     struct Field {
-        var slot: Int
+        var column: Int
         var type: AttributeType
         var converter: Converter
         /// The conversion without the transformer.
@@ -40,40 +40,40 @@ package final class EntityMapping: Sendable {
     let trie: KeyTrie
     /// The fields, in the order that the trie's entries refer to.
     let fields: [Field]
-    /// The transformers by slot; nil for attributes without one.
+    /// The transformers by column; nil for attributes without one.
     let transformers: [RecordMapper.Transformers.AttributeTransformer?]
-    /// The rules for values by slot; nil for attributes that may have any value of their type.
+    /// The rules for values by column; nil for attributes that may have any value of their type.
     let restrictions: [SyncAttribute.Restriction?]
-    /// What an attribute has by slot if it is cleared: null, or the default of one that is
+    /// What an attribute has by column if it is cleared: null, or the default of one that is
     /// mandatory and no part of the identity.
     let clearedValues: [AttributeValue]
     let entityMapper: RecordMapper.Transformers.EntityMapper?
     let objectTransformer: RecordMapper.Transformers.ObjectTransformer?
-    /// The slots of mandatory attributes without a default that JSON can set.
-    package let mandatorySlots: [Int]
-    /// The slots of the attributes to clear if absent: those that are read and are not part of the
-    /// identity.
-    let clearableSlots: [Int]
+    /// The columns of mandatory attributes without a default that JSON can set.
+    package let mandatoryColumns: [Int]
+    /// The columns of the attributes to clear if absent: those that are read and are not part of
+    /// the identity.
+    let clearableColumns: [Int]
     /// The field of the primary key; nil if the identity is not exactly one attribute.
     let identityField: Field?
     /// The styles of dates that fields refer to.
     let dateStyles: [DateStyle]
-    /// The slot of the attribute for values that no other property can express; nil if there is
+    /// The column of the attribute for values that no other property can express; nil if there is
     /// none.
-    let otherKeysSlot: Int?
+    let otherKeysColumn: Int?
     /// Whether to report values that an export would write in another form. True for an inferred
     /// entity, whose types nobody chose.
     let reportsConversions: Bool
     /// Whether keys without a property are expected, and not counted as drift.
     let expectsOtherKeys: Bool
-    /// The slot of the attribute that identifies objects by their whole content; nil if there is
+    /// The column of the attribute that identifies objects by their whole content; nil if there is
     /// none.
-    let contentHashSlot: Int?
-    /// The slot of the attribute for the key of each relationship, by index; nil for none.
-    let relationshipKeySlots: [Int?]
+    let contentHashColumn: Int?
+    /// The column of the attribute for the key of each relationship, by index; nil for none.
+    let relationshipKeyColumns: [Int?]
     /// Whether objects are identified by attributes with a key in JSON, not by their content.
     package let identifiesByKey: Bool
-    /// Whether an export omits an attribute without a value, by slot.
+    /// Whether an export omits an attribute without a value, by column.
     let omitsNull: [Bool]
     /// The form that an export writes for a relationship without objects, by index.
     let emptyStyles: [EmptyStyle]
@@ -104,9 +104,9 @@ package final class EntityMapping: Sendable {
         let restrictions = layout.attributes.map(\.restriction)
         self.restrictions = restrictions
         // A default identifies no object.
-        let keySlots = Set(keys.identitySlots + layout.identitySlots + layout.scopedIdentitySlots)
-        clearedValues = layout.attributes.enumerated().map { slot, attribute in
-            attribute.isOptional || keySlots.contains(slot) ? .null : attribute.defaultValue
+        let keyColumns = Set(keys.identityColumns + layout.identityColumns + layout.scopedIdentityColumns)
+        clearedValues = layout.attributes.enumerated().map { column, attribute in
+            attribute.isOptional || keyColumns.contains(column) ? .null : attribute.defaultValue
         }
         entityMapper = keys.entityMapperName.flatMap { all.entityMappers[$0] }
         if let name = keys.entityMapperName, entityMapper == nil {
@@ -117,10 +117,10 @@ package final class EntityMapping: Sendable {
             throw .unknownTransformer(entity: layout.name, attribute: nil, name: name)
         }
         var dateStyles: [DateStyle] = []
-        let bySlot = keys.attributes.map { attribute in
+        let byColumn = keys.attributes.map { attribute in
             var field = Self.field(
-                attribute, isTransformed: transformers[attribute.slot] != nil, dialect: keys.dialect)
-            if field.converter != .none, field.converter != .transformed, restrictions[attribute.slot] != nil {
+                attribute, isTransformed: transformers[attribute.column] != nil, dialect: keys.dialect)
+            if field.converter != .none, field.converter != .transformed, restrictions[attribute.column] != nil {
                 field.converter = .restricted
             }
             if let style = attribute.dateStyle, keys.dialect.infersFromNames {
@@ -131,46 +131,46 @@ package final class EntityMapping: Sendable {
             // identity is compared in its own form.
             field.reportsConversions =
                 layout.entity.isInferred
-                || [.bool, .string].contains(field.plain) && !keys.identitySlots.contains(attribute.slot)
+                || [.bool, .string].contains(field.plain) && !keys.identityColumns.contains(attribute.column)
             return field
         }
         self.dateStyles = dateStyles
         reportsConversions = layout.entity.isInferred
-        otherKeysSlot = keys.otherKeysSlot
+        otherKeysColumn = keys.otherKeysColumn
         expectsOtherKeys = keys.expectsOtherKeys
-        contentHashSlot = keys.slot(marked: JSONDialect.contentHashAnnotation, .int64)
-        relationshipKeySlots = keys.relationships.map { $0.keyAttribute?.slot }
-        identifiesByKey = layout.hasIdentity && contentHashSlot == nil
+        contentHashColumn = keys.column(marked: JSONDialect.contentHashAnnotation, .int64)
+        relationshipKeyColumns = keys.relationships.map { $0.keyAttribute?.column }
+        identifiesByKey = layout.hasIdentity && contentHashColumn == nil
         omitsNull = keys.attributes.map { $0.emptyStyle == .omit }
         emptyStyles = keys.relationships.map { $0.emptyStyle(keys.dialect) }
-        clearableSlots = keys.attributes.filter { attribute in
-            !attribute.spellings.isEmpty && !keys.identitySlots.contains(attribute.slot)
-                && bySlot[attribute.slot].converter != .none
-        }.map(\.slot)
-        mandatorySlots = layout.attributes.indices.filter { slot in
-            let attribute = layout.attributes[slot]
+        clearableColumns = keys.attributes.filter { attribute in
+            !attribute.spellings.isEmpty && !keys.identityColumns.contains(attribute.column)
+                && byColumn[attribute.column].converter != .none
+        }.map(\.column)
+        mandatoryColumns = layout.attributes.indices.filter { column in
+            let attribute = layout.attributes[column]
             guard !attribute.isOptional, attribute.defaultValue.isNull else { return false }
             // The app sets what no key leads to.
             return !keys.dialect.infersFromNames
-                || !keys.attributes[slot].spellings.isEmpty
-                    && bySlot[slot].converter != .none
+                || !keys.attributes[column].spellings.isEmpty
+                    && byColumn[column].converter != .none
         }
-        identityField = keys.identitySlots.count == 1 ? bySlot[keys.identitySlots[0]] : nil
+        identityField = keys.identityColumns.count == 1 ? byColumn[keys.identityColumns[0]] : nil
         trie = KeyTrie(Self.sources(keys))
-        let fields = trie.fieldOrder.map { bySlot[$0] }
+        let fields = trie.fieldOrder.map { byColumn[$0] }
         self.fields = fields
         // An entity with an attribute for other keys is exported with its exact keys.
         looseNames =
-            !keys.dialect.infersFromNames || otherKeysSlot != nil
+            !keys.dialect.infersFromNames || otherKeysColumn != nil
             ? [:]
-            : Dictionary(grouping: fields.indices) { Self.looseHash(layout.attributes[fields[$0].slot].name.utf8) }
+            : Dictionary(grouping: fields.indices) { Self.looseHash(layout.attributes[fields[$0].column].name.utf8) }
     }
 
     /// The key paths of the identity, each with its keys separated by dots; empty if objects are
     /// not identified by keys.
     package var identityKeyPaths: [String] {
         guard identifiesByKey else { return [] }
-        return (layout.identitySlots + layout.scopedIdentitySlots).compactMap {
+        return (layout.identityColumns + layout.scopedIdentityColumns).compactMap {
             keys.attributes[$0].path()?.joined(separator: ".")
         }
     }
@@ -182,10 +182,10 @@ package final class EntityMapping: Sendable {
         guard let candidates = looseNames[key.withUTF8 { Self.looseHash($0) }] else { return nil }
         let text = key.string
         let name = JSONKey.camelCase(text)
-        if let found = candidates.first(where: { layout.attributes[fields[$0].slot].name == name }) { return found }
+        if let found = candidates.first(where: { layout.attributes[fields[$0].column].name == name }) { return found }
         // Acronyms match in either case: `projectId` for `projectID`.
         guard let snake = JSONKey.snakeCase(text) else { return nil }
-        return candidates.first { JSONKey.snakeCase(layout.attributes[fields[$0].slot].name) == snake }
+        return candidates.first { JSONKey.snakeCase(layout.attributes[fields[$0].column].name) == snake }
     }
 
     /// A hash that is equal for names that differ only in separators and in the case of ASCII
@@ -227,7 +227,7 @@ package final class EntityMapping: Sendable {
             case .transformable: dialect.infersFromNames && keys.transformerName == nil ? .none : .binary
             }
         return Field(
-            slot: keys.slot, type: type, converter: isTransformed ? .transformed : plain, plain: plain,
+            column: keys.column, type: type, converter: isTransformed ? .transformed : plain, plain: plain,
             range: range)
     }
 
@@ -237,26 +237,26 @@ package final class EntityMapping: Sendable {
     /// first one. A path that is annotated for several attributes fills all of them.
     private static func sources(_ keys: EntityKeys) -> [KeyTrie.Source] {
         // Keys are compared byte by byte: texts of equal characters can be different keys.
-        var strongest: [[[UInt8]]: (strength: Int, slots: [Int])] = [:]
+        var strongest: [[[UInt8]]: (strength: Int, columns: [Int])] = [:]
         var order: [(path: [String], bytes: [[UInt8]])] = []
         for attribute in keys.attributes {
             for path in attribute.spellings {
                 let strength = strength(of: path, for: attribute)
                 let bytes = path.map { Array($0.utf8) }
                 guard let claim = strongest[bytes] else {
-                    strongest[bytes] = (strength, [attribute.slot])
+                    strongest[bytes] = (strength, [attribute.column])
                     order.append((path, bytes))
                     continue
                 }
                 if strength < claim.strength {
-                    strongest[bytes] = (strength, [attribute.slot])
+                    strongest[bytes] = (strength, [attribute.column])
                 } else if strength == claim.strength, strength == 0 {
-                    strongest[bytes] = (strength, claim.slots + [attribute.slot])
+                    strongest[bytes] = (strength, claim.columns + [attribute.column])
                 }
             }
         }
         var sources = order.flatMap { path, bytes in
-            (strongest[bytes]?.slots ?? []).map { KeyTrie.Source(path: path, field: $0, relationship: nil) }
+            (strongest[bytes]?.columns ?? []).map { KeyTrie.Source(path: path, field: $0, relationship: nil) }
         }
         for relationship in keys.relationships {
             let index = relationship.relationship.index

@@ -133,7 +133,7 @@ public struct JSONDialect: Hashable, Sendable {
             } else {
                 found = annotations.identityAttributes(layout.entity.userInfo) ?? []
             }
-            for attribute in found where layout.slot(of: attribute) == nil {
+            for attribute in found where layout.column(of: attribute) == nil {
                 throw .unknownIdentity(entity: layout.name, attribute: attribute)
             }
             if !found.isEmpty {
@@ -161,7 +161,7 @@ extension DataModel {
     fileprivate func wideningIdentities() throws(ModelError) -> DataModel {
         var wide: [String: Set<String>] = [:]
         for layout in layouts {
-            let names = layout.identitySlots.map { layout.attributes[$0] }.filter(\.type.isInteger).map(\.name)
+            let names = layout.identityColumns.map { layout.attributes[$0] }.filter(\.type.isInteger).map(\.name)
             for declaring in EntityKeys.lineage(of: layout, in: self) {
                 wide[declaring.name, default: []].formUnion(names)
             }

@@ -57,7 +57,7 @@ final class KeyTrie: @unchecked Sendable {
     let paths: [[String]]
     /// The mark of each entry's relationship; 0 for none, and if marks are shared.
     let relationshipMarks: [UInt64]
-    /// The slots of the attributes, in the order in which the entries refer to their fields.
+    /// The columns of the attributes, in the order in which the entries refer to their fields.
     let fieldOrder: [Int]
     private let buckets: [Int32]
     private let entryMemory: UnsafeMutablePointer<Entry>

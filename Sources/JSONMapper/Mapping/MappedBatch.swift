@@ -35,8 +35,8 @@ package struct MappedBatch: Sendable {
             records.withReader { reader in
                 (0..<records.count).map { row in
                     var record = Record(of: mapping.layout)
-                    for slot in 0..<records.columnCount {
-                        if let value = reader.value(row: row, slot: slot) { record[slot: slot] = value }
+                    for column in 0..<records.columnCount {
+                        if let value = reader.value(row: row, column: column) { record[column: column] = value }
                     }
                     return record
                 }

@@ -24,13 +24,13 @@ struct OtherKeys {
     /// Moves the members into a cell of the open record; null if there are none.
     ///
     /// - Returns: How the text was read. If that failed, the cell is unchanged.
-    mutating func move(into records: inout RecordBatch, at slot: Int) -> CanonicalJSONWriter.Reading {
+    mutating func move(into records: inout RecordBatch, at column: Int) -> CanonicalJSONWriter.Reading {
         guard !text.isEmpty else {
-            records.setNull(at: slot)
+            records.setNull(at: column)
             return .complete
         }
         text.append(ASCII.closeBrace)
         defer { removeAll() }
-        return text.withUnsafeBufferPointer { records.setJSON(reading: $0, at: slot) }
+        return text.withUnsafeBufferPointer { records.setJSON(reading: $0, at: column) }
     }
 }

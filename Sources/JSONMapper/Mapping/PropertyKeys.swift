@@ -4,8 +4,8 @@ package import SyncModel
 package struct AttributeKeys: Sendable {
     /// The attribute.
     package let attribute: SyncAttribute
-    /// The slot of the attribute in its entity.
-    package let slot: Int
+    /// The column of the attribute in its entity.
+    package let column: Int
     /// The key path of the annotation, one key per level; nil without an annotation.
     package let customPath: [String]?
     /// The key paths that are read into the attribute, the preferred one first. Empty if it is
@@ -87,14 +87,15 @@ package struct RelationshipKeys: Sendable {
 }
 
 extension EntityKeys {
-    /// The slot of the JSON attribute for values that no other property can express; nil for none.
-    var otherKeysSlot: Int? {
-        slot(marked: JSONDialect.otherKeysAnnotation, .json)
+    /// The column of the JSON attribute for values that no other property can express; nil for
+    /// none.
+    var otherKeysColumn: Int? {
+        column(marked: JSONDialect.otherKeysAnnotation, .json)
     }
 
     /// Whether keys without a property are expected, and not counted as drift.
     package var expectsOtherKeys: Bool {
-        otherKeysSlot.map { layout.attributes[$0].userInfo[JSONDialect.otherKeysAnnotation] == "expected" } ?? false
+        otherKeysColumn.map { layout.attributes[$0].userInfo[JSONDialect.otherKeysAnnotation] == "expected" } ?? false
     }
 
     /// The keys of an object that lead to a property, without a key that a reader adds.
@@ -104,8 +105,8 @@ extension EntityKeys {
         return known
     }
 
-    /// The slot of the attribute with a type and an annotation; nil for none.
-    func slot(marked annotation: String, _ type: AttributeType) -> Int? {
+    /// The column of the attribute with a type and an annotation; nil for none.
+    func column(marked annotation: String, _ type: AttributeType) -> Int? {
         guard dialect.infersFromNames else { return nil }
         return layout.attributes.firstIndex { $0.type == type && $0.userInfo[annotation] != nil }
     }

@@ -11,7 +11,7 @@ extension RecordMapper {
     public struct Row {
         /// The entity of the object.
         public let layout: EntityLayout
-        private(set) var values: [(slot: Int, value: AttributeValue)] = []
+        private(set) var values: [(column: Int, value: AttributeValue)] = []
         private(set) var targets: [(relationship: Int, identities: [AttributeValue])] = []
 
         init(of layout: EntityLayout) {
@@ -42,10 +42,10 @@ extension RecordMapper {
         public mutating func set(
             _ attribute: String, to value: (any AttributeValue.Convertible)?
         ) throws(Record.CodingError) {
-            guard let slot = layout.slot(of: attribute) else {
+            guard let column = layout.column(of: attribute) else {
                 throw .unknownProperty(entity: layout.name, property: attribute)
             }
-            values.append((slot, value?.value ?? .null))
+            values.append((column, value?.value ?? .null))
         }
 
         /// Sets a to-one relationship by the identity of the related object. Nil clears it.

@@ -111,9 +111,9 @@ public struct RecordMapper: Sendable {
         guard let group = batch.groups.first else { return false }
         return group.records.withReader { cells in
             var hasChanged = false
-            for slot in 0..<min(cells.columnCount, record.layout.attributes.count) {
-                guard let value = cells.value(row: 0, slot: slot), record[slot: slot] != value else { continue }
-                record[slot: slot] = value
+            for column in 0..<min(cells.columnCount, record.layout.attributes.count) {
+                guard let value = cells.value(row: 0, column: column), record[column: column] != value else { continue }
+                record[column: column] = value
                 hasChanged = true
             }
             return hasChanged

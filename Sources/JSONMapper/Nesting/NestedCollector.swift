@@ -39,7 +39,7 @@ struct NestedCollector {
         self.options = options
         self.walk = walk
         let mapping = walk.mapper.mapping(at: relationship.destination)
-        takesIdentifiers = mapping.layout.identitySlots.count == 1
+        takesIdentifiers = mapping.layout.identityColumns.count == 1
         demandsArrays = relationship.isToMany && walk.mapper.dialect.demandsArrays
         objects = RecordCollector(mapping, options.nested(by: relationship), walk)
     }
@@ -291,7 +291,7 @@ struct NestedCollector {
             taken.identifiers = nil
         }
         if !outdone.isEmpty {
-            taken.noteContradictions(try outdoneElements(), slot: objects.mapping.layout.identitySlots.first)
+            taken.noteContradictions(try outdoneElements(), column: objects.mapping.layout.identityColumns.first)
             outdone = []
         }
         return taken
@@ -332,14 +332,14 @@ extension NestedElements {
     ///
     /// - Parameters:
     ///   - other: The superseded values, possibly several of one source.
-    ///   - slot: The slot of the identity; nil if objects cannot be compared.
-    fileprivate mutating func noteContradictions(_ other: NestedElements, slot: Int?) {
-        guard let slot else { return }
+    ///   - column: The column of the identity; nil if objects cannot be compared.
+    fileprivate mutating func noteContradictions(_ other: NestedElements, column: Int?) {
+        guard let column else { return }
         var counting: [Int: Source] = [:]
         let rows = Set(other.sources.map(\.row))
         for source in sources where rows.contains(source.row) { counting[source.row] = source }
-        let others = other.identities(slot) { _ in true }
-        let own = identities(slot) { rows.contains(Int(owners[$0])) }
+        let others = other.identities(column) { _ in true }
+        let own = identities(column) { rows.contains(Int(owners[$0])) }
         var found: [Misfit] = []
         // Null and an empty list name no object, as if the object were not loaded.
         for source in other.sources where !source.ordinals.isEmpty {
@@ -351,7 +351,7 @@ extension NestedElements {
     }
 
     /// The values of an identity attribute by ordinal.
-    private func identities(_ slot: Int, _ isWanted: (Int) -> Bool) -> [Int: AttributeValue] {
+    private func identities(_ column: Int, _ isWanted: (Int) -> Bool) -> [Int: AttributeValue] {
         var identities: [Int: AttributeValue] = [:]
         for (ordinal, value) in identifiers?.values(in: 0..<owners.count) ?? [] where isWanted(ordinal) {
             identities[ordinal] = value
@@ -359,7 +359,7 @@ extension NestedElements {
         for group in objectGroups(of: owners.count) {
             group.records.withReader { reader in
                 for (row, ordinal) in group.elementIndices.enumerated() where isWanted(ordinal) {
-                    identities[ordinal] = reader.value(row: row, slot: slot)
+                    identities[ordinal] = reader.value(row: row, column: column)
                 }
             }
         }

@@ -20,22 +20,22 @@ package struct NestedRecords: Sendable {
     init(_ mapping: EntityMapping, areIdentifiers: Bool) {
         (self.mapping, self.areIdentifiers) = (mapping, areIdentifiers)
         let layout = mapping.layout
-        records = PackedRecords(slots: areIdentifiers ? layout.identitySlots : Array(layout.attributes.indices))
+        records = PackedRecords(columns: areIdentifiers ? layout.identityColumns : Array(layout.attributes.indices))
     }
 
-    /// The slot of an identifier in a record.
-    private var slot: Int { mapping.layout.identitySlots.first ?? 0 }
+    /// The column of an identifier in a record.
+    private var column: Int { mapping.layout.identityColumns.first ?? 0 }
 
     package var count: Int { records.count }
     var byteCount: Int { records.byteCount }
 
     /// Adds records without other content, whose element indices are ordinals.
     mutating func append(_ group: MappedBatch.Group) {
-        let identitySlots = mapping.layout.identitySlots
+        let identityColumns = mapping.layout.identityColumns
         group.records.withReader { reader in
             for (row, ordinal) in group.elementIndices.enumerated() {
                 add(reader, row: row, ordinal: ordinal)
-                if isIdentified, !areIdentifiers { isIdentified = reader.isIdentified(row, by: identitySlots) }
+                if isIdentified, !areIdentifiers { isIdentified = reader.isIdentified(row, by: identityColumns) }
             }
         }
     }
@@ -82,13 +82,13 @@ package struct NestedRecords: Sendable {
     package func values(in ordinals: Range<Int>) -> [(ordinal: Int, value: AttributeValue?)] {
         let rows = firstRow(from: ordinals.lowerBound)..<firstRow(from: ordinals.upperBound)
         return records(rows).withReader { reader in
-            self.ordinals(of: rows).enumerated().map { ($1, reader.value(row: $0, slot: slot)) }
+            self.ordinals(of: rows).enumerated().map { ($1, reader.value(row: $0, column: column)) }
         }
     }
 
     /// The values of the record that an identifier represents: all of them, or only the identity.
     package func record(of value: AttributeValue?, isWhole: Bool) -> [AttributeValue?] {
-        isWhole ? mapping.layout.attributes.indices.map { $0 == slot ? value : nil } : [value]
+        isWhole ? mapping.layout.attributes.indices.map { $0 == column ? value : nil } : [value]
     }
 
     // MARK: Parts

@@ -131,7 +131,7 @@ extension InferredModel {
             var options = options
             options.key = []
             let keys = EntityKeys(layout, in: earlier)
-            let identity = layout.identitySlots.compactMap { keys.attributes[$0].path()?.first }
+            let identity = layout.identityColumns.compactMap { keys.attributes[$0].path()?.first }
             do {
                 let sample = try InferredModel.sampler(
                     of: reader, entity: entity, key: identity, limit: options.sampleCount)

@@ -67,7 +67,7 @@ struct ModelEvolution {
         if counterparts[laterName] == nil { counterparts[laterName] = name }
         let laterKeys = EntityKeys(found, in: later)
         let keys = EntityKeys(known, in: earlier)
-        let slots = keys.slots
+        let columns = keys.columns
         let indices = keys.indices
         var metAttributes: Set<Int> = []
         var metRelationships: Set<Int> = []
@@ -76,10 +76,10 @@ struct ModelEvolution {
                 addOtherKeys(attribute.attribute, to: place)
             }
             guard let key = attribute.key else { continue }
-            if let slot = slots[Array(key.utf8)] {
-                metAttributes.insert(slot)
+            if let column = columns[Array(key.utf8)] {
+                metAttributes.insert(column)
                 let isLong = longIntegers.contains([laterName, key])
-                widen(slot, of: place, key: key, by: attribute.attribute, isLong: isLong)
+                widen(column, of: place, key: key, by: attribute.attribute, isLong: isLong)
             } else if let index = indices[Array(key.utf8)] {
                 metRelationships.insert(index)
                 if requested.contains([laterName, key]) {
@@ -94,8 +94,9 @@ struct ModelEvolution {
                 add(attribute.attribute, key: key, to: place)
             }
         }
-        for slot in keys.attributes.indices where !metAttributes.contains(slot) && keys.attributes[slot].key != nil {
-            entities[place].attributes[slot].userInfo[JSONDialect.emptyAnnotation] = "omit"
+        for column in keys.attributes.indices
+        where !metAttributes.contains(column) && keys.attributes[column].key != nil {
+            entities[place].attributes[column].userInfo[JSONDialect.emptyAnnotation] = "omit"
         }
         for relationship in laterKeys.relationships {
             guard let key = relationship.key else { continue }
@@ -104,15 +105,15 @@ struct ModelEvolution {
                 metRelationships.insert(index)
                 follow(index, of: place, key: key, to: declared)
                 addKey(of: relationship, named: keys.relationships[index].relationship.name, to: place)
-            } else if let slot = slots[Array(key.utf8)] {
-                metAttributes.insert(slot)
+            } else if let column = columns[Array(key.utf8)] {
+                metAttributes.insert(column)
                 var json = SyncAttribute(key, .json)
                 json.userInfo[JSONDialect.emptyAnnotation] = "omit"
-                widen(slot, of: place, key: key, by: json)
+                widen(column, of: place, key: key, by: json)
                 addOtherKeys(nil, to: place)
             } else {
                 // An attribute that the earlier model has for one of the keys keeps it.
-                let isConventional = !relationship.identifierSpellings.contains { slots[Array($0[0].utf8)] != nil }
+                let isConventional = !relationship.identifierSpellings.contains { columns[Array($0[0].utf8)] != nil }
                 add(relationship, key: key, isConventional: isConventional, to: place)
             }
         }
@@ -151,9 +152,9 @@ struct ModelEvolution {
     ///
     /// - Parameter isLong: Whether the later values have integers that a double cannot represent.
     private mutating func widen(
-        _ slot: Int, of place: Int, key: String, by attribute: SyncAttribute, isLong: Bool = false
+        _ column: Int, of place: Int, key: String, by attribute: SyncAttribute, isLong: Bool = false
     ) {
-        var merged = entities[place].attributes[slot]
+        var merged = entities[place].attributes[column]
         let isUntyped = attribute.userInfo[JSONDialect.untypedAnnotation] != nil
         merged.userInfo[JSONDialect.emptyAnnotation] = attribute.userInfo[JSONDialect.emptyAnnotation]
         let type = merged.type
@@ -174,7 +175,7 @@ struct ModelEvolution {
             merged.userInfo[annotation] = attribute.userInfo[annotation]
         }
         merged.type = wider
-        entities[place].attributes[slot] = merged
+        entities[place].attributes[column] = merged
         if wider != type {
             changes.append(.init(kind: .widened(from: type, to: wider), entity: entities[place].name, key: key))
         } else if style != merged.userInfo[JSONDialect.dateFormatAnnotation] {
@@ -316,10 +317,10 @@ struct ModelEvolution {
 }
 
 extension EntityKeys {
-    /// The slot of the attribute under each key, which is in UTF-8.
-    fileprivate var slots: [[UInt8]: Int] {
-        let slots = attributes.compactMap { found in found.key.map { (Array($0.utf8), found.slot) } }
-        return Dictionary(slots) { first, _ in first }
+    /// The column of the attribute under each key, which is in UTF-8.
+    fileprivate var columns: [[UInt8]: Int] {
+        let columns = attributes.compactMap { found in found.key.map { (Array($0.utf8), found.column) } }
+        return Dictionary(columns) { first, _ in first }
     }
 
     /// The index of the relationship under each key, which is in UTF-8.

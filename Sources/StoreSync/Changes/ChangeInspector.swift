@@ -40,7 +40,7 @@ struct ChangeInspector {
         self.containment = containment
         canHaveChildren = layouts.contains { containment.canHaveChildren($0) }
         canJoin =
-            mapping.identifiesByKey && layouts.allSatisfy { $0.scopedIdentitySlots.isEmpty }
+            mapping.identifiesByKey && layouts.allSatisfy { $0.scopedIdentityColumns.isEmpty }
             && (!request.rules.clearsAbsent || layouts.allSatisfy { $0.relationships.isEmpty })
     }
 
@@ -171,18 +171,18 @@ struct ChangeInspector {
         in inspected: inout [Inspected]
     ) {
         let layout = group.mapping.layout
-        let versionSlot = versionAttribute.flatMap { layout.slot(of: $0) }
-        let versionDefault = versionSlot.map { Record(of: layout)[slot: $0] } ?? .null
+        let versionColumn = versionAttribute.flatMap { layout.column(of: $0) }
+        let versionDefault = versionColumn.map { Record(of: layout)[column: $0] } ?? .null
         group.records.withReader { reader in
             for (row, index) in group.elementIndices.enumerated() {
                 guard places.indices.contains(index) else { continue }
                 let place = places[index]
                 inspected[place.change].elements?[place.element].key =
-                    Record.Key(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
+                    Record.Key(layout.identityColumns.map { reader.value(row: row, column: $0) ?? .null })
                 inspected[place.change].elements?[place.element].contained = contained[row]
-                guard let versionSlot else { continue }
+                guard let versionColumn else { continue }
                 inspected[place.change].elements?[place.element].version =
-                    reader.value(row: row, slot: versionSlot) ?? versionDefault
+                    reader.value(row: row, column: versionColumn) ?? versionDefault
             }
         }
     }

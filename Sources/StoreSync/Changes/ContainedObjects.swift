@@ -98,11 +98,11 @@ struct ContainmentReader {
         group.records.withReader { reader in
             for (row, owner) in owners.enumerated() {
                 let json = json(row)
-                let key = Record.Key(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
+                let key = Record.Key(layout.identityColumns.map { reader.value(row: row, column: $0) ?? .null })
                 // An object that is rejected is a failure of its own change.
                 let isWhole =
-                    json.isEmpty || mapping.mandatorySlots.isEmpty
-                    || reader.isIdentified(row, by: mapping.mandatorySlots)
+                    json.isEmpty || mapping.mandatoryColumns.isEmpty
+                    || reader.isIdentified(row, by: mapping.mandatoryColumns)
                 guard let key, isWhole, mapping.identifiesByKey else {
                     rows[owner] = nil
                     continue

@@ -20,7 +20,7 @@ final class StaleChanges {
     init(_ attribute: String, _ changeCount: Int, _ request: SyncRequest, _ transaction: any StoreTransaction) throws {
         self.attribute = attribute
         self.transaction = transaction
-        guard try transaction.model.layout(of: request.entity).slot(of: attribute) != nil else {
+        guard try transaction.model.layout(of: request.entity).column(of: attribute) != nil else {
             throw StoreSyncError.unknownVersion(entity: request.entity, attribute: attribute)
         }
         latest.reserveCapacity(changeCount)

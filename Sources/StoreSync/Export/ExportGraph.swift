@@ -93,7 +93,7 @@ struct ExportObject: ExportableObject {
 
     var layout: EntityLayout { record.layout }
 
-    func value(at slot: Int) -> AttributeValue { record[slot: slot] }
+    func value(at column: Int) -> AttributeValue { record[column: column] }
 
     func related(by relationship: EntityLayout.Relationship) -> [ExportObject]? {
         guard let rows = graph.links[relationship]?[node.object] else { return nil }

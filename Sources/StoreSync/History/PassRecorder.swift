@@ -153,13 +153,13 @@ final class PassRecorder: Sendable {
         let passes = try await transaction.records(StoreQuery(layout.name, orderedBy: [Ordering("number")]))
         let changed = passes.filter { Self.number(of: $0) == nil }
         var last = passes.compactMap(Self.number(of:)).max() ?? 0
-        guard let slot = layout.slot(of: "number") else { return last }
+        guard let column = layout.column(of: "number") else { return last }
         // Without the other values, which another tool can have made unreadable.
         var batch = RecordBatch(of: layout)
         for _ in changed {
             last += 1
             batch.beginRecord()
-            batch.setInt(last, at: slot)
+            batch.setInt(last, at: column)
             batch.endRecord()
         }
         _ = try await transaction.merge(

@@ -223,7 +223,7 @@ extension StoreReader {
     /// The objects with the given keys, in any order. Keys without an object are left out.
     fileprivate func records(_ entity: String, keys: [Record.Key]) async throws -> [StoredRecord] {
         let layout = try model.layout(of: entity)
-        let names = layout.identitySlots.map { PropertyPath(layout.attributes[$0].name) }
+        let names = layout.identityColumns.map { PropertyPath(layout.attributes[$0].name) }
         var found: [StoredRecord] = []
         for start in stride(from: 0, to: keys.count, by: 500) {
             let identities = keys[start..<min(start + 500, keys.count)].compactMap { key -> [AttributeValue]? in

@@ -89,16 +89,16 @@ struct BatchCuts {
         var statements: [Identity: [Statement]] = [:]
         for (place, root) in zip(places.indices, roots) {
             let group = places[place].group
-            let slots = group.mapping.layout.identitySlots
+            let columns = group.mapping.layout.identityColumns
             // If all statements are in one place, only the order of nested objects matters.
-            guard !slots.isEmpty, repeated.contains(root) || group.hasNested else { continue }
+            guard !columns.isEmpty, repeated.contains(root) || group.hasNested else { continue }
             group.records.withReader { reader in
-                guard repeated.contains(root) || !reader.isAscending(slot: slots[0]) else { return }
+                guard repeated.contains(root) || !reader.isAscending(column: columns[0]) else { return }
                 for row in 0..<reader.count {
-                    guard let element = places[place].elements[row], reader.isIdentified(row, by: slots) else {
+                    guard let element = places[place].elements[row], reader.isIdentified(row, by: columns) else {
                         continue
                     }
-                    let values = slots.compactMap { reader.value(row: row, slot: $0) }
+                    let values = columns.compactMap { reader.value(row: row, column: $0) }
                     statements[Identity(root: root, values: values), default: []].append(
                         Statement(element: element, place: place, row: row))
                 }
@@ -134,8 +134,8 @@ struct BatchCuts {
                 if earlier.element == statement.element { latest[property]?.value = nil }
             }
             // Rows of one place are combined.
-            for slot in isInOnePlace ? 0..<0 : 0..<group.records.columnCount {
-                if let value = group.records.value(row: statement.row, slot: slot) { compare(slot, [[value]]) }
+            for column in isInOnePlace ? 0..<0 : 0..<group.records.columnCount {
+                if let value = group.records.value(row: statement.row, column: column) { compare(column, [[value]]) }
             }
             for (index, nested) in places[statement.place].nested.enumerated() {
                 let isWhole = counts[statement.place, default: 0] > 1
@@ -235,7 +235,7 @@ struct BatchCuts {
             else { continue }
             for source in nested.elements.sources {
                 guard let element = elements[source.row] else { continue }
-                let values = layout.identitySlots.compactMap { group.records.value(row: source.row, slot: $0) }
+                let values = layout.identityColumns.compactMap { group.records.value(row: source.row, column: $0) }
                 let named = nested.targets(of: source.row, isWhole: false) ?? []
                 let targets = Set(named.map { Identity(root: destination.root, values: $0.compactMap(\.self)) })
                 let object = Identity(root: layout.root, values: values)
@@ -264,7 +264,7 @@ struct BatchCuts {
         else { return }
         for source in nested.elements.sources {
             guard let element = place.elements[source.row] else { continue }
-            let values = layout.identitySlots.compactMap { place.group.records.value(row: source.row, slot: $0) }
+            let values = layout.identityColumns.compactMap { place.group.records.value(row: source.row, column: $0) }
             let targets = nested.targets(of: source.row, isWhole: false) ?? []
             if !relationship.isToMany {
                 let object = Identity(root: layout.root, values: values)
@@ -316,12 +316,12 @@ struct NestedTargets {
         }
         for group in groups {
             let layout = group.mapping.layout
-            let slots = isScoped ? layout.scopedIdentitySlots : layout.identitySlots
+            let columns = isScoped ? layout.scopedIdentityColumns : layout.identityColumns
             var row = group.elementIndices.partitionIndex { $0 >= ordinals.lowerBound }
             while row < group.elementIndices.count, ordinals.contains(group.elementIndices[row]) {
                 targets[group.elementIndices[row] - ordinals.lowerBound] =
-                    isWhole || slots.isEmpty
-                    ? group.content(of: row) : slots.map { group.records.value(row: row, slot: $0) }
+                    isWhole || columns.isEmpty
+                    ? group.content(of: row) : columns.map { group.records.value(row: row, column: $0) }
                 row += 1
             }
         }
@@ -332,7 +332,7 @@ struct NestedTargets {
 extension MappedBatch.Group {
     /// The values of a row, followed by the content of its targets.
     fileprivate func content(of row: Int) -> [AttributeValue?] {
-        var content = (0..<records.columnCount).map { records.value(row: row, slot: $0) }
+        var content = (0..<records.columnCount).map { records.value(row: row, column: $0) }
         for (index, nested) in nested.enumerated() {
             guard let targets = nested.map({ NestedTargets($0) })?.targets(of: row, isWhole: true) else { continue }
             content += [.int(Int64(index)), .int(Int64(targets.count))] + targets.joined()

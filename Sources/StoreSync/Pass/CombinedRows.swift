@@ -16,7 +16,7 @@ struct CombinedRows {
     /// Combines rows.
     ///
     /// - Parameters:
-    ///   - laterCounts: Whether the last of several values for a slot counts, not the first.
+    ///   - laterCounts: Whether the last of several values for a column counts, not the first.
     ///   - report: Receives the key path and the row of each value that differs from an earlier row
     ///     of the same identity.
     init(
@@ -25,9 +25,9 @@ struct CombinedRows {
     ) {
         (records, ordinals) = (group.records, group.elementIndices)
         let (layout, parents) = (group.mapping.layout, origin.parents)
-        let slots = parents == nil ? layout.identitySlots : layout.scopedIdentitySlots
-        guard !slots.isEmpty, group.records.count > 1 else { return }
-        let isPlain = slots.count == 1 && parents == nil
+        let columns = parents == nil ? layout.identityColumns : layout.scopedIdentityColumns
+        guard !columns.isEmpty, group.records.count > 1 else { return }
+        let isPlain = columns.count == 1 && parents == nil
         var firstRows: [Int] = []
         var recordOfRow: [Int] = []
         // For each record, its first row and the rows that add or change a value.
@@ -38,16 +38,16 @@ struct CombinedRows {
             let mayBeOne = parents.map { parents in
                 group.elementIndices.contains { parents($0) == nil && origin.reused[$0] != nil }
             }
-            guard mayBeOne == true || !reader.isAscending(slot: slots[0]) else { return }
+            guard mayBeOne == true || !reader.isAscending(column: columns[0]) else { return }
             var integers: [Int64: Int] = [:]
             var others: [[AttributeValue]: Int] = [:]
             recordOfRow.reserveCapacity(reader.count)
             for row in 0..<reader.count {
                 var known: Int?
-                if isPlain, reader.kind(row: row, slot: slots[0]) == .int {
-                    known = integers.index(of: reader.int(row: row, slot: slots[0]), new: firstRows.count)
-                } else if reader.isIdentified(row, by: slots) {
-                    var identity = slots.compactMap { reader.value(row: row, slot: $0) }
+                if isPlain, reader.kind(row: row, column: columns[0]) == .int {
+                    known = integers.index(of: reader.int(row: row, column: columns[0]), new: firstRows.count)
+                } else if reader.isIdentified(row, by: columns) {
+                    var identity = columns.compactMap { reader.value(row: row, column: $0) }
                     let ordinal = group.elementIndices[row]
                     if let parents {
                         // Without its parent, a scoped identity is not unique, but its object may
@@ -66,16 +66,18 @@ struct CombinedRows {
                 repeatedRows.append(row)
                 let earlier = several[known] ?? [firstRows[known]]
                 var isNews = false
-                for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
-                    let isPresent = { reader.kind(row: $0, slot: slot) != .absent }
+                for column in 0..<reader.columnCount where reader.kind(row: row, column: column) != .absent {
+                    let isPresent = { reader.kind(row: $0, column: column) != .absent }
                     guard let other = laterCounts ? earlier.last(where: isPresent) : earlier.first(where: isPresent)
                     else {
                         isNews = true
                         continue
                     }
-                    guard !reader.isEqual(row: row, slot: slot, to: reader, row: other, slot: slot) else { continue }
+                    guard !reader.isEqual(row: row, column: column, to: reader, row: other, column: column) else {
+                        continue
+                    }
                     isNews = true
-                    report(group.mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "", row)
+                    report(group.mapping.keys.attributes[column].path()?.joined(separator: ".") ?? "", row)
                 }
                 if isNews { several[known] = earlier + [row] }
             }
@@ -118,11 +120,11 @@ extension Dictionary where Value == Int {
 }
 
 extension RecordBatch.Reader {
-    /// Whether all cells of a slot are integers in strictly ascending order.
-    func isAscending(slot: Int) -> Bool {
+    /// Whether all cells of a column are integers in strictly ascending order.
+    func isAscending(column: Int) -> Bool {
         (0..<count).allSatisfy { row in
-            kind(row: row, slot: slot) == .int
-                && (row == 0 || int(row: row, slot: slot) > int(row: row - 1, slot: slot))
+            kind(row: row, column: column) == .int
+                && (row == 0 || int(row: row, column: column) > int(row: row - 1, column: column))
         }
     }
 }

@@ -152,14 +152,14 @@ struct DeferredLinks {
     /// What the deferred statement about a relationship of a source names; nil if it names no
     /// unknown objects, or if its identifiers are stored.
     func names(of source: ObjectID, _ relationship: EntityLayout.Relationship) -> Names? {
-        guard let unknown = unknown[relationship.id], let slots = unknown.layout?.identitySlots,
+        guard let unknown = unknown[relationship.id], let columns = unknown.layout?.identityColumns,
             let index = indices[RelationshipSource(relationship.id, of: source)]
         else { return nil }
         var names = Names()
         for target in targets[stated[index].targets] {
             switch target {
             case .object(let object): names.objects.insert(object)
-            case .unknown(let row): names.identities.insert(slots.map { unknown.value(row: row, slot: $0) })
+            case .unknown(let row): names.identities.insert(columns.map { unknown.value(row: row, column: $0) })
             }
         }
         return names.identities.isEmpty ? nil : names
@@ -434,11 +434,11 @@ extension RecordBatch {
 
     /// The identity of each record as JSON; nil if JSON cannot represent it.
     fileprivate var identifiers: [String?] {
-        let slot = layout?.identitySlots.first ?? 0
+        let column = layout?.identityColumns.first ?? 0
         return withReader { reader in
             (0..<reader.count).map { row in
                 var writer = JSONWriter()
-                guard let value = reader.value(row: row, slot: slot), (try? writer.value(value)) != nil else {
+                guard let value = reader.value(row: row, column: column), (try? writer.value(value)) != nil else {
                     return nil
                 }
                 return String(decoding: writer.bytes, as: UTF8.self)

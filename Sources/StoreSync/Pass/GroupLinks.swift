@@ -40,7 +40,7 @@ struct GroupLinks {
     }
 
     func identity(of source: NestedElements.Source) -> [AttributeValue?] {
-        layout.identitySlots.map { group.records.value(row: source.row, slot: $0) }
+        layout.identityColumns.map { group.records.value(row: source.row, column: $0) }
     }
 
     /// The objects of sources, in order.

@@ -14,7 +14,7 @@ struct ListVersions {
 
     /// - Throws: ``StoreSyncError/unknownVersion(entity:attribute:)``.
     init(_ attribute: String, of layout: EntityLayout) throws {
-        guard layout.slot(of: attribute) != nil else {
+        guard layout.column(of: attribute) != nil else {
             throw StoreSyncError.unknownVersion(entity: layout.name, attribute: attribute)
         }
         self.attribute = attribute
@@ -61,10 +61,12 @@ extension StorePass {
     /// An object that the list has had before is not compared: of two elements the later one
     /// counts.
     func skipOlder(_ merge: inout GroupMerge) async throws {
-        guard var versions, !merge.origin.isNested, let slot = merge.layout.slot(of: versions.attribute) else { return }
+        guard var versions, !merge.origin.isNested, let column = merge.layout.column(of: versions.attribute) else {
+            return
+        }
         let stated: [AttributeValue?] = merge.records.withReader { reader in
             (0..<reader.count).map { row in
-                reader.value(row: row, slot: slot).flatMap { $0.isNull ? nil : $0 }
+                reader.value(row: row, column: column).flatMap { $0.isNull ? nil : $0 }
             }
         }
         for case let version? in stated { versions.note(version) }

@@ -156,12 +156,12 @@ extension StorePass {
         try await transaction.fetch(query, batchRowCount: 1000) { stored in
             for object in stored {
                 guard let row = rowsOfObjects[object.object] else { continue }
-                for slot in 0..<records.columnCount {
-                    guard let value = records.value(row: row, slot: slot), value != object.record[slot: slot]
+                for column in 0..<records.columnCount {
+                    guard let value = records.value(row: row, column: column), value != object.record[column: column]
                     else { continue }
                     state.counts.drift.add(
                         state.counts.kindOfConflict(object.object, of: layout), entity: layout.name,
-                        keyPath: keys.attributes[slot].path()?.joined(separator: ".") ?? "",
+                        keyPath: keys.attributes[column].path()?.joined(separator: ".") ?? "",
                         index: elementIndex(row))
                 }
             }

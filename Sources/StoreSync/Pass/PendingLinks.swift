@@ -118,14 +118,15 @@ extension StorePass {
         try await transaction.select(selection, batchRowCount: Self.pendingCount) { batch in
             var waiting: [EntityLayout.Relationship.ID: [(link: WaitingLink, identifier: String)]] = [:]
             batch.withReader { reader in
-                func text(_ row: Int, _ slot: Int) -> String? {
-                    guard reader.kind(row: row, slot: slot) == .string else { return nil }
-                    return String(decoding: reader.bytes(row: row, slot: slot), as: UTF8.self)
+                func text(_ row: Int, _ column: Int) -> String? {
+                    guard reader.kind(row: row, column: column) == .string else { return nil }
+                    return String(decoding: reader.bytes(row: row, column: column), as: UTF8.self)
                 }
                 for row in 0..<reader.count {
                     let link = WaitingLink(
-                        row: reader.int(row: row, slot: 0), object: reader.int(row: row, slot: 2), key: text(row, 5),
-                        position: Int(reader.int(row: row, slot: 3)))
+                        row: reader.int(row: row, column: 0), object: reader.int(row: row, column: 2),
+                        key: text(row, 5),
+                        position: Int(reader.int(row: row, column: 3)))
                     let name = text(row, 1) ?? ""
                     guard !RefillNote.isNote(name) else { continue }
                     let known = relationships[name] ?? model.relationship(named: name)
@@ -262,7 +263,7 @@ extension StorePass {
     @discardableResult
     func remember(_ pending: PendingLinks, _ layout: EntityLayout) async throws -> [ObjectID] {
         var rows: [ObjectID] = []
-        let slots = Self.pendingAttributes.compactMap(layout.slot)
+        let columns = Self.pendingAttributes.compactMap(layout.column)
         for (id, targets) in pending.targets.sortedByKey {
             let name = model.name(of: model.relationship(id))
             for start in stride(from: 0, to: targets.count, by: Self.pendingCount) {
@@ -276,7 +277,7 @@ extension StorePass {
                         key.text.map { .string($0) } ?? .null,
                     ]
                     batch.beginRecord()
-                    for (slot, value) in zip(slots, values) { batch.setValue(value, at: slot) }
+                    for (column, value) in zip(columns, values) { batch.setValue(value, at: column) }
                     batch.endRecord()
                 }
                 if !batch.isEmpty {
@@ -307,10 +308,11 @@ extension StoreTransaction {
         try await select(selection) { batch in
             var links: [Int: [(row: ObjectID, object: ObjectID)]] = [:]
             batch.withReader { reader in
-                for row in 0..<reader.count where reader.kind(row: row, slot: 1) == .string {
-                    let name = String(decoding: reader.bytes(row: row, slot: 1), as: UTF8.self)
+                for row in 0..<reader.count where reader.kind(row: row, column: 1) == .string {
+                    let name = String(decoding: reader.bytes(row: row, column: 1), as: UTF8.self)
                     guard let source = model.relationship(named: name)?.source else { continue }
-                    links[source, default: []].append((reader.int(row: row, slot: 0), reader.int(row: row, slot: 2)))
+                    links[source, default: []].append(
+                        (reader.int(row: row, column: 0), reader.int(row: row, column: 2)))
                 }
             }
             for (source, links) in links.sortedByKey {

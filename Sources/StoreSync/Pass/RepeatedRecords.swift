@@ -17,9 +17,9 @@ struct RepeatedRecords {
     /// The hash of each record; nil for a record without an identity.
     func hashes(of records: RecordBatch, _ layout: EntityLayout) -> [Int?] {
         records.withReader { reader in
-            let slots = Array(0..<reader.columnCount)
+            let columns = Array(0..<reader.columnCount)
             return (0..<reader.count).map { row in
-                reader.isIdentified(row, by: layout.identitySlots) ? reader.hash(row: row, slots: slots) : nil
+                reader.isIdentified(row, by: layout.identityColumns) ? reader.hash(row: row, columns: columns) : nil
             }
         }
     }

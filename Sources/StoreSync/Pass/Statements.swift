@@ -8,7 +8,7 @@ import SyncStore
 /// not with which values.
 struct Statements {
     /// The attributes by the index of the root entity.
-    private var attributes: [Int: StatedSlots] = [:]
+    private var attributes: [Int: StatedColumns] = [:]
     /// The objects of which the payload has stated the entity, by the index of the root entity.
     private var entities: [Int: ObjectSet] = [:]
     /// The identities of nested objects, as numbers, by the index of the root entity. Different
@@ -57,7 +57,7 @@ struct Statements {
     /// - Returns: Nil if all rows stay as they are.
     func rest(of records: RecordBatch, _ objects: [ObjectID?], of layout: EntityLayout) -> Rest? {
         guard let stated = attributes[layout.root] else { return nil }
-        let keySlots = layout.identitySlots + layout.scopedIdentitySlots
+        let keyColumns = layout.identityColumns + layout.scopedIdentityColumns
         guard objects.contains(where: { $0.map(stated.contains) == true }) else { return nil }
         var rest = Rest(records: RecordBatch(of: layout))
         records.withReader { reader in
@@ -67,17 +67,17 @@ struct Statements {
                     continue
                 }
                 var (hasNew, hasStated) = (false, false)
-                for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
-                    if !stated.contains(slot, of: object) {
+                for column in 0..<reader.columnCount where reader.kind(row: row, column: column) != .absent {
+                    if !stated.contains(column, of: object) {
                         hasNew = true
-                    } else if !keySlots.contains(slot) {
+                    } else if !keyColumns.contains(column) {
                         hasStated = true
                     }
                 }
                 if hasStated { rest.restated.append(row) }
                 if !hasNew { rest.complete.append(row) }
-                rest.records.append(row: row, of: records) { slot in
-                    keySlots.contains(slot) || !stated.contains(slot, of: object)
+                rest.records.append(row: row, of: records) { column in
+                    keyColumns.contains(column) || !stated.contains(column, of: object)
                 }
             }
         }
@@ -102,7 +102,7 @@ struct Statements {
     /// - Parameter objects: The object of each row; nil for a row that states nothing.
     mutating func insert(_ records: RecordBatch, _ objects: some Sequence<ObjectID?>, of layout: EntityLayout) {
         // Taken out during the change, because a second reference would copy the whole set.
-        var stated = attributes.removeValue(forKey: layout.root) ?? StatedSlots()
+        var stated = attributes.removeValue(forKey: layout.root) ?? StatedColumns()
         records.withReader { stated.insert($0, objects: objects) }
         attributes[layout.root] = stated
     }
@@ -110,8 +110,8 @@ struct Statements {
     /// Forgets the values of attributes that an object has lost with its former entity.
     ///
     /// - Parameter count: The number of attributes that both entities have, which come first.
-    mutating func keep(_ object: ObjectID, slotsBelow count: Int, of layout: EntityLayout) {
-        attributes[layout.root]?.keep(object, slotsBelow: count)
+    mutating func keep(_ object: ObjectID, columnsBelow count: Int, of layout: EntityLayout) {
+        attributes[layout.root]?.keep(object, columnsBelow: count)
     }
 
     // MARK: Identities
@@ -126,18 +126,19 @@ struct Statements {
     mutating func insertIdentities(
         of records: RecordBatch, _ layout: EntityLayout, where isKept: (Int) -> Bool
     ) -> [Int] {
-        let slots = layout.identitySlots
-        guard !slots.isEmpty else { return [] }
+        let columns = layout.identityColumns
+        guard !columns.isEmpty else { return [] }
         var known = identities.removeValue(forKey: layout.root) ?? ObjectSet()
         var rows: [Int] = []
         records.withReader { reader in
-            for row in 0..<reader.count where isKept(row) && reader.isIdentified(row, by: slots) {
+            for row in 0..<reader.count where isKept(row) && reader.isIdentified(row, by: columns) {
                 var number: Int64 = -1
-                if slots.count == 1, reader.kind(row: row, slot: slots[0]) == .int {
-                    number = reader.int(row: row, slot: slots[0])
+                if columns.count == 1, reader.kind(row: row, column: columns[0]) == .int {
+                    number = reader.int(row: row, column: columns[0])
                 }
                 if number < 0 || number >= Self.identityCount {
-                    number = Int64(truncatingIfNeeded: reader.hash(row: row, slots: slots)) & (Self.identityCount - 1)
+                    number =
+                        Int64(truncatingIfNeeded: reader.hash(row: row, columns: columns)) & (Self.identityCount - 1)
                 }
                 if !known.insert(number) { rows.append(row) }
             }

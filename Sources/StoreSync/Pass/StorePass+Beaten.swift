@@ -90,7 +90,7 @@ extension StorePass {
         let query = StoreQuery(model.layouts[relationship.destination].name, objects: .only(objects.sorted()))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
             for stored in records {
-                identities[stored.object] = stored.record.layout.scopedIdentitySlots.map { stored.record[slot: $0] }
+                identities[stored.object] = stored.record.layout.scopedIdentityColumns.map { stored.record[column: $0] }
             }
         }
         return identities

@@ -167,9 +167,9 @@ extension NestedElements {
     var isIdentified: Bool {
         packedObjects.map(\.isIdentified)
             ?? (objects?.groups ?? []).allSatisfy { group in
-                let slots = group.mapping.layout.identitySlots
+                let columns = group.mapping.layout.identityColumns
                 return group.records.withReader { reader in
-                    (0..<reader.count).allSatisfy { reader.isIdentified($0, by: slots) }
+                    (0..<reader.count).allSatisfy { reader.isIdentified($0, by: columns) }
                 }
             }
     }

@@ -84,7 +84,7 @@ extension StorePass {
             state.counts.move(objects, from: former, to: layout)
             let commonCount = model.commonAncestor(of: former, layout).attributes.count
             for object in objects {
-                state.statements.keep(object, slotsBelow: commonCount, of: layout)
+                state.statements.keep(object, columnsBelow: commonCount, of: layout)
                 changed.insert(object)
             }
         }
@@ -95,7 +95,7 @@ extension StorePass {
     /// entity itself, or has another identity.
     func base(of layout: EntityLayout, expected entity: Int?) -> EntityLayout? {
         guard let base = entity.map({ model.layouts[$0] }), base.index != layout.index, base.hasIdentity,
-            layout.isKind(of: base), base.identitySlots == layout.identitySlots
+            layout.isKind(of: base), base.identityColumns == layout.identityColumns
         else { return nil }
         return base
     }
@@ -106,8 +106,8 @@ extension StorePass {
         records.withReader { reader in
             for row in 0..<reader.count {
                 identities.beginRecord()
-                for slot in layout.identitySlots {
-                    if let value = reader.value(row: row, slot: slot) { identities.setValue(value, at: slot) }
+                for column in layout.identityColumns {
+                    if let value = reader.value(row: row, column: column) { identities.setValue(value, at: column) }
                 }
                 identities.endRecord()
             }

@@ -8,7 +8,7 @@ extension StorePass {
     /// their key or their parent.
     func match(_ merge: inout GroupMerge) {
         let (mapping, origin, layout, records) = (merge.group.mapping, merge.origin, merge.layout, merge.records)
-        let keySlots = layout.identitySlots + layout.scopedIdentitySlots
+        let keyColumns = layout.identityColumns + layout.scopedIdentityColumns
         let demandsKey = demandsKey(origin)
         records.withReader { reader in
             for row in 0..<reader.count {
@@ -17,14 +17,14 @@ extension StorePass {
                     merge.match(row, .skipped)
                 } else if let known = origin.known {
                     merge.match(row, .object(known))
-                } else if rules.isImport || reader.isIdentified(row, by: layout.identitySlots) {
+                } else if rules.isImport || reader.isIdentified(row, by: layout.identityColumns) {
                     continue
-                } else if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
+                } else if demandsKey, let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) {
                     merge.match(row, .skipped)
                     // A null may stand for any identity; an object that lacks the key has none.
                     state.counts.reject(
-                        missing(slot, mapping, merge.elementIndex(row)),
-                        mayBeListed: !origin.isNested && reader.kind(row: row, slot: slot) == .null)
+                        missing(column, mapping, merge.elementIndex(row)),
+                        mayBeListed: !origin.isNested && reader.kind(row: row, column: column) == .null)
                     if !origin.isNested { state.counts.unidentifiedCount += 1 }
                 } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil,
                     origin.reused[ordinal] == nil
@@ -50,28 +50,28 @@ extension StorePass {
     func concernsIdentity(_ problem: MappingError.Problem) -> Bool {
         guard let attribute = problem.attribute else { return problem.reason == .notAnObject }
         guard let layout = model[problem.entity] else { return false }
-        return (layout.identitySlots + layout.scopedIdentitySlots).contains {
+        return (layout.identityColumns + layout.scopedIdentityColumns).contains {
             layout.attributes[$0].name == attribute
         }
     }
 
     /// Rejects the rows of a group that lack a key. They cannot match any object.
     func rejectKeyless(_ group: MappedBatch.Group, elementIndex: (Int) -> Int) {
-        let keySlots = group.mapping.layout.identitySlots + group.mapping.layout.scopedIdentitySlots
+        let keyColumns = group.mapping.layout.identityColumns + group.mapping.layout.scopedIdentityColumns
         group.records.withReader { reader in
             for row in 0..<reader.count {
-                guard let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
+                guard let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
                 state.counts.reject(
-                    missing(slot, group.mapping, elementIndex(group.elementIndices[row])), mayBeListed: false)
+                    missing(column, group.mapping, elementIndex(group.elementIndices[row])), mayBeListed: false)
             }
         }
     }
 
     /// The problem of an object without a value for an attribute.
-    func missing(_ slot: Int, _ mapping: EntityMapping, _ index: Int) -> MappingError.Problem {
+    func missing(_ column: Int, _ mapping: EntityMapping, _ index: Int) -> MappingError.Problem {
         MappingError.Problem(
-            entity: mapping.layout.name, attribute: mapping.layout.attributes[slot].name,
-            keyPath: mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "", index: index,
+            entity: mapping.layout.name, attribute: mapping.layout.attributes[column].name,
+            keyPath: mapping.keys.attributes[column].path()?.joined(separator: ".") ?? "", index: index,
             reason: .missingMandatory)
     }
 

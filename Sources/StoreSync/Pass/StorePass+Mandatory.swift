@@ -15,28 +15,28 @@ extension StorePass {
     func skipIncomplete(_ merge: inout GroupMerge) async throws {
         let (mapping, origin) = (merge.group.mapping, merge.origin)
         let action = rules.demandsMandatory ? .fail : mapping.contract.missingMandatory
-        guard action == .reject || action == .fail, !mapping.mandatorySlots.isEmpty else { return }
+        guard action == .reject || action == .fail, !mapping.mandatoryColumns.isEmpty else { return }
         let stubs = rules.isImport ? merge.stubs : []
         let lacking = merge.records.withReader { reader in
-            (0..<reader.count).filter { !reader.isIdentified($0, by: mapping.mandatorySlots) && !stubs.contains($0) }
+            (0..<reader.count).filter { !reader.isIdentified($0, by: mapping.mandatoryColumns) && !stubs.contains($0) }
         }
         guard !lacking.isEmpty else { return }
         let found = try await stored(merge.records, mapping.layout, expected: origin.entity)
         for row in lacking {
             let ordinal = merge.rows.ordinals[row]
             let object = origin.known ?? origin.reused[ordinal] ?? found[row]
-            let slot = merge.records.withReader { reader in
-                mapping.mandatorySlots.first {
-                    let kind = reader.kind(row: row, slot: $0)
+            let column = merge.records.withReader { reader in
+                mapping.mandatoryColumns.first {
+                    let kind = reader.kind(row: row, column: $0)
                     return kind == .null || kind == .absent && object == nil
                 }
             }
-            guard let slot, object == nil ? origin.policy.inserts : origin.policy.updates
+            guard let column, object == nil ? origin.policy.inserts : origin.policy.updates
             else { continue }
-            let problem = missing(slot, mapping, merge.elementIndex(row))
+            let problem = missing(column, mapping, merge.elementIndex(row))
             if action == .fail || rules.isImport { throw MappingError.unfit(problem) }
             // An object without its key is rejected with the others of its kind.
-            if object == nil, mapping.layout.identitySlots.contains(slot), demandsKey(origin) { continue }
+            if object == nil, mapping.layout.identityColumns.contains(column), demandsKey(origin) { continue }
             state.counts.reject(problem, mayBeListed: false)
             merge.skipped.updateValue(object, forKey: row)
         }
@@ -49,7 +49,7 @@ extension StorePass {
         guard layout.hasIdentity, layout.identityScope == nil, merged.targets.contains(nil) else { return }
         let rowCount = partRowCount(of: origin.relationship, merged.elements.objectCount)
         for group in merged.elements.objectGroups(of: rowCount)
-        where group.mapping.layout.identitySlots == layout.identitySlots {
+        where group.mapping.layout.identityColumns == layout.identityColumns {
             let rows = group.elementIndices.indices.filter { row in
                 let ordinal = group.elementIndices[row]
                 return merged.targets[ordinal] == nil && origin.accepts?(ordinal) != false
@@ -57,7 +57,7 @@ extension StorePass {
             guard !rows.isEmpty else { continue }
             let named = identities(of: group.records, as: layout)
             named.withReader { reader in
-                for row in rows where reader.isIdentified(row, by: layout.identitySlots) {
+                for row in rows where reader.isIdentified(row, by: layout.identityColumns) {
                     merged.unknown.add(row, of: named, ordinal: group.elementIndices[row])
                 }
             }

@@ -26,9 +26,9 @@ extension StorePass {
         for group in groups {
             let layout = group.mapping.layout
             group.records.withReader { reader in
-                for row in 0..<reader.count where !reader.isIdentified(row, by: layout.identitySlots) {
-                    if isScope, reader.isIdentified(row, by: layout.scopedIdentitySlots) {
-                        let identity = layout.scopedIdentitySlots.compactMap { reader.value(row: row, slot: $0) }
+                for row in 0..<reader.count where !reader.isIdentified(row, by: layout.identityColumns) {
+                    if isScope, reader.isIdentified(row, by: layout.scopedIdentityColumns) {
+                        let identity = layout.scopedIdentityColumns.compactMap { reader.value(row: row, column: $0) }
                         scoped.append((group.elementIndices[row], identity))
                     } else {
                         ordinals.append(group.elementIndices[row])
@@ -67,8 +67,8 @@ extension StorePass {
             destination.name, objects: .only(Array(Set(children.values.joined())).sorted()))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
             for stored in records where stored.record.key == nil {
-                let slots = isScope ? stored.record.layout.scopedIdentitySlots : []
-                let identity = slots.map { stored.record[slot: $0] }
+                let columns = isScope ? stored.record.layout.scopedIdentityColumns : []
+                let identity = columns.map { stored.record[column: $0] }
                 if identity.isEmpty || identity.contains(where: \.isNull) {
                     nameless.insert(stored.object)
                 } else {

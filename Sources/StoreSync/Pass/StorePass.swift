@@ -270,8 +270,8 @@ extension MappedBatch {
     fileprivate var hasUnfitIdentity: Bool {
         groups.contains { group in
             let layout = group.mapping.layout
-            return (layout.identitySlots + layout.scopedIdentitySlots).contains { slot in
-                let keyPath = group.mapping.keys.attributes[slot].path()?.joined(separator: ".")
+            return (layout.identityColumns + layout.scopedIdentityColumns).contains { column in
+                let keyPath = group.mapping.keys.attributes[column].path()?.joined(separator: ".")
                 return drift.entries.contains {
                     [.unfitValue, .notAllowed].contains($0.kind) && $0.entity == layout.name && $0.keyPath == keyPath
                 }

@@ -104,7 +104,7 @@ private struct SwiftTypeWriter {
         let entity = layout.entity
         guard entity.identityScope == nil else { return true }
         if entity.identity.isEmpty { return !isIdentified(by: entity.parent) && isWithoutIdentity }
-        let isUsual = !isIdentified(by: entity.parent) && layout.slot(of: SyncEntity.usualIdentity) != nil
+        let isUsual = !isIdentified(by: entity.parent) && layout.column(of: SyncEntity.usualIdentity) != nil
         return entity.identity != (isUsual ? [SyncEntity.usualIdentity] : [])
     }
 
@@ -115,7 +115,7 @@ private struct SwiftTypeWriter {
         let entity = layout.entity
         if entity.userInfo[SyncEntity.identityAnnotation] == SyncEntity.noIdentity { return true }
         let usual = SyncEntity.usualIdentity
-        return layout.slot(of: usual) != nil && !entity.attributes.contains { $0.name == usual }
+        return layout.column(of: usual) != nil && !entity.attributes.contains { $0.name == usual }
     }
 
     /// Whether the type of an entity has an identity, stated or by its attribute `id`.
@@ -213,7 +213,7 @@ private struct SwiftTypeWriter {
     }
 
     private func isOptional(_ key: PropertyPath) -> Bool {
-        layout.slot(of: key.path).map { layout.attributes[$0].isOptional } ?? false
+        layout.column(of: key.path).map { layout.attributes[$0].isOptional } ?? false
     }
 
     private static func literal(_ userInfo: [String: String]) -> String {

@@ -75,14 +75,14 @@ extension SyncObject {
         guard let layout = model[entity] else { return [.noEntity(type: "\(Self.self)", entity: entity)] }
         var differences: [SyncDeclarationError.Difference] = []
         for attribute in declared.attributes {
-            guard let slot = layout.slot(of: attribute.name) else {
+            guard let column = layout.column(of: attribute.name) else {
                 differences.append(
                     layout.relationship(attribute.name) == nil
                         ? .noProperty(entity: entity, property: attribute.name)
                         : .otherKind(entity: entity, property: attribute.name))
                 continue
             }
-            let found = layout.attributes[slot]
+            let found = layout.attributes[column]
             if !found.type.isReadable(as: attribute.type) {
                 differences.append(
                     .otherType(entity: entity, property: attribute.name, declared: attribute.type, model: found.type))
@@ -94,7 +94,7 @@ extension SyncObject {
         for relationship in declared.relationships {
             guard let found = layout.relationship(relationship.name)?.declaration else {
                 differences.append(
-                    layout.slot(of: relationship.name) == nil
+                    layout.column(of: relationship.name) == nil
                         ? .noProperty(entity: entity, property: relationship.name)
                         : .otherKind(entity: entity, property: relationship.name))
                 continue
@@ -114,7 +114,7 @@ extension SyncObject {
                         entity: entity, property: relationship.name, declared: inverse, model: found.inverse))
             }
         }
-        let identity = (layout.identitySlots + layout.scopedIdentitySlots).map { layout.attributes[$0].name }
+        let identity = (layout.identityColumns + layout.scopedIdentityColumns).map { layout.attributes[$0].name }
         if !declared.identity.isEmpty, declared.identity != identity {
             differences.append(.otherIdentity(entity: entity, declared: declared.identity, model: identity))
         }

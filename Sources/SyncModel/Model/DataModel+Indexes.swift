@@ -1,6 +1,6 @@
 /// An index with positions instead of names.
 package struct IndexLayout: Hashable, Sendable {
-    package let slots: [Int]
+    package let columns: [Int]
     package let isUnique: Bool
     /// Comparisons of own attributes with values, joined by `and`; nil for all objects.
     package let condition: RecordPredicate.Bound?
@@ -15,21 +15,21 @@ extension DataModel {
 
     func bound(_ index: SyncEntity.Index, of layout: EntityLayout) throws(ModelError) -> IndexLayout {
         let error = ModelError.unsuitableIndex(entity: layout.name, attributes: index.attributes)
-        var slots: [Int] = []
+        var columns: [Int] = []
         var known: Set<Int> = []
         for name in index.attributes {
-            guard let slot = layout.slot(of: name), layout.attributes[slot].type != .transformable,
-                layout.attributes[slot].type != .json,
-                known.insert(slot).inserted
+            guard let column = layout.column(of: name), layout.attributes[column].type != .transformable,
+                layout.attributes[column].type != .json,
+                known.insert(column).inserted
             else { throw error }
-            slots.append(slot)
+            columns.append(column)
         }
-        guard !slots.isEmpty else { throw error }
+        guard !columns.isEmpty else { throw error }
         guard let condition = index.condition else {
-            return IndexLayout(slots: slots, isUnique: index.isUnique, condition: nil)
+            return IndexLayout(columns: columns, isUnique: index.isUnique, condition: nil)
         }
         guard let bound = try? condition.bound(to: layout, in: self), bound.isIndexCondition else { throw error }
-        return IndexLayout(slots: slots, isUnique: index.isUnique, condition: bound)
+        return IndexLayout(columns: columns, isUnique: index.isUnique, condition: bound)
     }
 }
 

@@ -1,8 +1,8 @@
 /// An entity resolved in its model, with declared and inherited properties at fixed positions.
 ///
-/// Code that runs once per object uses positions instead of names: the *slot* of an attribute and
+/// Code that runs once per object uses positions instead of names: the *column* of an attribute and
 /// the *index* of a relationship. A parent's properties come first, at the same positions as in the
-/// parent's own layout. A slot of an entity is therefore valid in all of its sub-entities. A
+/// parent's own layout. A column of an entity is therefore valid in all of its sub-entities. A
 /// `DataModel` creates its layouts. They are immutable, and stay valid as long as they are
 /// referenced.
 public final class EntityLayout: Sendable {
@@ -16,31 +16,31 @@ public final class EntityLayout: Sendable {
     public let root: Int
     /// The indices of the entity and of all its descendants, each after its parent.
     public let family: [Int]
-    /// All attributes in slot order: inherited attributes first.
+    /// All attributes by column: inherited attributes first.
     public let attributes: [SyncAttribute]
     /// All relationships by index: inherited relationships first.
     public let relationships: [EntityLayout.Relationship]
-    /// The slots of the attributes whose values identify an object in the whole store, inherited
+    /// The columns of the attributes whose values identify an object in the whole store, inherited
     /// ones first.
     ///
     /// Empty for an entity without an identity, or with a scoped identity.
-    public let identitySlots: [Int]
-    /// The slots of the attributes whose values identify an object within its parent object.
+    public let identityColumns: [Int]
+    /// The columns of the attributes whose values identify an object within its parent object.
     ///
     /// Empty unless the entity has an ``identityScope``.
-    public let scopedIdentitySlots: [Int]
+    public let scopedIdentityColumns: [Int]
     /// The index of the to-one relationship to the parent object within which identities are
     /// unique.
     ///
     /// Nil if identities are unique in the whole store, or the entity has no identity.
     public let identityScope: Int?
 
-    private let slots: [String: Int]
+    private let columns: [String: Int]
     private let relationshipIndices: [String: Int]
 
     init(
         entity: SyncEntity, index: Int, parent: Int?, root: Int, family: [Int], attributes: [SyncAttribute],
-        relationships: [EntityLayout.Relationship], identitySlots: [Int], identityScope: Int?
+        relationships: [EntityLayout.Relationship], identityColumns: [Int], identityScope: Int?
     ) {
         self.entity = entity
         self.index = index
@@ -49,10 +49,10 @@ public final class EntityLayout: Sendable {
         self.family = family
         self.attributes = attributes
         self.relationships = relationships
-        self.identitySlots = identityScope == nil ? identitySlots : []
-        scopedIdentitySlots = identityScope == nil ? [] : identitySlots
+        self.identityColumns = identityScope == nil ? identityColumns : []
+        scopedIdentityColumns = identityScope == nil ? [] : identityColumns
         self.identityScope = identityScope
-        slots = Dictionary(uniqueKeysWithValues: attributes.enumerated().map { ($1.name, $0) })
+        columns = Dictionary(uniqueKeysWithValues: attributes.enumerated().map { ($1.name, $0) })
         relationshipIndices = Dictionary(uniqueKeysWithValues: relationships.enumerated().map { ($1.name, $0) })
     }
 
@@ -68,12 +68,13 @@ public final class EntityLayout: Sendable {
 
     /// Whether attribute values identify an object in the whole store; false for a scoped identity.
     public var hasIdentity: Bool {
-        !identitySlots.isEmpty
+        !identityColumns.isEmpty
     }
 
-    /// Returns the slot of a declared or inherited attribute, or nil if no attribute has the name.
-    public func slot(of attribute: String) -> Int? {
-        slots[attribute]
+    /// Returns the column of a declared or inherited attribute, or nil if no attribute has the
+    /// name.
+    public func column(of attribute: String) -> Int? {
+        columns[attribute]
     }
 
     /// Returns a declared or inherited relationship, or nil if no relationship has the name.

@@ -41,8 +41,8 @@ struct ModelResolver {
             }
             scopes[index] = try ownScope(of: index) ?? scopes[index]
             var known = Set(identities[index])
-            for slot in try ownIdentity(of: index) where known.insert(slot).inserted {
-                identities[index].append(slot)
+            for column in try ownIdentity(of: index) where known.insert(column).inserted {
+                identities[index].append(column)
             }
             var ancestor: Int? = index
             while let place = ancestor {
@@ -68,7 +68,7 @@ struct ModelResolver {
                 EntityLayout(
                     entity: entities[index], index: index, parent: parents[index], root: roots[index],
                     family: families[index], attributes: attributes[index], relationships: resolved,
-                    identitySlots: identities[index], identityScope: scopes[index]))
+                    identityColumns: identities[index], identityScope: scopes[index]))
         }
         return layouts
     }
@@ -198,18 +198,18 @@ struct ModelResolver {
         let entity = entities[index]
         guard !entity.identity.isEmpty else { return [] }
         let known = Dictionary(attributes[index].enumerated().map { ($1.name, $0) }) { first, _ in first }
-        var slots: [Int] = []
+        var columns: [Int] = []
         for name in entity.identity {
-            guard let slot = known[name] else {
+            guard let column = known[name] else {
                 throw .unknownIdentity(entity: entity.name, attribute: name)
             }
-            let type = attributes[index][slot].type
+            let type = attributes[index][column].type
             guard type != .transformable, type != .json else {
                 throw .unsuitableIdentity(entity: entity.name, attribute: name, type: type)
             }
-            slots.append(slot)
+            columns.append(column)
         }
-        return slots
+        return columns
     }
 
     private func ownScope(of index: Int) throws(ModelError) -> Int? {

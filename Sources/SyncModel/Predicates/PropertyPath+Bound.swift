@@ -3,8 +3,8 @@ extension PropertyPath {
     public struct Bound: Hashable, Sendable {
         /// The last component of a path.
         public enum Leaf: Hashable, Sendable {
-            /// An attribute, by its slot in the entity that the steps lead to.
-            case attribute(slot: Int, type: AttributeType)
+            /// An attribute, by its column in the entity that the steps lead to.
+            case attribute(column: Int, type: AttributeType)
             /// A to-one relationship, by its index in that entity; null if it is empty. Only
             /// `isNull` uses it.
             case target(relationship: Int)
@@ -66,12 +66,12 @@ extension PropertyPath {
         var place = layout
         var steps: [EntityLayout.Relationship] = []
         while let name = names.popFirst() {
-            if names.isEmpty, let slot = place.slot(of: name) {
-                let leaf = PropertyPath.Bound.Leaf.attribute(slot: slot, type: place.attributes[slot].type)
+            if names.isEmpty, let column = place.column(of: name) {
+                let leaf = PropertyPath.Bound.Leaf.attribute(column: column, type: place.attributes[column].type)
                 return PropertyPath.Bound(steps: steps, entity: place.index, leaf: leaf)
             }
             guard let relationship = place.relationship(name) else {
-                guard place.slot(of: name) == nil else {
+                guard place.column(of: name) == nil else {
                     throw .unsuitableProperty(entity: place.name, key: path, name: name)
                 }
                 throw .unknownProperty(entity: place.name, key: path, name: name)

@@ -13,8 +13,8 @@ package struct PackedRecords: Sendable {
     /// The first byte of another row. The kinds follow, one byte for each cell.
     private static let otherKinds: UInt8 = 1
 
-    /// The slots of the cells that are kept.
-    private let slots: [Int]
+    /// The columns of the cells that are kept.
+    private let columns: [Int]
     /// The number of rows.
     package private(set) var count = 0
     /// The size of the blocks in bytes.
@@ -27,10 +27,10 @@ package struct PackedRecords: Sendable {
 
     /// Creates a collection without rows.
     ///
-    /// - Parameter slots: The slots of the cells to keep; other cells become absent.
-    package init(slots: [Int]) {
-        self.slots = slots
-        latest = Array(repeating: 0, count: slots.count)
+    /// - Parameter columns: The columns of the cells to keep; other cells become absent.
+    package init(columns: [Int]) {
+        self.columns = columns
+        latest = Array(repeating: 0, count: columns.count)
     }
 
     // MARK: Writing
@@ -42,19 +42,19 @@ package struct PackedRecords: Sendable {
         if hasLatestKinds(reader, row) {
             blocks[blocks.count - 1].append(Self.sameKinds)
         } else {
-            kinds = slots.map { reader.kind(row: row, slot: $0) }
+            kinds = columns.map { reader.kind(row: row, column: $0) }
             blocks[blocks.count - 1].append(Self.otherKinds)
             blocks[blocks.count - 1] += kinds.lazy.map(\.rawValue)
         }
-        for (index, slot) in slots.enumerated() {
-            let cell = reader.cell(row, slot)
+        for (index, column) in columns.enumerated() {
+            let cell = reader.cell(row, column)
             switch cell.kind {
             case .absent, .null: break
             case .bool, .int, .double, .date:
                 blocks[blocks.count - 1].appendPacked((cell.payload &- latest[index]).zigzag)
                 latest[index] = cell.payload
             case .decimal, .string, .binary, .uuid, .uri, .json:
-                let bytes = reader.bytes(row: row, slot: slot)
+                let bytes = reader.bytes(row: row, column: column)
                 blocks[blocks.count - 1].appendPacked(UInt64(bytes.count))
                 blocks[blocks.count - 1] += bytes
             }
@@ -73,8 +73,10 @@ package struct PackedRecords: Sendable {
     }
 
     private func hasLatestKinds(_ reader: RecordBatch.Reader, _ row: Int) -> Bool {
-        guard kinds.count == slots.count else { return false }
-        for (index, slot) in slots.enumerated() where kinds[index] != reader.kind(row: row, slot: slot) { return false }
+        guard kinds.count == columns.count else { return false }
+        for (index, column) in columns.enumerated() where kinds[index] != reader.kind(row: row, column: column) {
+            return false
+        }
         return true
     }
 
@@ -84,7 +86,7 @@ package struct PackedRecords: Sendable {
     package mutating func truncate(to rowCount: Int) {
         guard rowCount < count else { return }
         let start = rowCount / Self.blockRowCount * Self.blockRowCount
-        var kept = RecordBatch(columnCount: (slots.max() ?? -1) + 1)
+        var kept = RecordBatch(columnCount: (columns.max() ?? -1) + 1)
         append(start..<rowCount, to: &kept)
         let removed = blocks[(start / Self.blockRowCount)...]
         byteCount -= removed.reduce(0) { $0 + $1.count }
@@ -105,7 +107,7 @@ package struct PackedRecords: Sendable {
             let start = number * Self.blockRowCount
             let end = min(start + Self.blockRowCount, rows.upperBound)
             blocks[number].withUnsafeBufferPointer { bytes in
-                var block = Block(bytes, cellCount: slots.count)
+                var block = Block(bytes, cellCount: columns.count)
                 for index in start..<end { append(from: &block, isWanted: index >= row, to: &batch) }
             }
             row = end
@@ -157,17 +159,17 @@ package struct PackedRecords: Sendable {
     private func append(from block: inout Block, isWanted: Bool, to batch: inout RecordBatch) {
         block.readKinds()
         if isWanted { batch.beginRecord() }
-        for (index, slot) in slots.enumerated() {
+        for (index, column) in columns.enumerated() {
             let kind = block.kinds[index]
             switch kind {
             case .absent: break
-            case .null: if isWanted { batch.setNull(at: slot) }
+            case .null: if isWanted { batch.setNull(at: column) }
             case .bool, .int, .double, .date:
                 block.latest[index] &+= block.number().unzigzagged
-                if isWanted { batch.set(Cell(kind, payload: block.latest[index]), at: slot) }
+                if isWanted { batch.set(Cell(kind, payload: block.latest[index]), at: column) }
             case .decimal, .string, .binary, .uuid, .uri, .json:
                 let content = block.content()
-                if isWanted { batch.setBytes(content, kind, at: slot) }
+                if isWanted { batch.setBytes(content, kind, at: column) }
             }
         }
         if isWanted { batch.endRecord() }

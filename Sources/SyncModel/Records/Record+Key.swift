@@ -1,7 +1,7 @@
 extension Record {
     /// An identifier of a record within its entity, sub-entities included.
     public enum Key: Hashable, Sendable {
-        /// The values of the identity's attributes, in the order of `EntityLayout.identitySlots`;
+        /// The values of the identity's attributes, in the order of `EntityLayout.identityColumns`;
         /// none is null.
         case identity([AttributeValue])
         /// The number of an object that has no identity, or null in it. Valid only in one store.

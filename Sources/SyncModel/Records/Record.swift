@@ -8,10 +8,10 @@
 /// Records are made for reading and for occasional writes. Use a `RecordBatch` to write many
 /// objects to a store.
 public struct Record: Sendable {
-    /// The entity of the record, with the slots of its attributes and the indices of its
+    /// The entity of the record, with the columns of its attributes and the indices of its
     /// relationships.
     public let layout: EntityLayout
-    /// The values of all attributes, in slot order.
+    /// The values of all attributes, in column order.
     public private(set) var values: [AttributeValue]
     /// The targets of all relationships, by index; nil for a relationship that was not loaded.
     public private(set) var targets: [Record.Targets?]
@@ -33,7 +33,7 @@ public struct Record: Sendable {
         precondition(batch.columnCount == layout.attributes.count, "the batch is of another entity")
         self.layout = layout
         values = batch.withReader { reader in
-            (0..<reader.columnCount).map { reader.value(row: row, slot: $0) ?? .null }
+            (0..<reader.columnCount).map { reader.value(row: row, column: $0) ?? .null }
         }
         targets = Array(repeating: nil, count: layout.relationships.count)
     }
@@ -45,13 +45,13 @@ public struct Record: Sendable {
 
     /// The record's identity in the whole store; nil if the entity has none, or a part is null.
     public var key: Record.Key? {
-        Record.Key(layout.identitySlots.map { values[$0] })
+        Record.Key(layout.identityColumns.map { values[$0] })
     }
 
-    /// The value of the attribute at a slot. The slot must exist.
-    public subscript(slot slot: Int) -> AttributeValue {
-        get { values[slot] }
-        set { values[slot] = newValue }
+    /// The value of the attribute at a column. The column must exist.
+    public subscript(column column: Int) -> AttributeValue {
+        get { values[column] }
+        set { values[column] = newValue }
     }
 
     /// The value of the attribute with a name.
@@ -59,10 +59,10 @@ public struct Record: Sendable {
     /// If the entity has no such attribute, reading returns null and writing has no effect. The
     /// value is checked against the attribute's type when it is stored, not here.
     public subscript(attribute: String) -> AttributeValue {
-        get { layout.slot(of: attribute).map { values[$0] } ?? .null }
+        get { layout.column(of: attribute).map { values[$0] } ?? .null }
         set {
-            if let slot = layout.slot(of: attribute) {
-                values[slot] = newValue
+            if let column = layout.column(of: attribute) {
+                values[column] = newValue
             }
         }
     }

@@ -6,16 +6,16 @@ extension RecordBatch {
     ///
     /// - Complexity: O(*n*) in the length of the content, which is copied. Use `withReader` to read
     ///   many cells.
-    public func value(row: Int, slot: Int) -> AttributeValue? {
+    public func value(row: Int, column: Int) -> AttributeValue? {
         withReader { reader in
-            precondition(row >= 0 && row < count && slot >= 0 && slot < columnCount, "there is no such cell")
-            return reader.value(row: row, slot: slot)
+            precondition(row >= 0 && row < count && column >= 0 && column < columnCount, "there is no such cell")
+            return reader.value(row: row, column: column)
         }
     }
 
     /// Returns the value of a cell in the open row, or nil if the cell is absent.
-    package func openValue(at slot: Int) -> AttributeValue? {
-        withReader { $0.value(row: count, slot: slot) }
+    package func openValue(at column: Int) -> AttributeValue? {
+        withReader { $0.value(row: count, column: column) }
     }
 
     /// Calls a closure with a reader of the cells, which does not copy their content.
@@ -52,9 +52,9 @@ extension RecordBatch {
 extension RecordBatch {
     /// Read access to the cells of a batch, valid during a call of `RecordBatch.withReader`.
     ///
-    /// Rows and slots must exist; only debug builds check them. An accessor for one kind of content
-    /// expects a cell of that kind. For another kind it returns an unspecified value, but never
-    /// reads memory outside the batch.
+    /// Rows and columns must exist; only debug builds check them. An accessor for one kind of
+    /// content expects a cell of that kind. For another kind it returns an unspecified value, but
+    /// never reads memory outside the batch.
     public struct Reader {
         @usableFromInline let cells: UnsafeBufferPointer<Cell>
         @usableFromInline let arena: UnsafeBufferPointer<UInt8>
@@ -72,38 +72,38 @@ extension RecordBatch {
         }
 
         @inlinable
-        func cell(_ row: Int, _ slot: Int) -> Cell {
-            cells[row &* columnCount &+ slot]
+        func cell(_ row: Int, _ column: Int) -> Cell {
+            cells[row &* columnCount &+ column]
         }
 
         /// Returns the kind of a cell's content.
         @inlinable
-        public func kind(row: Int, slot: Int) -> RecordBatch.CellKind {
-            cell(row, slot).kind
+        public func kind(row: Int, column: Int) -> RecordBatch.CellKind {
+            cell(row, column).kind
         }
 
         /// Returns the content of an `int` cell.
         @inlinable
-        public func int(row: Int, slot: Int) -> Int64 {
-            Int64(bitPattern: cell(row, slot).payload)
+        public func int(row: Int, column: Int) -> Int64 {
+            Int64(bitPattern: cell(row, column).payload)
         }
 
         /// Returns the content of a `bool` cell.
         @inlinable
-        public func bool(row: Int, slot: Int) -> Bool {
-            cell(row, slot).payload != 0
+        public func bool(row: Int, column: Int) -> Bool {
+            cell(row, column).payload != 0
         }
 
         /// Returns the content of a `double` cell.
         @inlinable
-        public func double(row: Int, slot: Int) -> Double {
-            Double(bitPattern: cell(row, slot).payload)
+        public func double(row: Int, column: Int) -> Double {
+            Double(bitPattern: cell(row, column).payload)
         }
 
         /// Returns the content of a `date` cell.
         @inlinable
-        public func date(row: Int, slot: Int) -> Timestamp {
-            Timestamp(microseconds: Int64(bitPattern: cell(row, slot).payload))
+        public func date(row: Int, column: Int) -> Timestamp {
+            Timestamp(microseconds: Int64(bitPattern: cell(row, column).payload))
         }
 
         /// Returns the bytes of a cell with variable-length content.
@@ -113,19 +113,21 @@ extension RecordBatch {
         /// any other kind. For empty content, the base address is nil only if the whole batch has
         /// no bytes.
         @inlinable
-        public func bytes(row: Int, slot: Int) -> UnsafeBufferPointer<UInt8> {
-            let cell = cell(row, slot)
+        public func bytes(row: Int, column: Int) -> UnsafeBufferPointer<UInt8> {
+            let cell = cell(row, column)
             guard cell.isInArena else { return UnsafeBufferPointer(start: nil, count: 0) }
             return UnsafeBufferPointer(rebasing: arena[cell.offset..<(cell.offset &+ cell.length)])
         }
 
         /// Returns whether two cells are equal by the rules of `AttributeValue`; absent cells equal
         /// each other.
-        public func isEqual(row: Int, slot: Int, to other: RecordBatch.Reader, row otherRow: Int, slot otherSlot: Int)
+        public func isEqual(
+            row: Int, column: Int, to other: RecordBatch.Reader, row otherRow: Int, column otherColumn: Int
+        )
             -> Bool
         {
-            let one = cell(row, slot)
-            let another = other.cell(otherRow, otherSlot)
+            let one = cell(row, column)
+            let another = other.cell(otherRow, otherColumn)
             guard one.head == another.head else { return false }
             switch one.kind {
             case .absent, .null:
@@ -138,8 +140,8 @@ extension RecordBatch {
                 return number == otherNumber || (number.isNaN && otherNumber.isNaN)
             case .decimal, .string, .binary, .uuid, .uri, .json:
                 // The heads are equal, and they include the lengths.
-                let bytes = bytes(row: row, slot: slot)
-                let otherBytes = other.bytes(row: otherRow, slot: otherSlot)
+                let bytes = bytes(row: row, column: column)
+                let otherBytes = other.bytes(row: otherRow, column: otherColumn)
                 guard let start = bytes.baseAddress, let otherStart = otherBytes.baseAddress else { return true }
                 return memcmp(start, otherStart, bytes.count) == 0
             }
@@ -147,13 +149,13 @@ extension RecordBatch {
 
         /// Returns a hash of some cells of a row, by their bits, with a seed that differs between
         /// processes.
-        package func hash(row: Int, slots: [Int]) -> Int {
+        package func hash(row: Int, columns: [Int]) -> Int {
             var hasher = Hasher()
-            for slot in slots {
-                let cell = cell(row, slot)
+            for column in columns {
+                let cell = cell(row, column)
                 hasher.combine(cell.head)
                 if cell.isInArena {
-                    hasher.combine(bytes: UnsafeRawBufferPointer(bytes(row: row, slot: slot)))
+                    hasher.combine(bytes: UnsafeRawBufferPointer(bytes(row: row, column: column)))
                 } else {
                     hasher.combine(cell.payload)
                 }
@@ -161,40 +163,40 @@ extension RecordBatch {
             return hasher.finalize()
         }
 
-        /// Whether a row has a value other than null in each of the slots; false without slots.
-        package func isIdentified(_ row: Int, by slots: [Int]) -> Bool {
-            for slot in slots {
-                let kind = kind(row: row, slot: slot)
+        /// Whether a row has a value other than null in each of the columns; false without columns.
+        package func isIdentified(_ row: Int, by columns: [Int]) -> Bool {
+            for column in columns {
+                let kind = kind(row: row, column: column)
                 if kind == .absent || kind == .null { return false }
             }
-            return !slots.isEmpty
+            return !columns.isEmpty
         }
 
         /// Returns the value of a cell, or nil if the cell is absent.
-        public func value(row: Int, slot: Int) -> AttributeValue? {
-            switch kind(row: row, slot: slot) {
+        public func value(row: Int, column: Int) -> AttributeValue? {
+            switch kind(row: row, column: column) {
             case .absent: nil
             case .null: .null
-            case .bool: .bool(bool(row: row, slot: slot))
-            case .int: .int(int(row: row, slot: slot))
-            case .double: .double(double(row: row, slot: slot))
-            case .date: .date(date(row: row, slot: slot))
-            case .decimal: .decimal(Decimal(string: text(row: row, slot: slot)) ?? .nan)
-            case .string: .string(text(row: row, slot: slot))
-            case .uri: .uri(text(row: row, slot: slot))
-            case .binary: .binary(Data(bytes(row: row, slot: slot)))
-            case .uuid: .uuid(uuid(row: row, slot: slot))
-            case .json: .json(CanonicalJSON(canonical: text(row: row, slot: slot)))
+            case .bool: .bool(bool(row: row, column: column))
+            case .int: .int(int(row: row, column: column))
+            case .double: .double(double(row: row, column: column))
+            case .date: .date(date(row: row, column: column))
+            case .decimal: .decimal(Decimal(string: text(row: row, column: column)) ?? .nan)
+            case .string: .string(text(row: row, column: column))
+            case .uri: .uri(text(row: row, column: column))
+            case .binary: .binary(Data(bytes(row: row, column: column)))
+            case .uuid: .uuid(uuid(row: row, column: column))
+            case .json: .json(CanonicalJSON(canonical: text(row: row, column: column)))
             }
         }
 
-        private func text(row: Int, slot: Int) -> String {
-            String(decoding: bytes(row: row, slot: slot), as: UTF8.self)
+        private func text(row: Int, column: Int) -> String {
+            String(decoding: bytes(row: row, column: column), as: UTF8.self)
         }
 
-        private func uuid(row: Int, slot: Int) -> UUID {
+        private func uuid(row: Int, column: Int) -> UUID {
             var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-            let bytes = bytes(row: row, slot: slot)
+            let bytes = bytes(row: row, column: column)
             withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes.prefix($0.count)) }
             return UUID(uuid: uuid)
         }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A compact buffer of records of one entity, filled by a mapper and read by a store.
 ///
-/// Each record is a row of *cells*, one per attribute in slot order, or one per column for a batch
-/// without an entity. A cell takes 16 bytes. Text and bytes of all rows are stored one after
+/// Each record is a row of *cells*, one per column. The columns of a batch with an entity are the
+/// attributes of the entity. A cell takes 16 bytes. Text and bytes of all rows are stored one after
 /// another in a shared *arena*, so that no value needs an allocation of its own. A `Record` is
 /// created only on request.
 ///
@@ -22,8 +22,8 @@ public import Foundation
 /// `Timestamp`). Texts and URIs are stored as unchecked UTF-8, decimals and JSON values as text in
 /// a canonical form that equal values share, and UUIDs as 16 bytes.
 ///
-/// Setters require an open row and an existing slot. Violations are programming errors and stop the
-/// program.
+/// Setters require an open row and an existing column. Violations are programming errors and stop
+/// the program.
 public struct RecordBatch: Sendable {
     /// The entity of the records; nil if the caller defines the columns.
     public let layout: EntityLayout?
@@ -38,7 +38,7 @@ public struct RecordBatch: Sendable {
     @usableFromInline var openCell = 0
     @usableFromInline var openByte = 0
 
-    /// Creates an empty batch with one column per attribute of an entity, in slot order.
+    /// Creates an empty batch with a column for each attribute of an entity.
     public init(of layout: EntityLayout) {
         self.layout = layout
         columnCount = layout.attributes.count
@@ -130,62 +130,62 @@ public struct RecordBatch: Sendable {
 
     /// Sets a cell to null.
     @inlinable
-    public mutating func setNull(at slot: Int) {
-        set(Cell(.null, payload: 0), at: slot)
+    public mutating func setNull(at column: Int) {
+        set(Cell(.null, payload: 0), at: column)
     }
 
     /// Sets a cell to a Boolean value.
     @inlinable
-    public mutating func setBool(_ flag: Bool, at slot: Int) {
-        set(Cell(.bool, payload: flag ? 1 : 0), at: slot)
+    public mutating func setBool(_ flag: Bool, at column: Int) {
+        set(Cell(.bool, payload: flag ? 1 : 0), at: column)
     }
 
     /// Sets a cell to an integer.
     @inlinable
-    public mutating func setInt(_ number: Int64, at slot: Int) {
-        set(Cell(.int, payload: UInt64(bitPattern: number)), at: slot)
+    public mutating func setInt(_ number: Int64, at column: Int) {
+        set(Cell(.int, payload: UInt64(bitPattern: number)), at: column)
     }
 
     /// Sets a cell to a floating-point number.
     @inlinable
-    public mutating func setDouble(_ number: Double, at slot: Int) {
+    public mutating func setDouble(_ number: Double, at column: Int) {
         // Not every database keeps the sign of a zero.
-        set(Cell(.double, payload: (number + 0).bitPattern), at: slot)
+        set(Cell(.double, payload: (number + 0).bitPattern), at: column)
     }
 
     /// Sets a cell to a point in time.
     @inlinable
-    public mutating func setDate(_ moment: Timestamp, at slot: Int) {
-        set(Cell(.date, payload: UInt64(bitPattern: moment.microseconds)), at: slot)
+    public mutating func setDate(_ moment: Timestamp, at column: Int) {
+        set(Cell(.date, payload: UInt64(bitPattern: moment.microseconds)), at: column)
     }
 
     /// Sets a cell to a text.
     ///
     /// - Parameters:
     ///   - utf8: The text as valid UTF-8, which is copied.
-    ///   - slot: The slot of the attribute.
+    ///   - column: The column of the attribute.
     @inlinable
-    public mutating func setString(_ utf8: UnsafeBufferPointer<UInt8>, at slot: Int) {
-        setBytes(utf8, .string, at: slot)
+    public mutating func setString(_ utf8: UnsafeBufferPointer<UInt8>, at column: Int) {
+        setBytes(utf8, .string, at: column)
     }
 
     /// Sets a cell to a URI.
     ///
     /// - Parameters:
     ///   - utf8: The URI's text as valid UTF-8, which is copied.
-    ///   - slot: The slot of the attribute.
-    public mutating func setURI(_ utf8: UnsafeBufferPointer<UInt8>, at slot: Int) {
-        setBytes(utf8, .uri, at: slot)
+    ///   - column: The column of the attribute.
+    public mutating func setURI(_ utf8: UnsafeBufferPointer<UInt8>, at column: Int) {
+        setBytes(utf8, .uri, at: column)
     }
 
     /// Sets a cell to bytes, which are copied.
-    public mutating func setBinary(_ bytes: UnsafeBufferPointer<UInt8>, at slot: Int) {
-        setBytes(bytes, .binary, at: slot)
+    public mutating func setBinary(_ bytes: UnsafeBufferPointer<UInt8>, at column: Int) {
+        setBytes(bytes, .binary, at: column)
     }
 
     /// Sets a cell to a UUID.
-    public mutating func setUUID(_ uuid: UUID, at slot: Int) {
-        withUnsafeBytes(of: uuid.uuid) { setBytes($0.assumingMemoryBound(to: UInt8.self), .uuid, at: slot) }
+    public mutating func setUUID(_ uuid: UUID, at column: Int) {
+        withUnsafeBytes(of: uuid.uuid) { setBytes($0.assumingMemoryBound(to: UInt8.self), .uuid, at: column) }
     }
 
     /// Sets a cell to an exact decimal number.
@@ -193,19 +193,19 @@ public struct RecordBatch: Sendable {
     /// - Parameters:
     ///   - text: The number in the syntax of JSON; a leading plus sign and leading zeros are also
     ///     allowed.
-    ///   - slot: The slot of the attribute.
+    ///   - column: The column of the attribute.
     /// - Returns: True if the text is a number of at most 38 significant digits, whose powers of
     ///   ten are −127 to 127. Otherwise false, and the cell is unchanged.
-    public mutating func setDecimal(_ text: UnsafeBufferPointer<UInt8>, at slot: Int) -> Bool {
-        setDecimal(text, within: .text, at: slot)
+    public mutating func setDecimal(_ text: UnsafeBufferPointer<UInt8>, at column: Int) -> Bool {
+        setDecimal(text, within: .text, at: column)
     }
 
     private mutating func setDecimal(
-        _ text: UnsafeBufferPointer<UInt8>, within limits: DecimalText.Limits, at slot: Int
+        _ text: UnsafeBufferPointer<UInt8>, within limits: DecimalText.Limits, at column: Int
     ) -> Bool {
         let start = arena.count
         guard DecimalText.append(canonical: text, within: limits, to: &arena) else { return false }
-        set(Cell(.decimal, offset: start, length: arena.count - start), at: slot)
+        set(Cell(.decimal, offset: start, length: arena.count - start), at: column)
         return true
     }
 
@@ -213,25 +213,25 @@ public struct RecordBatch: Sendable {
     ///
     /// - Parameters:
     ///   - text: One JSON value as valid UTF-8. A lone surrogate becomes U+FFFD.
-    ///   - slot: The slot of the attribute.
+    ///   - column: The column of the attribute.
     /// - Returns: True if the text is a JSON value within the limits of `CanonicalJSON`; JSON
     ///   `null` sets the cell to null. Otherwise false, and the cell is unchanged.
-    public mutating func setJSON(_ text: UnsafeBufferPointer<UInt8>, at slot: Int) -> Bool {
-        setJSON(reading: text, at: slot) != .failed
+    public mutating func setJSON(_ text: UnsafeBufferPointer<UInt8>, at column: Int) -> Bool {
+        setJSON(reading: text, at: column) != .failed
     }
 
     /// Sets a cell to a JSON value as ``setJSON(_:at:)`` does, and returns how it was read.
     package mutating func setJSON(
-        reading text: UnsafeBufferPointer<UInt8>, at slot: Int
+        reading text: UnsafeBufferPointer<UInt8>, at column: Int
     ) -> CanonicalJSONWriter.Reading {
         let start = arena.count
         let reading = CanonicalJSONWriter.append(canonical: text, to: &arena)
         guard reading != .failed else { return reading }
         if arena[start...].elementsEqual("null".utf8) {
             arena.removeLast(arena.count - start)
-            setNull(at: slot)
+            setNull(at: column)
         } else {
-            set(Cell(.json, offset: start, length: arena.count - start), at: slot)
+            set(Cell(.json, offset: start, length: arena.count - start), at: column)
         }
         return reading
     }
@@ -239,37 +239,37 @@ public struct RecordBatch: Sendable {
     /// Sets a cell to a value of any kind; the setters for one kind are faster.
     ///
     /// A decimal that is not a number is set as null, as is JSON `null`.
-    public mutating func setValue(_ value: AttributeValue, at slot: Int) {
+    public mutating func setValue(_ value: AttributeValue, at column: Int) {
         switch value {
-        case .null: setNull(at: slot)
-        case .bool(let flag): setBool(flag, at: slot)
-        case .int(let number): setInt(number, at: slot)
-        case .double(let number): setDouble(number, at: slot)
+        case .null: setNull(at: column)
+        case .bool(let flag): setBool(flag, at: column)
+        case .int(let number): setInt(number, at: column)
+        case .double(let number): setDouble(number, at: column)
         case .decimal(let number):
-            let isSet = number.description.withUTF8Bytes { setDecimal($0, within: .decimal, at: slot) }
+            let isSet = number.description.withUTF8Bytes { setDecimal($0, within: .decimal, at: column) }
             if !isSet {
-                setNull(at: slot)
+                setNull(at: column)
             }
-        case .string(let text): text.withUTF8Bytes { setString($0, at: slot) }
-        case .date(let moment): setDate(moment, at: slot)
-        case .binary(let data): data.withUnsafeBytes { setBinary($0.assumingMemoryBound(to: UInt8.self), at: slot) }
-        case .uuid(let uuid): setUUID(uuid, at: slot)
-        case .uri(let text): text.withUTF8Bytes { setURI($0, at: slot) }
-        case .json(let json) where json.isNull: setNull(at: slot)
-        case .json(let json): json.text.withUTF8Bytes { setBytes($0, .json, at: slot) }
+        case .string(let text): text.withUTF8Bytes { setString($0, at: column) }
+        case .date(let moment): setDate(moment, at: column)
+        case .binary(let data): data.withUnsafeBytes { setBinary($0.assumingMemoryBound(to: UInt8.self), at: column) }
+        case .uuid(let uuid): setUUID(uuid, at: column)
+        case .uri(let text): text.withUTF8Bytes { setURI($0, at: column) }
+        case .json(let json) where json.isNull: setNull(at: column)
+        case .json(let json): json.text.withUTF8Bytes { setBytes($0, .json, at: column) }
         }
     }
 
     /// Makes a cell absent again.
-    package mutating func removeValue(at slot: Int) {
-        set(.absent, at: slot)
+    package mutating func removeValue(at column: Int) {
+        set(.absent, at: column)
     }
 
     /// Returns the kind of a cell in the open row; `.absent` if it was not set.
     @inlinable
-    public func openKind(at slot: Int) -> RecordBatch.CellKind {
-        precondition(slot >= 0 && slot < columnCount, "there is no such slot")
-        return cells[openCell + slot].kind
+    public func openKind(at column: Int) -> RecordBatch.CellKind {
+        precondition(column >= 0 && column < columnCount, "there is no such column")
+        return cells[openCell + column].kind
     }
 
     /// Appends a closed row with a copy of a row of another batch, which must have as many columns.
@@ -278,10 +278,10 @@ public struct RecordBatch: Sendable {
     }
 
     /// Appends a closed row with some cells of a row of another batch; the others are absent.
-    package mutating func append(row: Int, of other: RecordBatch, where isKept: (_ slot: Int) -> Bool) {
+    package mutating func append(row: Int, of other: RecordBatch, where isKept: (_ column: Int) -> Bool) {
         precondition(other.columnCount == columnCount, "the other batch has other columns")
         beginRecord()
-        for slot in 0..<columnCount where isKept(slot) { copy(other.cell(row, slot), of: other, at: slot) }
+        for column in 0..<columnCount where isKept(column) { copy(other.cell(row, column), of: other, at: column) }
         endRecord()
     }
 
@@ -290,37 +290,37 @@ public struct RecordBatch: Sendable {
     package mutating func append(combining rows: [Int], of other: RecordBatch) {
         precondition(other.columnCount == columnCount, "the other batch has other columns")
         beginRecord()
-        for slot in 0..<columnCount {
-            guard let row = rows.last(where: { other.cell($0, slot).kind != .absent }) else { continue }
-            copy(other.cell(row, slot), of: other, at: slot)
+        for column in 0..<columnCount {
+            guard let row = rows.last(where: { other.cell($0, column).kind != .absent }) else { continue }
+            copy(other.cell(row, column), of: other, at: column)
         }
         endRecord()
     }
 
-    private mutating func copy(_ cell: Cell, of other: RecordBatch, at slot: Int) {
-        guard cell.isInArena else { return set(cell, at: slot) }
+    private mutating func copy(_ cell: Cell, of other: RecordBatch, at column: Int) {
+        guard cell.isInArena else { return set(cell, at: column) }
         let start = arena.count
         arena.append(contentsOf: other.arena[cell.offset..<(cell.offset + cell.length)])
-        set(Cell(cell.kind, offset: start, length: cell.length), at: slot)
+        set(Cell(cell.kind, offset: start, length: cell.length), at: column)
     }
 
     @inlinable
     @inline(__always)
-    mutating func set(_ cell: Cell, at slot: Int) {
-        precondition(slot >= 0 && slot < columnCount, "there is no such slot")
-        cells[openCell + slot] = cell
+    mutating func set(_ cell: Cell, at column: Int) {
+        precondition(column >= 0 && column < columnCount, "there is no such column")
+        cells[openCell + column] = cell
     }
 
     @usableFromInline
-    mutating func setBytes(_ bytes: UnsafeBufferPointer<UInt8>, _ kind: RecordBatch.CellKind, at slot: Int) {
+    mutating func setBytes(_ bytes: UnsafeBufferPointer<UInt8>, _ kind: RecordBatch.CellKind, at column: Int) {
         let start = arena.count
         arena.append(contentsOf: bytes)
-        set(Cell(kind, offset: start, length: bytes.count), at: slot)
+        set(Cell(kind, offset: start, length: bytes.count), at: column)
     }
 
-    func cell(_ row: Int, _ slot: Int) -> Cell {
-        precondition(row >= 0 && row < count && slot >= 0 && slot < columnCount, "there is no such cell")
-        return cells[row * columnCount + slot]
+    func cell(_ row: Int, _ column: Int) -> Cell {
+        precondition(row >= 0 && row < count && column >= 0 && column < columnCount, "there is no such cell")
+        return cells[row * columnCount + column]
     }
 }
 

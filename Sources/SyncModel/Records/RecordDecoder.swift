@@ -73,7 +73,7 @@ private struct RecordDecoder: Decoder {
         }
 
         private func find(_ key: K) -> PropertyContent? {
-            if let slot = record.layout.slot(of: key.stringValue) { return .value(record[slot: slot]) }
+            if let column = record.layout.column(of: key.stringValue) { return .value(record[column: column]) }
             guard let relationship = record.layout.relationship(key.stringValue) else { return nil }
             switch record[relationship: relationship.index] {
             case nil: return nil

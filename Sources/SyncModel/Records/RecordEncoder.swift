@@ -58,12 +58,12 @@ private final class RecordEncoder: Encoder {
     }
 
     func set(_ content: PropertyContent, for name: String) throws {
-        if let slot = record.layout.slot(of: name) {
-            let type = record.layout.attributes[slot].type
+        if let column = record.layout.column(of: name) {
+            let type = record.layout.attributes[column].type
             guard case .value(let value) = content, let fitted = type.fitted(value) else {
                 throw Record.CodingError.wrongType(entity: record.entityName, property: name, type: type.rawValue)
             }
-            record[slot: slot] = fitted
+            record[column: column] = fitted
         } else if let relationship = record.layout.relationship(name) {
             switch (content, relationship.isToMany) {
             case (.value(let value), false):
@@ -91,7 +91,7 @@ private final class RecordEncoder: Encoder {
         func encode(_ value: some Encodable, forKey key: K) throws {
             if try encoder.take(key.stringValue, value) { return }
             let layout = encoder.record.layout
-            if let slot = layout.slot(of: key.stringValue), layout.attributes[slot].type == .json {
+            if let column = layout.column(of: key.stringValue), layout.attributes[column].type == .json {
                 return try encoder.set(.value(try Self.json(value)), for: key.stringValue)
             }
             let property = PropertyEncoder(entity: encoder.record.entityName, key: key)

@@ -4,6 +4,6 @@ import SyncModel
 struct MemoryObject: Sendable {
     /// The index of its entity in the model.
     var entity: Int
-    /// The values by slot.
+    /// The values by column.
     var values: [AttributeValue]
 }

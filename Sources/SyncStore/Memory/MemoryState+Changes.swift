@@ -6,7 +6,7 @@ extension MemoryState {
         let layout = try model.layout(of: records)
         return records.withReader { reader in
             (0..<reader.count).map { row in
-                let identity = MemoryIdentity(layout.identitySlots) { reader.value(row: row, slot: $0) }
+                let identity = MemoryIdentity(layout.identityColumns) { reader.value(row: row, column: $0) }
                 return identity.flatMap { object(with: $0, in: layout) }
             }
         }
@@ -56,7 +56,7 @@ extension MemoryState {
         case .skipped: return nil
         case .object(let object): return self.object(object, of: layout) == nil ? nil : object
         case .identity:
-            let identity = MemoryIdentity(layout.identitySlots) { reader.value(row: row, slot: $0) }
+            let identity = MemoryIdentity(layout.identityColumns) { reader.value(row: row, column: $0) }
             return identity.flatMap { object(with: $0, in: layout) }
         }
     }
@@ -77,14 +77,14 @@ extension MemoryState {
         _ reader: RecordBatch.Reader, at row: Int, _ layout: EntityLayout
     ) throws -> ObjectID {
         guard !layout.isAbstract else { throw StoreError.abstractEntity(entity: layout.name) }
-        let identity = MemoryIdentity(layout.identitySlots) { reader.value(row: row, slot: $0) }
+        let identity = MemoryIdentity(layout.identityColumns) { reader.value(row: row, column: $0) }
         // Only an earlier row of the request can have given an object this identity.
         if let identity, object(with: identity, in: layout) != nil {
             throw StoreError.repeatedObject(entity: layout.name)
         }
-        let values = layout.attributes.indices.map { slot in
-            reader.value(row: row, slot: slot)
-                ?? (layout.identitySlots.contains(slot) ? .null : layout.attributes[slot].defaultValue)
+        let values = layout.attributes.indices.map { column in
+            reader.value(row: row, column: column)
+                ?? (layout.identityColumns.contains(column) ? .null : layout.attributes[column].defaultValue)
         }
         let object = MemoryObject(entity: layout.index, values: values)
         let new = tables[layout.root].append(object)
@@ -102,17 +102,17 @@ extension MemoryState {
         _ id: ObjectID, _ object: MemoryObject, from reader: RecordBatch.Reader, at row: Int
     ) throws -> Bool {
         let layout = model.layouts[object.entity]
-        var values: [(slot: Int, value: AttributeValue)] = []
-        for slot in 0..<reader.columnCount {
-            guard let value = reader.value(row: row, slot: slot), value != object.values[slot] else { continue }
-            values.append((slot, value))
+        var values: [(column: Int, value: AttributeValue)] = []
+        for column in 0..<reader.columnCount {
+            guard let value = reader.value(row: row, column: column), value != object.values[column] else { continue }
+            values.append((column, value))
         }
         guard !values.isEmpty else { return false }
-        if values.contains(where: { layout.identitySlots.contains($0.slot) }) {
+        if values.contains(where: { layout.identityColumns.contains($0.column) }) {
             var changed = object.values
-            for (slot, value) in values { changed[slot] = value }
-            let former = MemoryIdentity(layout.identitySlots) { object.values[$0] }
-            let identity = MemoryIdentity(layout.identitySlots) { changed[$0] }
+            for (column, value) in values { changed[column] = value }
+            let former = MemoryIdentity(layout.identityColumns) { object.values[$0] }
+            let identity = MemoryIdentity(layout.identityColumns) { changed[$0] }
             if let identity, let holder = identities[layout.index][identity], holder != id {
                 throw StoreError.identityTaken(entity: layout.name)
             }
@@ -121,10 +121,10 @@ extension MemoryState {
         }
         if !uniqueIndexes[layout.root].isEmpty {
             var changed = object
-            for (slot, value) in values { changed.values[slot] = value }
+            for (column, value) in values { changed.values[column] = value }
             reindex(id, root: layout.root, from: object, to: changed)
         }
-        for (slot, value) in values { tables[layout.root].setValue(value, at: slot, of: id) }
+        for (column, value) in values { tables[layout.root].setValue(value, at: column, of: id) }
         return true
     }
 
@@ -150,10 +150,10 @@ extension MemoryState {
                             entity: model.layouts[object.entity].name, key: key(of: id, object),
                             attributes: index.attributes, reason: .taken(by: key(of: holder, other)), object: id))
                     var cleared = object
-                    let identity = model.layouts[object.entity].identitySlots
-                    for slot in index.slots where !identity.contains(slot) { cleared.values[slot] = .null }
+                    let identity = model.layouts[object.entity].identityColumns
+                    for column in index.columns where !identity.contains(column) { cleared.values[column] = .null }
                     reindex(id, root: root, from: object, to: cleared)
-                    for slot in index.slots { tables[root].setValue(cleared.values[slot], at: slot, of: id) }
+                    for column in index.columns { tables[root].setValue(cleared.values[column], at: column, of: id) }
                 }
             }
         }
@@ -161,7 +161,7 @@ extension MemoryState {
     }
 
     private func key(of id: ObjectID, _ object: MemoryObject) -> Record.Key {
-        Record.Key(model.layouts[object.entity].identitySlots.map { object.values[$0] }) ?? .object(id)
+        Record.Key(model.layouts[object.entity].identityColumns.map { object.values[$0] }) ?? .object(id)
     }
 
     mutating func link(_ batch: LinkBatch) throws -> LinkBatch.Result {
@@ -221,7 +221,7 @@ extension MemoryState {
             let (root, id) = (reference.root, reference.object)
             detach(id, object, keeping: nil)
             let layout = model.layouts[object.entity]
-            if let identity = MemoryIdentity(layout.identitySlots, { object.values[$0] }) {
+            if let identity = MemoryIdentity(layout.identityColumns, { object.values[$0] }) {
                 identities[object.entity][identity] = nil
             }
             reindex(id, root: root, from: object, to: nil)
@@ -241,15 +241,15 @@ extension MemoryState {
         let commonCount = model.commonAncestor(of: former, layout).attributes.count
         for id in objects {
             guard let object = tables[former.root][id], object.entity == former.index else { continue }
-            let gained = layout.attributes.indices.dropFirst(commonCount).map { slot in
-                layout.identitySlots.contains(slot) ? .null : layout.attributes[slot].defaultValue
+            let gained = layout.attributes.indices.dropFirst(commonCount).map { column in
+                layout.identityColumns.contains(column) ? .null : layout.attributes[column].defaultValue
             }
             let changed = MemoryObject(entity: layout.index, values: object.values.prefix(commonCount) + gained)
-            let identity = MemoryIdentity(layout.identitySlots) { changed.values[$0] }
+            let identity = MemoryIdentity(layout.identityColumns) { changed.values[$0] }
             if let identity, let holder = identities[layout.index][identity], holder != id {
                 throw StoreError.identityTaken(entity: layout.name)
             }
-            if let identity = MemoryIdentity(former.identitySlots, { object.values[$0] }) {
+            if let identity = MemoryIdentity(former.identityColumns, { object.values[$0] }) {
                 identities[former.index][identity] = nil
             }
             if let identity { identities[layout.index][identity] = id }

@@ -65,8 +65,8 @@ extension MemoryState {
 
     /// The objects found by a predicate that only compares identities; nil for any other predicate.
     private func keyed(by predicate: RecordPredicate.Bound, in layout: EntityLayout) -> [ObjectID]? {
-        guard layout.identitySlots.count == 1,
-            layout.family.allSatisfy({ model.layouts[$0].identitySlots == layout.identitySlots })
+        guard layout.identityColumns.count == 1,
+            layout.family.allSatisfy({ model.layouts[$0].identityColumns == layout.identityColumns })
         else { return nil }
         let key: PropertyPath.Bound
         let values: [AttributeValue]
@@ -79,7 +79,7 @@ extension MemoryState {
             values = all
         default: return nil
         }
-        guard key.steps.isEmpty, case .attribute(let slot, let type) = key.leaf, slot == layout.identitySlots[0],
+        guard key.steps.isEmpty, case .attribute(let column, let type) = key.leaf, column == layout.identityColumns[0],
             values.allSatisfy({ !$0.isNull && type.accepts($0) })
         else { return nil }
         let objects = values.flatMap { value in layout.family.compactMap { identities[$0][.one(value)] } }

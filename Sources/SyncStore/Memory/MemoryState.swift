@@ -68,8 +68,8 @@ struct MemoryState: Sendable {
 
     func record(_ id: ObjectID, _ object: MemoryObject) -> StoredRecord {
         var record = Record(of: model.layouts[object.entity])
-        for slot in object.values.indices {
-            record[slot: slot] = object.values[slot]
+        for column in object.values.indices {
+            record[column: column] = object.values[column]
         }
         return StoredRecord(object: id, record: record)
     }
@@ -78,7 +78,7 @@ struct MemoryState: Sendable {
     func object(with identity: MemoryIdentity, in layout: EntityLayout) -> ObjectID? {
         if let object = identities[layout.index][identity] { return object }
         var found: ObjectID?
-        for member in layout.family.dropFirst() where model.layouts[member].identitySlots == layout.identitySlots {
+        for member in layout.family.dropFirst() where model.layouts[member].identityColumns == layout.identityColumns {
             guard let object = identities[member][identity] else { continue }
             found = min(object, found ?? object)
         }

@@ -25,7 +25,7 @@ struct MemorySubject: SelectionSubject {
     func value(at key: PropertyPath.Bound) -> AttributeValue {
         guard let (id, object) = place(of: key) else { return .null }
         switch key.leaf {
-        case .attribute(let slot, _): return object.values[slot]
+        case .attribute(let column, _): return object.values[column]
         case .target(let index):
             let relationship = state.model.layouts[object.entity].relationships[index]
             return state.targets(of: id, by: relationship).isEmpty ? .null : .bool(true)

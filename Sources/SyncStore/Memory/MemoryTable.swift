@@ -23,9 +23,9 @@ struct MemoryTable: Sendable {
         return lastObject
     }
 
-    mutating func setValue(_ value: AttributeValue, at slot: Int, of id: ObjectID) {
+    mutating func setValue(_ value: AttributeValue, at column: Int, of id: ObjectID) {
         let index = Int(id - 1)
-        pages[index / Self.pageSize][index % Self.pageSize]?.values[slot] = value
+        pages[index / Self.pageSize][index % Self.pageSize]?.values[column] = value
     }
 
     mutating func replace(_ object: MemoryObject, _ id: ObjectID) {

@@ -18,7 +18,7 @@ struct MemoryUniqueIndex: Sendable {
         guard layout.family.contains(object.entity),
             index.condition.map({ $0.selects(OwnValues(values: object.values)) }) ?? true
         else { return nil }
-        return MemoryIdentity(index.slots) { object.values[$0] }
+        return MemoryIdentity(index.columns) { object.values[$0] }
     }
 
     /// Replaces the values of an object. It waits for values that another object has.
@@ -50,8 +50,8 @@ struct MemoryUniqueIndex: Sendable {
     }
 
     /// The attributes of the index.
-    var attributes: [String] { index.slots.map { layout.attributes[$0].name } }
-    var slots: [Int] { index.slots }
+    var attributes: [String] { index.columns.map { layout.attributes[$0].name } }
+    var columns: [Int] { index.columns }
 
     /// The objects that wait, in the order of their numbers, each with the one that has its values.
     var conflicts: [(object: ObjectID, holder: ObjectID)] {
@@ -66,7 +66,7 @@ private struct OwnValues: PropertyPath.Subject {
     let values: [AttributeValue]
 
     func value(at key: PropertyPath.Bound) -> AttributeValue {
-        if case .attribute(let slot, _) = key.leaf { values[slot] } else { .null }
+        if case .attribute(let column, _) = key.leaf { values[column] } else { .null }
     }
 
     func countRelated(at key: PropertyPath.Bound, where predicate: RecordPredicate.Bound) -> (selected: Int, total: Int)

@@ -24,9 +24,9 @@ extension StoreReader {
         case .object(let object):
             return try await records(StoreQuery(entity, objects: .only([object]))).first
         case .identity(let values):
-            guard values.count == layout.identitySlots.count else { return nil }
-            let parts = zip(layout.identitySlots, values).map { slot, value in
-                PropertyPath(layout.attributes[slot].name) == value
+            guard values.count == layout.identityColumns.count else { return nil }
+            let parts = zip(layout.identityColumns, values).map { column, value in
+                PropertyPath(layout.attributes[column].name) == value
             }
             let predicate = parts.count == 1 ? parts[0] : .and(parts)
             let found = try await records(StoreQuery(entity, where: predicate, limit: 1000))

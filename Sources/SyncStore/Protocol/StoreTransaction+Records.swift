@@ -79,11 +79,11 @@ extension Record {
     fileprivate func batch() throws(StoreError) -> RecordBatch {
         var batch = RecordBatch(of: layout)
         batch.beginRecord()
-        for (slot, value) in values.enumerated() {
-            guard layout.attributes[slot].type.accepts(value) else {
-                throw .unsuitableValue(entity: layout.name, attribute: layout.attributes[slot].name)
+        for (column, value) in values.enumerated() {
+            guard layout.attributes[column].type.accepts(value) else {
+                throw .unsuitableValue(entity: layout.name, attribute: layout.attributes[column].name)
             }
-            batch.setValue(value, at: slot)
+            batch.setValue(value, at: column)
         }
         batch.endRecord()
         return batch

@@ -69,8 +69,8 @@ struct ObjectGraph {
             }
             var found = values[key] ?? [:]
             switch key.leaf {
-            case .attribute(let slot, _):
-                for (object, place) in places { found[object] = place.record[slot: slot] }
+            case .attribute(let column, _):
+                for (object, place) in places { found[object] = place.record[column: column] }
             case .target(let index), .count(let index):
                 let relationship = reader.model.layouts[key.entity].relationships[index]
                 let links = try await reader.links(relationship, of: Array(Set(places.values.map(\.object))))

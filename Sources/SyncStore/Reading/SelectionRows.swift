@@ -164,7 +164,7 @@ extension RecordBatch {
             var batch = RecordBatch(columnCount: columnCount)
             for row in rows[start..<end] {
                 batch.beginRecord()
-                for (slot, value) in row.enumerated() { batch.setValue(value, at: slot) }
+                for (column, value) in row.enumerated() { batch.setValue(value, at: column) }
                 batch.endRecord()
             }
             try await body(batch)

@@ -45,7 +45,7 @@ extension StoreReader {
         try await select(selection) { batch in
             batch.withReader { reader in
                 for row in 0..<reader.count {
-                    rows.append((0..<reader.columnCount).map { reader.value(row: row, slot: $0) ?? .null })
+                    rows.append((0..<reader.columnCount).map { reader.value(row: row, column: $0) ?? .null })
                 }
             }
         }

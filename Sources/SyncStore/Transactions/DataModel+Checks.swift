@@ -41,7 +41,7 @@ extension DataModel {
     }
 
     /// The closest common ancestor of two entities of a family, or one of them. Its attributes are
-    /// the first ones of both, in the same slots.
+    /// the first ones of both, in the same columns.
     package func commonAncestor(of one: EntityLayout, _ other: EntityLayout) -> EntityLayout {
         var common = one
         while !other.isKind(of: common), let parent = common.parent { common = layouts[parent] }

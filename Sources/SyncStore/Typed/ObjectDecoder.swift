@@ -22,7 +22,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     private var keyType: ObjectIdentifier?
     /// The latest container, which ``containers`` keeps.
     private var container: UnsafeRawPointer?
-    /// The slot of the value that a single-value container decodes.
+    /// The property of the value that a single-value container decodes.
     private var current = 0
 
     init(_ reader: RecordBatch.Reader, _ content: ObjectContent) {
@@ -33,7 +33,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
         let loaded = content.related.map { $0.map(Unmanaged.passUnretained) }
         cells.initialize(
             to: ObjectCells(
-                reader: reader, slots: Self.copy(content.slots), related: Self.copy(loaded), decoder: self))
+                reader: reader, properties: Self.copy(content.properties), related: Self.copy(loaded), decoder: self))
     }
 
     private static func copy<Element>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
@@ -43,7 +43,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     deinit {
-        cells.pointee.slots.deallocate()
+        cells.pointee.properties.deallocate()
         cells.pointee.related.deallocate()
         cells.deallocate()
     }
@@ -69,53 +69,53 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
             do { objects.append(try Objects.Element(from: self)) } catch let error as Record.CodingError {
                 return error
             }
-            numbers.append(reader.int(row: row, slot: 0))
+            numbers.append(reader.int(row: row, column: 0))
             row += 1
         }
         return nil
     }
 
-    /// The slot of a property; -1 if there is none.
-    func slot(named name: String) -> Int { names.firstIndex(of: name) ?? -1 }
+    /// The property of a property; -1 if there is none.
+    func property(named name: String) -> Int { names.firstIndex(of: name) ?? -1 }
 
     // MARK: Values
 
     /// A value of any convertible type.
-    func plain<T: AttributeValue.Initializable>(_ slot: Int) throws -> T {
-        guard cells.pointee.access(slot) == .cell else { throw wrongType(T.self, slot) }
-        let value = cells.pointee.value(slot) ?? .null
-        guard !value.isNull else { throw missingValue(slot) }
-        guard let converted = T(value) else { throw wrongType(T.self, slot) }
+    func plain<T: AttributeValue.Initializable>(_ property: Int) throws -> T {
+        guard cells.pointee.access(property) == .cell else { throw wrongType(T.self, property) }
+        let value = cells.pointee.value(property) ?? .null
+        guard !value.isNull else { throw missingValue(property) }
+        guard let converted = T(value) else { throw wrongType(T.self, property) }
         return converted
     }
 
-    func cellValue<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
-        if type == UUID.self { return unsafeBitCast(try plain(slot) as UUID, to: type) }
+    func cellValue<T: Decodable>(_ type: T.Type, _ property: Int) throws -> T {
+        if type == UUID.self { return unsafeBitCast(try plain(property) as UUID, to: type) }
         if let convertible = type as? any AttributeValue.Initializable.Type {
-            return try converted(convertible, slot)
+            return try converted(convertible, property)
         }
-        current = slot
-        do { return try T(from: self) } catch is DecodingError { throw wrongType(type, slot) }
+        current = property
+        do { return try T(from: self) } catch is DecodingError { throw wrongType(type, property) }
     }
 
-    func jsonValue<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
-        guard !cells.pointee.isNull(slot) else { throw missingValue(slot) }
-        let bytes = cells.pointee.bytes(slot)
+    func jsonValue<T: Decodable>(_ type: T.Type, _ property: Int) throws -> T {
+        guard !cells.pointee.isNull(property) else { throw missingValue(property) }
+        let bytes = cells.pointee.bytes(property)
         do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch is DecodingError {
-            throw wrongType(type, slot)
+            throw wrongType(type, property)
         }
     }
 
-    func missingValue(_ slot: Int) -> Record.CodingError {
-        .missingValue(entity: entity, property: names[slot])
+    func missingValue(_ property: Int) -> Record.CodingError {
+        .missingValue(entity: entity, property: names[property])
     }
 
-    func wrongType(_ type: Any.Type, _ slot: Int) -> Record.CodingError {
-        .wrongType(entity: entity, property: names[slot], type: "\(type)")
+    func wrongType(_ type: Any.Type, _ property: Int) -> Record.CodingError {
+        .wrongType(entity: entity, property: names[property], type: "\(type)")
     }
 
-    private func converted<T, V: AttributeValue.Initializable>(_ type: V.Type, _ slot: Int) throws -> T {
-        guard let value = try plain(slot) as V as? T else { throw wrongType(T.self, slot) }
+    private func converted<T, V: AttributeValue.Initializable>(_ type: V.Type, _ property: Int) throws -> T {
+        guard let value = try plain(property) as V as? T else { throw wrongType(T.self, property) }
         return value
     }
 
@@ -178,17 +178,17 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     }
 }
 
-/// The slots of a batch, and the related objects of all its rows.
+/// The properties of a batch, and the related objects of all its rows.
 struct ObjectContent {
     let entity: String
     let names: [String]
-    let slots: [ObjectCells.Place]
+    let properties: [ObjectCells.Place]
     let related: [RelatedPlaces?]
 
     init<Object>(_ plan: ObjectPlan<Object>, related: [RelatedPlaces?]) {
         entity = plan.layout.name
-        names = plan.slots.map { $0.name }
-        slots = plan.slots.map { $0.place }
+        names = plan.properties.map { $0.name }
+        properties = plan.properties.map { $0.place }
         self.related = related
     }
 }

@@ -5,7 +5,7 @@ import SyncModel
 enum ObjectEncoder {
     /// The values and related objects of one object.
     struct Content {
-        var values: [(slot: Int, value: AttributeValue)] = []
+        var values: [(column: Int, value: AttributeValue)] = []
         /// The related objects by property; nil for a relationship that was not included.
         var related: [String: [any SyncObject]?] = [:]
     }
@@ -16,7 +16,7 @@ enum ObjectEncoder {
         var record = Record(of: layout)
         // A nil property is not encoded, so null is the default.
         for property in properties {
-            if let slot = layout.slot(of: property.name) { record[slot: slot] = .null }
+            if let column = layout.column(of: property.name) { record[column: column] = .null }
         }
         var content = Content()
         try record.encode(object) { name, value in
@@ -25,19 +25,19 @@ enum ObjectEncoder {
                 return true
             }
             // A model that was not built from the type may store JSON as bytes.
-            guard let slot = layout.slot(of: name), layout.attributes[slot].type == .binary,
+            guard let column = layout.column(of: name), layout.attributes[column].type == .binary,
                 !(value is any AttributeValue.Convertible)
             else { return false }
-            content.values.append((slot, .binary(try JSONEncoder().encode(value))))
+            content.values.append((column, .binary(try JSONEncoder().encode(value))))
             return true
         }
-        let encoded = Set(content.values.map(\.slot))
+        let encoded = Set(content.values.map(\.column))
         for property in properties {
             guard case .attribute = property.content else { continue }
-            guard let slot = layout.slot(of: property.name) else {
+            guard let column = layout.column(of: property.name) else {
                 throw Record.CodingError.unknownProperty(entity: layout.name, property: property.name)
             }
-            if !encoded.contains(slot) { content.values.append((slot, record[slot: slot])) }
+            if !encoded.contains(column) { content.values.append((column, record[column: column])) }
         }
         return content
     }

@@ -58,36 +58,36 @@ struct ObjectLoader {
 
     // MARK: Related objects
 
-    /// The related objects of all slots, for the given rows.
+    /// The related objects of all properties, for the given rows.
     func related(_ plan: ObjectPlan<some SyncObject>, _ batches: [RecordBatch]) async throws -> [RelatedPlaces?] {
         var related: [RelatedPlaces?] = []
-        for slot in plan.slots {
+        for property in plan.properties {
             do {
-                related.append(try await places(slot, plan, batches))
-            } catch ObjectReadingError.notIncluded(_, let property) {
-                throw ObjectReadingError.notIncluded(type: plan.typeName, property: "\(slot.name).\(property)")
+                related.append(try await places(property, plan, batches))
+            } catch ObjectReadingError.notIncluded(_, let inner) {
+                throw ObjectReadingError.notIncluded(type: plan.typeName, property: "\(property.name).\(inner)")
             }
         }
         return related
     }
 
-    /// The related objects of a slot; nil for one that has none.
+    /// The related objects of a property; nil for one that has none.
     private func places<Object>(
-        _ slot: ObjectPlan<Object>.Slot, _ plan: ObjectPlan<Object>, _ batches: [RecordBatch]
+        _ property: ObjectPlan<Object>.Property, _ plan: ObjectPlan<Object>, _ batches: [RecordBatch]
     ) async throws -> RelatedPlaces? {
-        let includes = plan.includes[slot.name] ?? IncludeTree()
-        switch slot.place.access {
+        let includes = plan.includes[property.name] ?? IncludeTree()
+        switch property.place.access {
         case .cell, .json, .missing: return nil
-        case .notIncluded: return Self.notIncluded(try slot.relatedType)
+        case .notIncluded: return Self.notIncluded(try property.relatedType)
         case .toOne:
-            let objects = Self.objects(in: slot.place.column, of: batches)
-            return try await toOne(try slot.relatedType, objects, includes)
+            let objects = Self.objects(in: property.place.column, of: batches)
+            return try await toOne(try property.relatedType, objects, includes)
         case .toMany:
-            guard let relationship = plan.layout.relationship(slot.name) else {
-                throw ObjectReadingError.unknownInclude(type: plan.layout.name, property: slot.name)
+            guard let relationship = plan.layout.relationship(property.name) else {
+                throw ObjectReadingError.unknownInclude(type: plan.layout.name, property: property.name)
             }
             let objects = Self.objects(in: 0, of: batches)
-            return try await toMany(try slot.relatedType, relationship, objects, includes)
+            return try await toMany(try property.relatedType, relationship, objects, includes)
         }
     }
 
@@ -141,8 +141,8 @@ struct ObjectLoader {
         var objects = ObjectSet()
         for batch in batches {
             batch.withReader { reader in
-                for row in 0..<reader.count where reader.kind(row: row, slot: column) == .int {
-                    objects.insert(reader.int(row: row, slot: column))
+                for row in 0..<reader.count where reader.kind(row: row, column: column) == .int {
+                    objects.insert(reader.int(row: row, column: column))
                 }
             }
         }
@@ -172,7 +172,7 @@ struct ObjectLoader {
             let decoder = ObjectDecoder(reader, content)
             while let error = try decoder.appendObjects(to: &found.objects, numbers: &found.numbers) {
                 guard error.concernsValue else { throw error }
-                found.unreadable[reader.int(row: decoder.row, slot: 0)] = error
+                found.unreadable[reader.int(row: decoder.row, column: 0)] = error
                 guard skipped != nil else { return }
                 decoder.row += 1
             }

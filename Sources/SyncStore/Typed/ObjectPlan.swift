@@ -23,7 +23,7 @@ struct IncludeTree: Sendable {
 /// How objects of a type are read from a store with a given model.
 struct ObjectPlan<Object: SyncObject>: Sendable {
     /// A property and the place of its value.
-    struct Slot: Sendable {
+    struct Property: Sendable {
         let name: String
         let type: any Any.Type
         let place: ObjectCells.Place
@@ -39,7 +39,7 @@ struct ObjectPlan<Object: SyncObject>: Sendable {
         }
     }
 
-    let slots: [Slot]
+    let properties: [Property]
     let columns: [StoreSelection.Column]
     let layout: EntityLayout
     let includes: IncludeTree
@@ -60,12 +60,12 @@ struct ObjectPlan<Object: SyncObject>: Sendable {
             }
         }
         var columns: [StoreSelection.Column] = [.object]
-        var slots: [Slot] = []
+        var properties: [Property] = []
         for property in shape.properties {
             let place: ObjectCells.Place
             switch property.content {
             case .attribute:
-                if layout.slot(of: property.name) != nil {
+                if layout.column(of: property.name) != nil {
                     place = ObjectCells.Place(property.isSingleValue ? .cell : .json, column: columns.count)
                     columns.append(.value(PropertyPath(components: [property.name])))
                 } else if property.isOptional {
@@ -91,9 +91,9 @@ struct ObjectPlan<Object: SyncObject>: Sendable {
                     columns.append(.target(PropertyPath(components: [property.name])))
                 }
             }
-            slots.append(Slot(name: property.name, type: property.type, place: place))
+            properties.append(Property(name: property.name, type: property.type, place: place))
         }
         self.columns = columns
-        self.slots = slots
+        self.properties = properties
     }
 }

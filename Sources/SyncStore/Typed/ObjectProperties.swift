@@ -13,67 +13,67 @@ struct ObjectProperties<K: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [K] { decoder.names.compactMap(K.init(stringValue:)) }
 
     func contains(_ key: K) -> Bool {
-        cells.pointee.isPresent(keys.slot(key))
+        cells.pointee.isPresent(keys.property(key))
     }
 
-    func decodeNil(forKey key: K) throws -> Bool { cells.pointee.isNull(keys.slot(key)) }
+    func decodeNil(forKey key: K) throws -> Bool { cells.pointee.isNull(keys.property(key)) }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: K) throws -> T {
-        try cells.pointee.value(type, try keys.knownSlot(key))
+        try cells.pointee.value(type, try keys.knownProperty(key))
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: K) throws -> T? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.value(type, slot)
+        let property = keys.property(key)
+        return cells.pointee.isNull(property) ? nil : try cells.pointee.value(type, property)
     }
 
     func decode(_ type: Bool.Type, forKey key: K) throws -> Bool {
-        try cells.pointee.bool(try keys.knownSlot(key))
+        try cells.pointee.bool(try keys.knownProperty(key))
     }
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: K) throws -> Bool? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.bool(slot)
+        let property = keys.property(key)
+        return cells.pointee.isNull(property) ? nil : try cells.pointee.bool(property)
     }
 
     func decode(_ type: String.Type, forKey key: K) throws -> String {
-        try cells.pointee.string(try keys.knownSlot(key))
+        try cells.pointee.string(try keys.knownProperty(key))
     }
 
     func decodeIfPresent(_ type: String.Type, forKey key: K) throws -> String? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.string(slot)
+        let property = keys.property(key)
+        return cells.pointee.isNull(property) ? nil : try cells.pointee.string(property)
     }
 
     func decode(_ type: Double.Type, forKey key: K) throws -> Double {
-        try cells.pointee.double(try keys.knownSlot(key))
+        try cells.pointee.double(try keys.knownProperty(key))
     }
 
     func decodeIfPresent(_ type: Double.Type, forKey key: K) throws -> Double? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.double(slot)
+        let property = keys.property(key)
+        return cells.pointee.isNull(property) ? nil : try cells.pointee.double(property)
     }
 
     func decode(_ type: Float.Type, forKey key: K) throws -> Float {
-        try decoder.plain(try keys.knownSlot(key))
+        try decoder.plain(try keys.knownProperty(key))
     }
 
     func decodeIfPresent(_ type: Float.Type, forKey key: K) throws -> Float? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try decoder.plain(slot)
+        let property = keys.property(key)
+        return cells.pointee.isNull(property) ? nil : try decoder.plain(property)
     }
 
     // MARK: Integers
 
     @inline(__always)
     private func integer<Value: FixedWidthInteger & AttributeValue.Initializable>(_ key: K) throws -> Value {
-        try cells.pointee.integer(try keys.knownSlot(key))
+        try cells.pointee.integer(try keys.knownProperty(key))
     }
 
     @inline(__always)
     private func integerIfPresent<Value: FixedWidthInteger & AttributeValue.Initializable>(_ key: K) throws -> Value? {
-        let slot = keys.slot(key)
-        return cells.pointee.isNull(slot) ? nil : try cells.pointee.integer(slot)
+        let property = keys.property(key)
+        return cells.pointee.isNull(property) ? nil : try cells.pointee.integer(property)
     }
 
     func decode(_ type: Int.Type, forKey key: K) throws -> Int { try integer(key) }

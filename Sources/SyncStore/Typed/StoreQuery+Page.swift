@@ -81,8 +81,10 @@ extension StoreReader {
             batch.withReader { reader in
                 let row = reader.count - 1
                 last = StoreSelection.Position(
-                    values: (plan.columns.count..<reader.columnCount).map { reader.value(row: row, slot: $0) ?? .null },
-                    object: reader.int(row: row, slot: 0))
+                    values: (plan.columns.count..<reader.columnCount).map {
+                        reader.value(row: row, column: $0) ?? .null
+                    },
+                    object: reader.int(row: row, column: 0))
             }
         }
         let loader = ObjectLoader(reader: self)

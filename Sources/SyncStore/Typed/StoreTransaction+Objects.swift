@@ -19,8 +19,8 @@ extension StoreTransaction {
         var placeOfIdentity: [Record.Key: Int] = [:]
         let places = try objects.map { object in
             let content = try ObjectEncoder.content(of: object, layout, properties)
-            let identity = layout.identitySlots.compactMap { slot in
-                content.values.first { $0.slot == slot }?.value
+            let identity = layout.identityColumns.compactMap { column in
+                content.values.first { $0.column == column }?.value
             }
             if let key = Record.Key(identity) {
                 if let place = placeOfIdentity[key] {
@@ -36,12 +36,12 @@ extension StoreTransaction {
         var related: [String: [[any SyncObject]?]] = [:]
         for content in contents {
             batch.beginRecord()
-            for (slot, value) in content.values {
+            for (column, value) in content.values {
                 // Databases cannot store NaN, and null would be a different value.
                 if case .double(let number) = value, number.isNaN {
-                    throw StoreError.unsuitableValue(entity: layout.name, attribute: layout.attributes[slot].name)
+                    throw StoreError.unsuitableValue(entity: layout.name, attribute: layout.attributes[column].name)
                 }
-                batch.setValue(value, at: slot)
+                batch.setValue(value, at: column)
             }
             batch.endRecord()
             for property in properties {

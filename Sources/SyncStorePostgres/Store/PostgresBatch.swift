@@ -7,7 +7,7 @@ import SyncStore
 /// The table exists for as long as the connection. Each commit empties it. Source:
 /// https://www.postgresql.org/docs/current/sql-createtable.html
 struct PostgresBatch {
-    /// The number of slots that one column of marks covers, with one bit each.
+    /// The number of columns that one column of marks covers, with one bit each.
     private static let markWidth = 60
 
     let layout: EntityLayout
@@ -16,7 +16,7 @@ struct PostgresBatch {
     private let tableName: String
     private let defaults: [AttributeValue]
 
-    /// How many of the rows to copy have a cell in a slot.
+    /// How many of the rows to copy have a cell in a column.
     enum Presence {
         case always
         case sometimes
@@ -27,8 +27,8 @@ struct PostgresBatch {
         self.layout = layout
         tableName = "_sync_batch_\(layout.index)"
         name = "pg_temp.\(tableName)"
-        defaults = layout.attributes.enumerated().map { slot, attribute in
-            layout.identitySlots.contains(slot) ? .null : attribute.defaultValue
+        defaults = layout.attributes.enumerated().map { column, attribute in
+            layout.identityColumns.contains(column) ? .null : attribute.defaultValue
         }
     }
 
@@ -43,13 +43,13 @@ struct PostgresBatch {
     /// The column of a new object's position among the objects of its target.
     static let position = "position"
 
-    static func cell(_ slot: Int) -> String {
-        "c\(slot)"
+    static func cell(_ column: Int) -> String {
+        "c\(column)"
     }
 
     /// The condition that a cell is present.
-    static func isPresent(_ slot: Int) -> String {
-        "b.m\(slot / markWidth) & \(1 << (slot % markWidth))::bigint <> 0"
+    static func isPresent(_ column: Int) -> String {
+        "b.m\(column / markWidth) & \(1 << (column % markWidth))::bigint <> 0"
     }
 
     private var markCount: Int {
@@ -61,8 +61,8 @@ struct PostgresBatch {
         var columns = ["\(Self.place) integer"]
         columns += [Self.object, Self.target, Self.position].map { "\($0) bigint" }
         columns += (0..<markCount).map { "m\($0) bigint" }
-        columns += layout.attributes.enumerated().map { slot, attribute in
-            "\(Self.cell(slot)) \(PostgresDialect.valueType(attribute.type))"
+        columns += layout.attributes.enumerated().map { column, attribute in
+            "\(Self.cell(column)) \(PostgresDialect.valueType(attribute.type))"
         }
         return "CREATE TEMPORARY TABLE IF NOT EXISTS \(tableName) (\(columns.joined(separator: ", "))) "
             + "ON COMMIT DELETE ROWS; TRUNCATE \(name)"
@@ -111,11 +111,11 @@ struct PostgresBatch {
         "INSERT INTO \(columns(extras)) VALUES \(list)"
     }
 
-    /// Returns how many of the given rows have a cell in each slot.
+    /// Returns how many of the given rows have a cell in each column.
     func presence(_ reader: RecordBatch.Reader, _ rows: [Int]) -> [Presence] {
-        layout.attributes.indices.map { slot in
+        layout.attributes.indices.map { column in
             var absentCount = 0
-            for row in rows where reader.kind(row: row, slot: slot) == .absent { absentCount &+= 1 }
+            for row in rows where reader.kind(row: row, column: column) == .absent { absentCount &+= 1 }
             return absentCount == 0 ? .always : absentCount == rows.count ? .never : .sometimes
         }
     }
@@ -127,13 +127,13 @@ struct PostgresBatch {
         _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: Extras, to cells: some PostgresCells,
         endRow: () throws -> Void = {}
     ) throws {
-        let slotCount = layout.attributes.count
+        let columnCount = layout.attributes.count
         let extraCount =
             1 + [extras.objects, extras.targets, extras.positions].count { $0 != nil }
             + (extras.namesEntity ? 1 : 0) + (extras.hasMarks ? markCount : 0)
         let types = layout.attributes.map(\.type)
         for (place, row) in rows.enumerated() {
-            cells.beginRow(columnCount: extraCount + slotCount)
+            cells.beginRow(columnCount: extraCount + columnCount)
             if let numbers = extras.numbers {
                 cells.add(numbers[place])
             } else {
@@ -144,13 +144,13 @@ struct PostgresBatch {
             if let targets = extras.targets { cells.add(targets[row]) }
             if let positions = extras.positions { cells.add(positions[row]) }
             if extras.hasMarks { addMarks(reader, row, to: cells) }
-            for slot in 0..<slotCount {
+            for column in 0..<columnCount {
                 let isWritten =
-                    reader.kind(row: row, slot: slot) == .absent
-                    ? cells.add(defaults[slot], as: types[slot])
-                    : cells.add(reader, row: row, slot: slot, as: types[slot])
+                    reader.kind(row: row, column: column) == .absent
+                    ? cells.add(defaults[column], as: types[column])
+                    : cells.add(reader, row: row, column: column, as: types[column])
                 guard isWritten else {
-                    throw StoreError.unsuitableValue(entity: layout.name, attribute: layout.attributes[slot].name)
+                    throw StoreError.unsuitableValue(entity: layout.name, attribute: layout.attributes[column].name)
                 }
             }
             try endRow()
@@ -160,9 +160,9 @@ struct PostgresBatch {
     private func addMarks(_ reader: RecordBatch.Reader, _ row: Int, to cells: some PostgresCells) {
         for first in stride(from: 0, to: layout.attributes.count, by: Self.markWidth) {
             var marks: Int64 = 0
-            for slot in first..<min(first + Self.markWidth, layout.attributes.count)
-            where reader.kind(row: row, slot: slot) != .absent {
-                marks |= 1 << Int64(slot - first)
+            for column in first..<min(first + Self.markWidth, layout.attributes.count)
+            where reader.kind(row: row, column: column) != .absent {
+                marks |= 1 << Int64(column - first)
             }
             cells.add(marks)
         }

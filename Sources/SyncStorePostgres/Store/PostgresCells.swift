@@ -39,32 +39,32 @@ extension PostgresCells {
     ///
     /// - Returns: False, with nothing added, for a value that a column of the type cannot store.
     @inline(__always)
-    func add(_ reader: RecordBatch.Reader, row: Int, slot: Int, as type: AttributeType) -> Bool {
-        switch (reader.kind(row: row, slot: slot), type) {
+    func add(_ reader: RecordBatch.Reader, row: Int, column: Int, as type: AttributeType) -> Bool {
+        switch (reader.kind(row: row, column: column), type) {
         case (.null, _), (.absent, _): addNull()
-        case (.int, .int64): add(reader.int(row: row, slot: slot))
-        case (.string, .string), (.uri, .uri): addText(reader.bytes(row: row, slot: slot))
+        case (.int, .int64): add(reader.int(row: row, column: column))
+        case (.string, .string), (.uri, .uri): addText(reader.bytes(row: row, column: column))
         case (.date, .date):
-            let moment = reader.date(row: row, slot: slot)
+            let moment = reader.date(row: row, column: column)
             guard PostgresText.holds(moment) else { return false }
             add(moment)
         case (.double, .double):
-            let number = reader.double(row: row, slot: slot)
+            let number = reader.double(row: row, column: column)
             if number.isNaN { addNull() } else { add(number) }
-        case (.bool, .bool): add(reader.bool(row: row, slot: slot))
+        case (.bool, .bool): add(reader.bool(row: row, column: column))
         case (.int, .int32):
-            guard let number = Int32(exactly: reader.int(row: row, slot: slot)) else { return false }
+            guard let number = Int32(exactly: reader.int(row: row, column: column)) else { return false }
             add(number)
         case (.int, .int16):
-            guard let number = Int16(exactly: reader.int(row: row, slot: slot)) else { return false }
+            guard let number = Int16(exactly: reader.int(row: row, column: column)) else { return false }
             add(number)
         case (.double, .float):
-            let number = reader.double(row: row, slot: slot)
+            let number = reader.double(row: row, column: column)
             if number.isNaN { addNull() } else { add(Float(number)) }
-        case (.decimal, .decimal): addNumeric(reader.bytes(row: row, slot: slot))
-        case (.binary, .binary), (.binary, .transformable): addBinary(reader.bytes(row: row, slot: slot))
-        case (.uuid, .uuid): addUUID(reader.bytes(row: row, slot: slot))
-        case (.json, .json): addJSON(reader.bytes(row: row, slot: slot))
+        case (.decimal, .decimal): addNumeric(reader.bytes(row: row, column: column))
+        case (.binary, .binary), (.binary, .transformable): addBinary(reader.bytes(row: row, column: column))
+        case (.uuid, .uuid): addUUID(reader.bytes(row: row, column: column))
+        case (.json, .json): addJSON(reader.bytes(row: row, column: column))
         default: return false
         }
         return true
@@ -82,7 +82,7 @@ extension PostgresCells {
         batch.beginRecord()
         batch.setValue(value, at: 0)
         batch.endRecord()
-        return batch.withReader { add($0, row: 0, slot: 0, as: type) }
+        return batch.withReader { add($0, row: 0, column: 0, as: type) }
     }
 }
 #endif

@@ -35,8 +35,8 @@ struct PostgresCursor {
             return nil
         }
         var record = Record(of: layout)
-        for (slot, place) in places.enumerated() {
-            record[slot: slot] = result.value(row, place, as: layout.attributes[slot].type)
+        for (column, place) in places.enumerated() {
+            record[column: column] = result.value(row, place, as: layout.attributes[column].type)
         }
         return StoredRecord(object: number, record: record)
     }

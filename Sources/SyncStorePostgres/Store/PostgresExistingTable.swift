@@ -164,7 +164,7 @@ struct PostgresExistingTable {
         }
         for column in schema.attributeColumns[family] {
             let isCompared = schema.model.layouts[schema.families[family].root].family.contains { member in
-                schema.model.layouts[member].identitySlots.contains { schema.columns[member][$0] == column.name }
+                schema.model.layouts[member].identityColumns.contains { schema.columns[member][$0] == column.name }
             }
             try check(column.name, holds: column.attribute.type, of: column.attribute.name, isCompared: isCompared)
         }

@@ -65,7 +65,7 @@ struct PostgresMerge {
         let isSmall = records.byteCount <= PostgresLiterals.byteLimit(isFar: connection.isFar)
         try records.withReader { reader in
             let order = PostgresMergeRounds(
-                reader, layout, request, longSlots: schema.longSlots(of: layout.index),
+                reader, layout, request, longColumns: schema.longColumns(of: layout.index),
                 longLimit: schema.dialect.longKeys?.limit ?? .max)
             if order.repeatsIdentity { throw StoreError.repeatedObject(entity: layout.name) }
             for (place, round) in order.rounds.enumerated() {
@@ -296,7 +296,7 @@ struct PostgresMerge {
         let found = try connection.run(text, [places, objects])
         guard let count = found.integer(0, 0), count > 0 else { return }
         let table = schema.table(of: layout.index)
-        let columns = layout.identitySlots.enumerated().filter { found.boolean(0, $0.offset + 1) == true }
+        let columns = layout.identityColumns.enumerated().filter { found.boolean(0, $0.offset + 1) == true }
             .map { schema.columns[layout.index][$0.element] }
         throw SQLSchemaError.changedIdentity(
             columns, of: "\(count) of \(written.count) rows", in: table,

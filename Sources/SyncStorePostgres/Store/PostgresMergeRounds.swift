@@ -24,10 +24,11 @@ struct PostgresMergeRounds {
     /// Plans the rounds.
     ///
     /// - Parameters:
-    ///   - longSlots: The slots of the identity that can have long values.
+    ///   - longColumns: The columns of the identity that can have long values.
     ///   - longLimit: The maximum number of bytes of these values in a short identity.
     init(
-        _ reader: RecordBatch.Reader, _ layout: EntityLayout, _ request: MergeRequest, longSlots: [Int], longLimit: Int
+        _ reader: RecordBatch.Reader, _ layout: EntityLayout, _ request: MergeRequest, longColumns: [Int],
+        longLimit: Int
     ) {
         let matches = request.matches
         objects = (matches ?? []).map { match in if case .object(let object) = match { object } else { nil } }
@@ -35,13 +36,13 @@ struct PostgresMergeRounds {
             matches.map { matches in matches.indices.filter { matches[$0] == .identity } } ?? Array(0..<reader.count)
         // Rows that are only sought may stay in their order, and may have the same identity.
         if request.policy.writes {
-            let identities = BatchIdentities(reader, slots: layout.identitySlots, rows: short)
+            let identities = BatchIdentities(reader, columns: layout.identityColumns, rows: short)
             short = identities.rows + identities.nameless
             repeatsIdentity = identities.repeated != nil
         }
         let long =
-            longSlots.isEmpty
-            ? [] : Set(short.filter { reader.storedByteCount(row: $0, slots: longSlots) > longLimit })
+            longColumns.isEmpty
+            ? [] : Set(short.filter { reader.storedByteCount(row: $0, columns: longColumns) > longLimit })
         add(Round(rows: long.isEmpty ? short : short.filter { !long.contains($0) }))
         add(Round(rows: long.isEmpty ? [] : short.filter(long.contains), isLong: true))
         add(Round(rows: objects.indices.filter { objects[$0] != nil }, isByObject: true))
@@ -53,14 +54,14 @@ struct PostgresMergeRounds {
 }
 
 extension RecordBatch.Reader {
-    /// The total number of bytes that the texts and blobs of slots take when stored.
-    fileprivate func storedByteCount(row: Int, slots: [Int]) -> Int {
-        slots.reduce(0) { sum, slot in
-            switch kind(row: row, slot: slot) {
+    /// The total number of bytes that the texts and blobs of columns take when stored.
+    fileprivate func storedByteCount(row: Int, columns: [Int]) -> Int {
+        columns.reduce(0) { sum, column in
+            switch kind(row: row, column: column) {
             case .string, .uri:
-                let bytes = bytes(row: row, slot: slot)
+                let bytes = bytes(row: row, column: column)
                 return sum + bytes.count + bytes.count(where: PostgresText.isSpecial)
-            case .binary: return sum + bytes(row: row, slot: slot).count
+            case .binary: return sum + bytes(row: row, column: column).count
             default: return sum
             }
         }

@@ -12,7 +12,7 @@ struct PostgresMergeStatements {
         var isLong: Bool
         var inserts: Bool
         var updates: Bool
-        /// How many of the rows have a cell in each slot.
+        /// How many of the rows have a cell in each column.
         var presence: [PostgresBatch.Presence]
         /// Whether the batch has marks for absent cells.
         var hasMarks: Bool
@@ -22,9 +22,9 @@ struct PostgresMergeStatements {
         var places: ClosedRange<Int>?
         /// What rows have in columns of unique indexes while their values wait.
         var emptied: [Int: SQLUniqueColumns.Content] = [:]
-        /// The objects that wait for values already, and the slots of these values, which are not
+        /// The objects that wait for values already, and the columns of these values, which are not
         /// compared.
-        var waiting: (objects: [ObjectID], slots: Set<Int>) = ([], [])
+        var waiting: (objects: [ObjectID], columns: Set<Int>) = ([], [])
     }
 
     /// Makes the planner use index lookups. Without statistics of the batch, and sometimes of the
@@ -39,7 +39,7 @@ struct PostgresMergeStatements {
     private let nextRow: String
     /// Whether the table has a column of entity names.
     let namesEntity: Bool
-    /// The forms of columns, by slot.
+    /// The forms of columns, by column.
     private let forms: [PostgresColumnForm?]
 
     init(schema: SQLSchema, batch: PostgresBatch, nextRow: String, forms: [String: PostgresColumnForm]) {
@@ -55,32 +55,33 @@ struct PostgresMergeStatements {
         schema.relation(schema.table(of: layout.index))
     }
 
-    private func column(_ slot: Int) -> String {
-        SQLText.name(schema.columns[layout.index][slot])
+    private func name(of column: Int) -> String {
+        SQLText.name(schema.columns[layout.index][column])
     }
 
     /// The value to write for a cell.
-    private func written(_ slot: Int) -> String {
-        let cell = "b.\(PostgresBatch.cell(slot))"
-        return forms[slot]?.written(cell) ?? cell
+    private func written(_ column: Int) -> String {
+        let cell = "b.\(PostgresBatch.cell(column))"
+        return forms[column]?.written(cell) ?? cell
     }
 
     /// The value of a new object: its cell or, if that is absent, the default of a mandatory
     /// column. A null stays null, which the column refuses.
-    private func inserted(_ slot: Int, _ presence: PostgresBatch.Presence) -> String {
-        let cell = written(slot)
-        guard presence != .always, let defaultValue = forms[slot]?.defaultValue else { return cell }
+    private func inserted(_ column: Int, _ presence: PostgresBatch.Presence) -> String {
+        let cell = written(column)
+        guard presence != .always, let defaultValue = forms[column]?.defaultValue else { return cell }
         let other = "coalesce(\(cell), \(defaultValue))"
         return presence == .never
-            ? other : "CASE WHEN \(PostgresBatch.isPresent(slot)) THEN \(cell) ELSE \(other) END"
+            ? other : "CASE WHEN \(PostgresBatch.isPresent(column)) THEN \(cell) ELSE \(other) END"
     }
 
     /// The condition that a stored value differs from a cell.
-    private func isOther(_ slot: Int) -> String {
-        let stored = "t.\(column(slot))"
+    private func isOther(_ column: Int) -> String {
+        let stored = "t.\(name(of: column))"
         // Existing tables may have other collations, which may consider different texts equal.
-        return "\(forms[slot]?.compared(stored) ?? stored)\(schema.dialect.collation(layout.attributes[slot].type)) "
-            + "IS DISTINCT FROM b.\(PostgresBatch.cell(slot))"
+        return
+            "\(forms[column]?.compared(stored) ?? stored)\(schema.dialect.collation(layout.attributes[column].type)) "
+            + "IS DISTINCT FROM b.\(PostgresBatch.cell(column))"
     }
 
     /// Selects the name of an object's entity; the parameter is its number. Nil if the table has
@@ -122,7 +123,7 @@ struct PostgresMergeStatements {
             guard let link = link(linked) else { return nil }
             names += [link.column, link.position].compactMap(\.self).map(SQLText.name)
         }
-        names += layout.attributes.indices.map(column)
+        names += layout.attributes.indices.map(name(of:))
         return "COPY \(table) (\(names.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
     }
 
@@ -133,8 +134,8 @@ struct PostgresMergeStatements {
     /// of their numbers, the number of updated rows, and whether inserted rows have other targets
     /// than the batch. They are null if the statement does not insert, update or link.
     func merge(_ task: Task) -> String {
-        let slots = writtenSlots(task)
-        var parts = ["found AS MATERIALIZED (\(found(task, slots))"]
+        let columns = writtenColumns(task)
+        var parts = ["found AS MATERIALIZED (\(found(task, columns))"]
         var selections = ["SELECT place, \(code(task)) AS code FROM found"]
         if task.inserts {
             parts.append(
@@ -146,8 +147,8 @@ struct PostgresMergeStatements {
                 object: "new", change: .inserted, isLinked: task.linked == nil ? "FALSE" : "TRUE")
             selections.append("SELECT place, \(code) FROM fresh")
         }
-        let updates = task.updates && !slots.isEmpty
-        if updates { parts.append("updated AS (\(update(task, slots))") }
+        let updates = task.updates && !columns.isEmpty
+        if updates { parts.append("updated AS (\(update(task, columns))") }
         let written = [
             task.inserts ? "(SELECT count(*) FROM inserted)" : "NULL",
             task.inserts ? "(SELECT pg_catalog.bit_xor(row) FROM inserted)" : "NULL",
@@ -159,10 +160,10 @@ struct PostgresMergeStatements {
             + "FROM (\(selections.joined(separator: " UNION ALL "))) r"
     }
 
-    /// The slots that an update may write. An identity that found the object is equal already.
-    private func writtenSlots(_ task: Task) -> [Int] {
-        layout.attributes.indices.filter { slot in
-            task.presence[slot] != .never && (task.isByObject || !layout.identitySlots.contains(slot))
+    /// The columns that an update may write. An identity that found the object is equal already.
+    private func writtenColumns(_ task: Task) -> [Int] {
+        layout.attributes.indices.filter { column in
+            task.presence[column] != .never && (task.isByObject || !layout.identityColumns.contains(column))
         }
     }
 
@@ -176,7 +177,7 @@ struct PostgresMergeStatements {
     // MARK: Finding
 
     /// Selects the places of the batch's rows, their objects, and whether the values differ.
-    private func found(_ task: Task, _ slots: [Int]) -> String {
+    private func found(_ task: Task, _ columns: [Int]) -> String {
         // A row is read again by its place in the table if it is written, which few are.
         let row = "b.ctid AS at, b.\(PostgresBatch.place)"
         let condition =
@@ -185,14 +186,15 @@ struct PostgresMergeStatements {
             return "SELECT \(row), NULL::bigint AS row, FALSE AS differs FROM \(batch.name) b\(condition)"
         }
         let differs =
-            task.updates && !slots.isEmpty
-            ? slots.map { slot in
-                var isOther = isOther(slot)
-                if task.waiting.slots.contains(slot) {
+            task.updates && !columns.isEmpty
+            ? columns.map { column in
+                var isOther = isOther(column)
+                if task.waiting.columns.contains(column) {
                     let objects = task.waiting.objects.map(String.init).joined(separator: ",")
                     isOther = "(\(isOther) AND t.\(schema.rowColumn) <> ALL ('{\(objects)}'::bigint[]))"
                 }
-                return task.presence[slot] == .sometimes ? "(\(PostgresBatch.isPresent(slot)) AND \(isOther))" : isOther
+                return task.presence[column] == .sometimes
+                    ? "(\(PostgresBatch.isPresent(column)) AND \(isOther))" : isOther
             }.joined(separator: " OR ") : "FALSE"
         var conditions: [String]
         var order = ""
@@ -202,9 +204,9 @@ struct PostgresMergeStatements {
         } else {
             conditions = hasIdentityOfBatch
             if task.isLong {
-                conditions += schema.longSlots(of: layout.index).map { slot in
-                    [("t", column(slot)), ("b", PostgresBatch.cell(slot))].map { alias, name in
-                        schema.longKey(layout.index, slot, of: "\(alias).\(name)")
+                conditions += schema.longColumns(of: layout.index).map { column in
+                    [("t", name(of: column)), ("b", PostgresBatch.cell(column))].map { alias, name in
+                        schema.longKey(layout.index, column, of: "\(alias).\(name)")
                     }.joined(separator: " = ")
                 }
             }
@@ -254,7 +256,7 @@ struct PostgresMergeStatements {
 
     /// The conditions that a stored row has the identity of a row of the batch.
     private var hasIdentityOfBatch: [String] {
-        layout.identitySlots.map { "t.\(column($0)) = b.\(PostgresBatch.cell($0))" }
+        layout.identityColumns.map { "t.\(name(of: $0)) = b.\(PostgresBatch.cell($0))" }
     }
 
     /// The found rows as `f`, each with its row of the batch as `b`.
@@ -263,9 +265,9 @@ struct PostgresMergeStatements {
     // MARK: Writing
 
     /// The value of a column while its object waits for a value of a unique index.
-    private func empty(_ content: SQLUniqueColumns.Content, _ slot: Int, object: String) -> String {
+    private func empty(_ content: SQLUniqueColumns.Content, _ column: Int, object: String) -> String {
         guard content == .placeholder else { return "NULL" }
-        return switch layout.attributes[slot].type {
+        return switch layout.attributes[column].type {
         case .int16, .int32, .int64: "-1 - \(object)"
         case .double, .float, .decimal: "-0.5 - \(object)"
         case .date: "'0001-01-01 00:00:00'::timestamp + \(object) * '1 second'::interval"
@@ -282,10 +284,11 @@ struct PostgresMergeStatements {
             names.append(schema.entityColumn)
             terms.append(SQLText.literal(layout.name))
         }
-        for slot in layout.attributes.indices {
-            names.append(column(slot))
+        for column in layout.attributes.indices {
+            names.append(name(of: column))
             terms.append(
-                task.emptied[slot].map { empty($0, slot, object: "b.new") } ?? inserted(slot, task.presence[slot]))
+                task.emptied[column].map { empty($0, column, object: "b.new") }
+                    ?? inserted(column, task.presence[column]))
         }
         if let link = task.linked.flatMap(link) {
             names.append(SQLText.name(link.column))
@@ -306,16 +309,16 @@ struct PostgresMergeStatements {
             + "RETURNING \(schema.rowColumn)::bigint AS row\(linked)"
     }
 
-    private func update(_ task: Task, _ slots: [Int]) -> String {
-        let assignments = slots.map { slot in
-            var cell = written(slot)
-            if let content = task.emptied[slot] {
-                cell = "CASE WHEN \(isOther(slot)) THEN \(empty(content, slot, object: "f.row")) ELSE \(cell) END"
+    private func update(_ task: Task, _ columns: [Int]) -> String {
+        let assignments = columns.map { column in
+            var cell = written(column)
+            if let content = task.emptied[column] {
+                cell = "CASE WHEN \(isOther(column)) THEN \(empty(content, column, object: "f.row")) ELSE \(cell) END"
             }
             let value =
-                task.presence[slot] == .sometimes
-                ? "CASE WHEN \(PostgresBatch.isPresent(slot)) THEN \(cell) ELSE t.\(column(slot)) END" : cell
-            return "\(column(slot)) = \(value)"
+                task.presence[column] == .sometimes
+                ? "CASE WHEN \(PostgresBatch.isPresent(column)) THEN \(cell) ELSE t.\(name(of: column)) END" : cell
+            return "\(name(of: column)) = \(value)"
         }
         // Another program can change a row between the search and the lock of the update, which
         // then evaluates its conditions again.
@@ -327,12 +330,12 @@ struct PostgresMergeStatements {
     // MARK: Verification
 
     /// Selects the number of written rows that do not have the identity of their row in the batch,
-    /// and for each slot of the identity whether such a row has another value. The parameters are
+    /// and for each column of the identity whether such a row has another value. The parameters are
     /// the places and the objects of the written rows. Nil without an identity.
     var changedIdentities: String? {
         guard layout.hasIdentity else { return nil }
-        let isOther = layout.identitySlots.map {
-            "(b.\(PostgresBatch.cell($0)) IS NOT NULL AND (t.\(column($0)) = b.\(PostgresBatch.cell($0))) IS NOT TRUE)"
+        let isOther = layout.identityColumns.map {
+            "(b.\(PostgresBatch.cell($0)) IS NOT NULL AND (t.\(name(of: $0)) = b.\(PostgresBatch.cell($0))) IS NOT TRUE)"
         }
         let terms = ["count(*)"] + isOther.map { "pg_catalog.bool_or(\($0))" }
         return "SELECT \(terms.joined(separator: ", ")) FROM unnest($1::bigint[], $2::bigint[]) AS p(place, row) "

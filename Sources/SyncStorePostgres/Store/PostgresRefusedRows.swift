@@ -45,7 +45,7 @@ struct PostgresRefusedRows {
         let table = merge.schema.relation(merge.schema.table(of: merge.layout.index))
         let constraint = error.constraint ?? ""
         let columns = try connection.run(PostgresMerge.indexColumns, [.text(table), .text(constraint)]).texts(0)
-        let identity = merge.layout.identitySlots.map { merge.schema.columns[merge.layout.index][$0] }
+        let identity = merge.layout.identityColumns.map { merge.schema.columns[merge.layout.index][$0] }
         if !round.isByObject, !identity.isEmpty, Set(columns).isSuperset(of: identity) { return true }
         guard columns == [merge.schema.naming.rowColumn] else { return false }
         let sequence = "pg_catalog.pg_get_serial_sequence(\(SQLText.literal(table)), \(SQLText.literal(columns[0])))"
@@ -100,7 +100,7 @@ struct PostgresRefusedRows {
         try merge.take(answer, part, request.policy, connection, into: &result)
     }
 
-    private mutating func wait(_ rows: ArraySlice<Int>, _ slots: [Int]) {
+    private mutating func wait(_ rows: ArraySlice<Int>, _ columns: [Int]) {
         guard var values = waiting else { return }
         waiting = nil
         for row in rows {
@@ -108,7 +108,7 @@ struct PostgresRefusedRows {
                 merged.change != .unchanged
             else { continue }
             values.add(
-                reader, row: row, of: merged.object, slots: slots, merge.layout, isNew: merged.change == .inserted)
+                reader, row: row, of: merged.object, columns: columns, merge.layout, isNew: merged.change == .inserted)
             result.waitingRows.append(row)
         }
         waiting = values
@@ -122,7 +122,7 @@ struct PostgresRefusedRows {
             result.refused.append(refusal)
             return
         }
-        let identity = merge.layout.identitySlots.map { merge.layout.attributes[$0].name }
+        let identity = merge.layout.identityColumns.map { merge.layout.attributes[$0].name }
         if round.isByObject, error.code == .uniqueViolation, Set(refusal.attributes) == Set(identity) {
             throw StoreError.identityTaken(
                 entity: try merge.entity(of: objects[row], connection) ?? merge.layout.name)
@@ -142,7 +142,7 @@ extension PostgresMerge {
         var refusal = StoreError.Refusal(
             entity: layout.name, reason: .check, constraint: error.constraint, index: row, object: object,
             databaseError: error.debugDescription)
-        let identity = Record.Key(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
+        let identity = Record.Key(layout.identityColumns.map { reader.value(row: row, column: $0) ?? .null })
         refusal.key = try identity ?? object.flatMap { try key(of: $0, connection) }
         let name: SQLBinding = .text(error.constraint ?? "")
         let table: SQLBinding = .text(schema.relation(schema.table(of: layout.index)))
@@ -164,7 +164,7 @@ extension PostgresMerge {
             let other = error.table ?? schema.table(of: layout.index)
             let referred = try connection.run(Self.referredColumns, [table, name, .text(other)]).texts(0)
             guard referred.isEmpty else {
-                let identity = Set(layout.identitySlots.map { layout.attributes[$0].name })
+                let identity = Set(layout.identityColumns.map { layout.attributes[$0].name })
                 refusal.attributes = attributes(of: referred).filter { !identity.contains($0) }
                 refusal.reason = .referred(by: other)
                 break
@@ -215,15 +215,17 @@ extension PostgresMerge {
         let family = schema.familyIndex[layout.index]
         let table = try PostgresExistingTable(schema.families[family].table, in: schema, on: connection)
         let forms = table.forms(family: family, of: schema)
-        let limited = layout.attributes.indices.compactMap { slot in
-            forms[schema.columns[layout.index][slot]].map { (slot: slot, form: $0) }
+        let limited = layout.attributes.indices.compactMap { column in
+            forms[schema.columns[layout.index][column]].map { (column: column, form: $0) }
         }
         guard !limited.isEmpty else { return [] }
-        let terms = limited.map { "(\($0.form.holds(PostgresBatch.cell($0.slot)))) IS FALSE" }
+        let terms = limited.map { "(\($0.form.holds(PostgresBatch.cell($0.column)))) IS FALSE" }
         let found = try connection.execute(
             "SELECT \(terms.joined(separator: ", ")) FROM \(batch.name) WHERE \(PostgresBatch.place) = \(row)")
         guard found.rowCount > 0 else { return [] }
-        return limited.indices.filter { found.boolean(0, $0) == true }.map { layout.attributes[limited[$0].slot].name }
+        return limited.indices.filter { found.boolean(0, $0) == true }.map {
+            layout.attributes[limited[$0].column].name
+        }
     }
 
     /// The identity of the object that has the values of a unique index.
@@ -250,10 +252,10 @@ extension PostgresMerge {
         // The terms name columns without a table: those of the stored rows, then those of the
         // refused one, which leaves the stored value where it lacks a cell.
         let relation = schema.relation(schema.table(of: layout.index))
-        let cells = layout.attributes.indices.map { slot in
-            let name = SQLText.name(schema.columns[layout.index][slot])
-            guard let object, reader.kind(row: row, slot: slot) == .absent else {
-                return "\(PostgresBatch.cell(slot)) AS \(name)"
+        let cells = layout.attributes.indices.map { column in
+            let name = SQLText.name(schema.columns[layout.index][column])
+            guard let object, reader.kind(row: row, column: column) == .absent else {
+                return "\(PostgresBatch.cell(column)) AS \(name)"
             }
             return "(SELECT o.\(name) FROM \(relation) o WHERE o.\(schema.rowColumn) = \(object)) AS \(name)"
         }
@@ -275,15 +277,16 @@ extension PostgresMerge {
     /// The identity of an object.
     private func key(of object: ObjectID, _ connection: PostgresConnection) throws -> Record.Key? {
         guard layout.hasIdentity else { return .object(object) }
-        let names = layout.identitySlots.map { slot in
-            schema.dialect.selected(SQLText.name(schema.columns[layout.index][slot]), as: layout.attributes[slot].type)
+        let names = layout.identityColumns.map { column in
+            schema.dialect.selected(
+                SQLText.name(schema.columns[layout.index][column]), as: layout.attributes[column].type)
         }
         let found = try connection.query(
             "SELECT \(names.joined(separator: ", ")) FROM \(schema.relation(schema.table(of: layout.index))) "
                 + "WHERE \(schema.rowColumn) = $1::bigint", [.integer(object)], binaryResult: true)
         guard found.rowCount > 0 else { return nil }
-        let values = layout.identitySlots.enumerated().map { column, slot in
-            found.value(0, column, as: layout.attributes[slot].type)
+        let values = layout.identityColumns.enumerated().map { place, column in
+            found.value(0, place, as: layout.attributes[column].type)
         }
         return Record.Key(values) ?? .object(object)
     }

@@ -24,11 +24,11 @@ package struct SQLLongKeys: Sendable {
 }
 
 extension SQLSchema {
-    /// The slots of an entity's identity whose values can be too long for an index.
-    package func longSlots(of entity: Int) -> [Int] {
+    /// The columns of an entity's identity whose values can be too long for an index.
+    package func longColumns(of entity: Int) -> [Int] {
         guard dialect.longKeys != nil else { return [] }
         let layout = model.layouts[entity]
-        return layout.identitySlots.filter { layout.attributes[$0].type.hasAnyLength }
+        return layout.identityColumns.filter { layout.attributes[$0].type.hasAnyLength }
     }
 
     /// The condition of a unique index that a row's identity is short or long; nil if every
@@ -36,29 +36,29 @@ extension SQLSchema {
     ///
     /// - Parameter alias: The name of the table in the statement; nil for none.
     package func lengthCondition(_ entity: Int, isLong: Bool, alias: String? = nil) -> String? {
-        let slots = longSlots(of: entity)
-        guard let longKeys = dialect.longKeys, !slots.isEmpty else { return nil }
-        let counts = slots.map { longKeys.byteCount(identityColumn(entity, $0, alias)) }
+        let columns = longColumns(of: entity)
+        guard let longKeys = dialect.longKeys, !columns.isEmpty else { return nil }
+        let counts = columns.map { longKeys.byteCount(identityColumn(entity, $0, alias)) }
         return "\(counts.joined(separator: " + ")) \(isLong ? ">" : "<=") \(longKeys.limit)"
     }
 
-    /// The expression for a slot of the identity in the unique index of long identities.
-    package func longKey(_ entity: Int, _ slot: Int, of expression: String) -> String {
-        guard let longKeys = dialect.longKeys, longSlots(of: entity).contains(slot) else { return expression }
-        return longKeys.digest(expression, model.layouts[entity].attributes[slot].type)
+    /// The expression for a column of the identity in the unique index of long identities.
+    package func longKey(_ entity: Int, _ column: Int, of expression: String) -> String {
+        guard let longKeys = dialect.longKeys, longColumns(of: entity).contains(column) else { return expression }
+        return longKeys.digest(expression, model.layouts[entity].attributes[column].type)
     }
 
     /// The condition with which the database finds a short identity by its index; nil if the values
     /// are enough.
-    package func shortLookup(_ entity: Int, slot: Int, bytes: Int, alias: String) -> String? {
-        guard let longKeys = dialect.longKeys, bytes <= longKeys.limit, longSlots(of: entity) == [slot] else {
+    package func shortLookup(_ entity: Int, column: Int, bytes: Int, alias: String) -> String? {
+        guard let longKeys = dialect.longKeys, bytes <= longKeys.limit, longColumns(of: entity) == [column] else {
             return nil
         }
         return lengthCondition(entity, isLong: false, alias: alias)
     }
 
-    private func identityColumn(_ entity: Int, _ slot: Int, _ alias: String?) -> String {
-        (alias.map { "\($0)." } ?? "") + SQLText.name(columns[entity][slot])
+    private func identityColumn(_ entity: Int, _ column: Int, _ alias: String?) -> String {
+        (alias.map { "\($0)." } ?? "") + SQLText.name(columns[entity][column])
     }
 }
 

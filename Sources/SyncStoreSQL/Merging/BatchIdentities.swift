@@ -17,31 +17,31 @@ package struct BatchIdentities {
     /// Sorts rows by identity.
     ///
     /// - Parameters:
-    ///   - slots: The slots of the identity; empty for an entity without an identity.
+    ///   - columns: The columns of the identity; empty for an entity without an identity.
     ///   - rows: The rows, in ascending order.
-    package init(_ reader: RecordBatch.Reader, slots: [Int], rows: some Sequence<Int>) {
-        guard !slots.isEmpty else {
+    package init(_ reader: RecordBatch.Reader, columns: [Int], rows: some Sequence<Int>) {
+        guard !columns.isEmpty else {
             nameless = Array(rows)
             return
         }
         var isAscending = true
         for row in rows {
-            guard slots.allSatisfy({ reader.isIdentifying(row: row, slot: $0) }) else {
+            guard columns.allSatisfy({ reader.isIdentifying(row: row, column: $0) }) else {
                 nameless.append(row)
                 continue
             }
-            if isAscending, let last = self.rows.last { isAscending = reader.order(last, row, slots) < 0 }
+            if isAscending, let last = self.rows.last { isAscending = reader.order(last, row, columns) < 0 }
             self.rows.append(row)
         }
-        if !isAscending { sort(reader, slots) }
+        if !isAscending { sort(reader, columns) }
     }
 
-    private mutating func sort(_ reader: RecordBatch.Reader, _ slots: [Int]) {
+    private mutating func sort(_ reader: RecordBatch.Reader, _ columns: [Int]) {
         rows.sort { one, other in
-            let order = reader.order(one, other, slots)
+            let order = reader.order(one, other, columns)
             return order < 0 || (order == 0 && one < other)
         }
-        for (row, next) in zip(rows, rows.dropFirst()) where reader.order(row, next, slots) == 0 {
+        for (row, next) in zip(rows, rows.dropFirst()) where reader.order(row, next, columns) == 0 {
             repeated = next
             return
         }
@@ -50,39 +50,39 @@ package struct BatchIdentities {
 
 extension RecordBatch.Reader {
     /// Whether a cell's value can identify an object.
-    fileprivate func isIdentifying(row: Int, slot: Int) -> Bool {
-        switch kind(row: row, slot: slot) {
+    fileprivate func isIdentifying(row: Int, column: Int) -> Bool {
+        switch kind(row: row, column: column) {
         case .absent, .null: false
-        case .double: !double(row: row, slot: slot).isNaN
+        case .double: !double(row: row, column: column).isNaN
         default: true
         }
     }
 
     /// Compares the identities of two rows: below 0 if the first sorts first, 0 if they are equal.
-    fileprivate func order(_ one: Int, _ other: Int, _ slots: [Int]) -> Int {
-        for slot in slots {
-            let order = order(one, other, slot)
+    fileprivate func order(_ one: Int, _ other: Int, _ columns: [Int]) -> Int {
+        for column in columns {
+            let order = order(one, other, column)
             if order != 0 { return order }
         }
         return 0
     }
 
-    private func order(_ one: Int, _ other: Int, _ slot: Int) -> Int {
-        let kind = kind(row: one, slot: slot)
-        let otherKind = self.kind(row: other, slot: slot)
+    private func order(_ one: Int, _ other: Int, _ column: Int) -> Int {
+        let kind = kind(row: one, column: column)
+        let otherKind = self.kind(row: other, column: column)
         guard kind == otherKind else { return kind.rawValue < otherKind.rawValue ? -1 : 1 }
         switch kind {
         case .absent, .null: return 0
-        case .bool: return order(bool(row: one, slot: slot) ? 1 : 0, bool(row: other, slot: slot) ? 1 : 0)
-        case .int: return order(int(row: one, slot: slot), int(row: other, slot: slot))
+        case .bool: return order(bool(row: one, column: column) ? 1 : 0, bool(row: other, column: column) ? 1 : 0)
+        case .int: return order(int(row: one, column: column), int(row: other, column: column))
         case .date:
-            return order(date(row: one, slot: slot).microseconds, date(row: other, slot: slot).microseconds)
-        case .double: return order(double(row: one, slot: slot), double(row: other, slot: slot))
+            return order(date(row: one, column: column).microseconds, date(row: other, column: column).microseconds)
+        case .double: return order(double(row: one, column: column), double(row: other, column: column))
         case .decimal, .string, .binary, .uuid, .uri, .json:
             // Texts are stored as these bytes. UUIDs are stored as text that sorts like their
             // bytes.
-            let bytes = bytes(row: one, slot: slot)
-            let otherBytes = self.bytes(row: other, slot: slot)
+            let bytes = bytes(row: one, column: column)
+            let otherBytes = self.bytes(row: other, column: column)
             if let start = bytes.baseAddress, let otherStart = otherBytes.baseAddress {
                 let order = memcmp(start, otherStart, min(bytes.count, otherBytes.count))
                 if order != 0 { return Int(order) }

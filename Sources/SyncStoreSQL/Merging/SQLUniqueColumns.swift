@@ -27,7 +27,7 @@ package struct SQLUniqueColumns: Sendable {
         case placeholder
     }
 
-    /// The contents by slot.
+    /// The contents by column.
     package private(set) var contents: [Int: Content] = [:]
 
     /// Chooses the columns.
@@ -38,22 +38,22 @@ package struct SQLUniqueColumns: Sendable {
     ///     pass on to references (`ON UPDATE CASCADE`).
     package init(_ indexes: [Index], of layout: EntityLayout, in schema: SQLSchema, mandatory: Set<String>) {
         let fold = schema.dialect.folded
-        func slots(of columns: Set<String>) -> [Int] {
-            let columns = Set(columns.map(fold))
-            return layout.attributes.indices.filter { slot in
-                !layout.identitySlots.contains(slot) && columns.contains(fold(schema.columns[layout.index][slot]))
+        func columns(of names: Set<String>) -> [Int] {
+            let names = Set(names.map(fold))
+            return layout.attributes.indices.filter { column in
+                !layout.identityColumns.contains(column) && names.contains(fold(schema.columns[layout.index][column]))
             }
         }
-        let mandatory = Set(slots(of: mandatory))
+        let mandatory = Set(columns(of: mandatory))
         for index in indexes {
-            for slot in slots(of: index.keys) {
-                if index.separatesNulls, !mandatory.contains(slot) {
-                    contents[slot] = .null
-                } else if contents[slot] == nil, layout.attributes[slot].type.hasPlaceholder {
-                    contents[slot] = .placeholder
+            for column in columns(of: index.keys) {
+                if index.separatesNulls, !mandatory.contains(column) {
+                    contents[column] = .null
+                } else if contents[column] == nil, layout.attributes[column].type.hasPlaceholder {
+                    contents[column] = .placeholder
                 }
             }
-            for slot in slots(of: index.conditions) where !mandatory.contains(slot) { contents[slot] = .null }
+            for column in columns(of: index.conditions) where !mandatory.contains(column) { contents[column] = .null }
         }
     }
 
@@ -75,9 +75,9 @@ package struct SQLUniqueColumns: Sendable {
     /// Whether a refused row of an entity may have a placeholder. Any may have one if the refusal
     /// names no attributes, such as that of a generated column.
     private func mayBePlaceholder(in refusal: StoreError.Refusal, of layout: EntityLayout) -> Bool {
-        contents.contains { slot, content in
+        contents.contains { column, content in
             content == .placeholder
-                && (refusal.attributes.isEmpty || refusal.attributes.contains(layout.attributes[slot].name))
+                && (refusal.attributes.isEmpty || refusal.attributes.contains(layout.attributes[column].name))
         }
     }
 }

@@ -17,18 +17,19 @@ package struct SQLWaitingValues: Sendable {
 
     package var isEmpty: Bool { entities.isEmpty }
 
-    /// Adds the values of a row in the given slots.
+    /// Adds the values of a row in the given columns.
     ///
     /// - Parameter isNew: Whether the object was inserted, so that absent cells are its defaults.
     package mutating func add(
-        _ reader: RecordBatch.Reader, row: Int, of object: ObjectID, slots: some Sequence<Int>, _ layout: EntityLayout,
+        _ reader: RecordBatch.Reader, row: Int, of object: ObjectID, columns: some Sequence<Int>,
+        _ layout: EntityLayout,
         isNew: Bool
     ) {
         add(object, layout) { waiting in
-            for slot in slots {
-                waiting[slot] =
-                    reader.value(row: row, slot: slot) ?? (isNew ? layout.attributes[slot].defaultValue : nil)
-                    ?? waiting[slot]
+            for column in columns {
+                waiting[column] =
+                    reader.value(row: row, column: column) ?? (isNew ? layout.attributes[column].defaultValue : nil)
+                    ?? waiting[column]
             }
         }
     }
@@ -40,11 +41,11 @@ package struct SQLWaitingValues: Sendable {
             for entity in entities.keys {
                 guard let former = entities[entity]?.values.removeValue(forKey: stored.object) else { continue }
                 entities[entity]?.objects.removeAll { $0 == stored.object }
-                values.merge(former.filter { change.commonSlots.contains($0.key) }) { $1 }
+                values.merge(former.filter { change.commonColumns.contains($0.key) }) { $1 }
             }
-            for slot in change.waitingSlots where values[slot] == nil {
-                let value = change.value(at: slot, of: stored.record)
-                if !value.isNull { values[slot] = value }
+            for column in change.waitingColumns where values[column] == nil {
+                let value = change.value(at: column, of: stored.record)
+                if !value.isNull { values[column] = value }
             }
             add(stored.object, change.layout) { $0 = values }
         }
@@ -65,16 +66,16 @@ package struct SQLWaitingValues: Sendable {
         if !waiting.objects.isEmpty { entities[layout.index] = waiting }
     }
 
-    /// Whether an object waits for a value in a slot. Its column has another one in the meantime.
-    package func contains(_ object: ObjectID, slot: Int, _ layout: EntityLayout) -> Bool {
-        !isEmpty && layout.family.contains { entities[$0]?.values[object]?[slot] != nil }
+    /// Whether an object waits for a value in a column. Its column has another one in the meantime.
+    package func contains(_ object: ObjectID, column: Int, _ layout: EntityLayout) -> Bool {
+        !isEmpty && layout.family.contains { entities[$0]?.values[object]?[column] != nil }
     }
 
-    /// The objects of an entity that wait, and the slots of their values.
-    package func objects(of layout: EntityLayout) -> (objects: [ObjectID], slots: Set<Int>) {
+    /// The objects of an entity that wait, and the columns of their values.
+    package func objects(of layout: EntityLayout) -> (objects: [ObjectID], columns: Set<Int>) {
         let waiting = layout.family.compactMap { entities[$0] }
-        let slots = waiting.flatMap { $0.values.values.flatMap(\.keys) }
-        return (waiting.flatMap(\.objects), Set(slots))
+        let columns = waiting.flatMap { $0.values.values.flatMap(\.keys) }
+        return (waiting.flatMap(\.objects), Set(columns))
     }
 
     /// Replaces values by those that later rows of the same objects have.
@@ -86,9 +87,9 @@ package struct SQLWaitingValues: Sendable {
         for entity in layout.family where entities[entity] != nil {
             for row in rows.indices {
                 guard let object = rows[row]?.object, let waiting = entities[entity]?.values[object] else { continue }
-                for (slot, former) in waiting where slot < reader.columnCount {
-                    guard let value = reader.value(row: row, slot: slot), value != former else { continue }
-                    entities[entity]?.values[object]?[slot] = value
+                for (column, former) in waiting where column < reader.columnCount {
+                    guard let value = reader.value(row: row, column: column), value != former else { continue }
+                    entities[entity]?.values[object]?[column] = value
                     if rows[row]?.change == .unchanged { rows[row]?.change = .updated }
                 }
             }
@@ -105,7 +106,7 @@ package struct SQLWaitingValues: Sendable {
                 var records = RecordBatch(of: model.layouts[entity])
                 for object in objects {
                     records.beginRecord()
-                    for (slot, value) in waiting.values[object] ?? [:] { records.setValue(value, at: slot) }
+                    for (column, value) in waiting.values[object] ?? [:] { records.setValue(value, at: column) }
                     records.endRecord()
                 }
                 var request = MergeRequest(

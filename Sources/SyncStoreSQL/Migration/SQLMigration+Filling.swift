@@ -138,8 +138,8 @@ extension SQLMigration {
     /// there.
     private func identity(of entity: EntityLayout, oldRoot: String) -> [(column: String, type: AttributeType)] {
         let family = schema.attributeColumns[schema.familyIndex[entity.index]]
-        let columns = entity.identitySlots.map { slot -> (column: String, type: AttributeType)? in
-            let name = schema.columns[entity.index][slot]
+        let columns = entity.identityColumns.map { column -> (column: String, type: AttributeType)? in
+            let name = schema.columns[entity.index][column]
             guard let stored = family.first(where: { $0.name == name }).flatMap({ stored($0, oldRoot: oldRoot) }),
                 let type = AttributeType(rawValue: stored.type)
             else { return nil }

@@ -164,14 +164,14 @@ extension SQLSchema {
         for place in model.layouts[root].family {
             let layout = model.layouts[place]
             guard layout.hasIdentity, identityScope(of: place) == place else { continue }
-            let columns = layout.identitySlots.map { SQLText.name(self.columns[place][$0]) }
+            let columns = layout.identityColumns.map { SQLText.name(self.columns[place][$0]) }
             let owner = layout.entity.bookkeepingTable ?? layout.name
             indices.append(
                 identityIndex(
                     place, family, columns, lengthCondition(place, isLong: false),
                     names.takeIndex("\(owner)_identity")))
             guard let condition = lengthCondition(place, isLong: true) else { continue }
-            let hashes = zip(layout.identitySlots, columns).map { "(\(longKey(place, $0, of: $1)))" }
+            let hashes = zip(layout.identityColumns, columns).map { "(\(longKey(place, $0, of: $1)))" }
             indices.append(
                 identityIndex(
                     place, family, hashes, condition, names.takeIndex("\(owner)_long_identity")))
@@ -185,7 +185,7 @@ extension SQLSchema {
         for place in model.layouts[families[family].root].family {
             let layout = model.layouts[place]
             for index in model.indexes(of: layout) {
-                let columns = index.slots.map { self.columns[place][$0] }
+                let columns = index.columns.map { self.columns[place][$0] }
                 var text = "(\(indexTerms(index, entity: place).joined(separator: ", ")))"
                 var conditions = index.condition.map { indexConditions($0, entity: place) } ?? []
                 if layout.parent != nil { conditions.append(membership(of: layout)) }
@@ -194,7 +194,7 @@ extension SQLSchema {
                 indices.append(
                     Index(
                         isUnique: index.isUnique, name: name, columns: text,
-                        attributes: index.slots.map { layout.attributes[$0].name }))
+                        attributes: index.columns.map { layout.attributes[$0].name }))
             }
         }
         return indices
@@ -205,15 +205,15 @@ extension SQLSchema {
     private func indexTerms(_ index: IndexLayout, entity: Int) -> [String] {
         var terms: [String] = []
         var digests: [String] = []
-        for slot in index.slots {
-            let column = SQLText.name(columns[entity][slot])
-            let type = model.layouts[entity].attributes[slot].type
-            guard let part = dialect.indexedPart(column, type) else {
-                terms.append(column + dialect.indexOrder)
+        for column in index.columns {
+            let name = SQLText.name(columns[entity][column])
+            let type = model.layouts[entity].attributes[column].type
+            guard let part = dialect.indexedPart(name, type) else {
+                terms.append(name + dialect.indexOrder)
                 continue
             }
             terms.append(part + dialect.indexOrder)
-            if index.isUnique, let longKeys = dialect.longKeys { digests.append("(\(longKeys.digest(column, type)))") }
+            if index.isUnique, let longKeys = dialect.longKeys { digests.append("(\(longKeys.digest(name, type)))") }
         }
         return terms + digests
     }
@@ -221,8 +221,8 @@ extension SQLSchema {
     /// The parts of an index's condition, with values as literals.
     private func indexConditions(_ condition: RecordPredicate.Bound, entity: Int) -> [String] {
         func column(_ key: PropertyPath.Bound) -> String {
-            guard case .attribute(let slot, _) = key.leaf else { return "" }
-            return SQLText.name(columns[entity][slot])
+            guard case .attribute(let column, _) = key.leaf else { return "" }
+            return SQLText.name(columns[entity][column])
         }
         switch condition {
         case .comparison(let key, let comparison, let value):

@@ -90,7 +90,7 @@ package struct SQLSchema: Sendable {
     package let familyIndex: [Int]
     /// The attribute columns of each family, in order.
     package let attributeColumns: [[AttributeColumn]]
-    /// The names of each entity's attribute columns, by slot.
+    /// The names of each entity's attribute columns, by column.
     package let columns: [[String]]
     /// The storage of each entity's relationships, by index.
     package let relationships: [[Storage]]
@@ -141,8 +141,8 @@ package struct SQLSchema: Sendable {
             })
         var indexedColumns = [Set<String>](repeating: [], count: planner.families.count)
         for layout in model.layouts {
-            for slot in model.indexes(of: layout).flatMap(\.slots) {
-                indexedColumns[planner.familyIndex[layout.index]].insert(planner.columns[layout.index][slot])
+            for column in model.indexes(of: layout).flatMap(\.columns) {
+                indexedColumns[planner.familyIndex[layout.index]].insert(planner.columns[layout.index][column])
             }
         }
         self.indexedColumns = indexedColumns
@@ -164,8 +164,8 @@ package struct SQLSchema: Sendable {
     }
 
     /// Whether an attribute occurs in an index that the model declares.
-    func isIndexed(_ entity: Int, slot: Int) -> Bool {
-        indexedColumns[familyIndex[entity]].contains(columns[entity][slot])
+    func isIndexed(_ entity: Int, column: Int) -> Bool {
+        indexedColumns[familyIndex[entity]].contains(columns[entity][column])
     }
 
     /// The column of row numbers, quoted.
@@ -226,7 +226,7 @@ package struct SQLSchema: Sendable {
     /// All entities with the same scope share one unique index.
     package func identityScope(of entity: Int) -> Int {
         var scope = model.layouts[entity]
-        while let parent = scope.parent, model.layouts[parent].identitySlots == scope.identitySlots {
+        while let parent = scope.parent, model.layouts[parent].identityColumns == scope.identityColumns {
             scope = model.layouts[parent]
         }
         return scope.index

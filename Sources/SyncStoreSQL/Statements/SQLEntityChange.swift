@@ -9,27 +9,27 @@ package struct SQLEntityChange: Sendable {
     package let former: EntityLayout
     /// The entity that they get.
     package let layout: EntityLayout
-    /// The slots of the attributes that both entities have.
-    let commonSlots: Range<Int>
-    /// The slots of unique indexes that the objects come into. Their values wait, because other
+    /// The columns of the attributes that both entities have.
+    let commonColumns: Range<Int>
+    /// The columns of unique indexes that the objects come into. Their values wait, because other
     /// objects may have them.
-    let waitingSlots: [Int]
+    let waitingColumns: [Int]
     private let schema: SQLSchema
     private var model: DataModel { schema.model }
 
     package init(from former: EntityLayout, to layout: EntityLayout, schema: SQLSchema) {
         (self.former, self.layout, self.schema) = (former, layout, schema)
         let model = schema.model
-        commonSlots = 0..<model.commonAncestor(of: former, layout).attributes.count
+        commonColumns = 0..<model.commonAncestor(of: former, layout).attributes.count
         let gained = model.layouts.filter { layout.isKind(of: $0) && !former.isKind(of: $0) }
-        let slots = gained.flatMap { model.indexes(of: $0).filter(\.isUnique).flatMap(\.slots) }
-        waitingSlots = Set(slots).subtracting(layout.identitySlots).sorted()
+        let columns = gained.flatMap { model.indexes(of: $0).filter(\.isUnique).flatMap(\.columns) }
+        waitingColumns = Set(columns).subtracting(layout.identityColumns).sorted()
     }
 
     /// The value that an attribute has after the change.
-    func value(at slot: Int, of record: Record) -> AttributeValue {
-        if commonSlots.contains(slot) { return record[slot: slot] }
-        return layout.identitySlots.contains(slot) ? .null : layout.attributes[slot].defaultValue
+    func value(at column: Int, of record: Record) -> AttributeValue {
+        if commonColumns.contains(column) { return record[column: column] }
+        return layout.identityColumns.contains(column) ? .null : layout.attributes[column].defaultValue
     }
 
     /// Changes the rows of objects, and removes references to them that their new entity rules out.
@@ -64,16 +64,16 @@ package struct SQLEntityChange: Sendable {
     private func update(_ objects: [ObjectID]) -> SQLStatementText {
         var parameters = SQLParameters(schema.dialect)
         var assignments = ["\(schema.entityColumn) = \(SQLText.literal(layout.name))"]
-        let columns = schema.columns[layout.index]
-        for column in schema.columns[former.index] where !columns.contains(column) {
-            assignments.append("\(SQLText.name(column)) = NULL")
+        let names = schema.columns[layout.index]
+        for name in schema.columns[former.index] where !names.contains(name) {
+            assignments.append("\(SQLText.name(name)) = NULL")
         }
-        for (slot, column) in columns.enumerated() {
-            if waitingSlots.contains(slot) {
-                assignments.append("\(SQLText.name(column)) = NULL")
-            } else if !commonSlots.contains(slot), !layout.attributes[slot].defaultValue.isNull {
-                let value = parameters.add(schema.binding(layout.attributes[slot].defaultValue))
-                assignments.append("\(SQLText.name(column)) = \(value)")
+        for (column, name) in names.enumerated() {
+            if waitingColumns.contains(column) {
+                assignments.append("\(SQLText.name(name)) = NULL")
+            } else if !commonColumns.contains(column), !layout.attributes[column].defaultValue.isNull {
+                let value = parameters.add(schema.binding(layout.attributes[column].defaultValue))
+                assignments.append("\(SQLText.name(name)) = \(value)")
             }
         }
         let row = schema.dialect.isObject(schema.rowColumn, among: parameters.add(.objects(objects)))
@@ -93,9 +93,9 @@ package struct SQLEntityChange: Sendable {
         find: (RecordBatch) throws -> [ObjectID?]
     ) throws -> StoreError {
         var identities = RecordBatch(of: layout)
-        for stored in objects where layout.identitySlots.allSatisfy(commonSlots.contains) {
+        for stored in objects where layout.identityColumns.allSatisfy(commonColumns.contains) {
             identities.beginRecord()
-            for slot in layout.identitySlots { identities.setValue(stored.record[slot: slot], at: slot) }
+            for column in layout.identityColumns { identities.setValue(stored.record[column: column], at: column) }
             identities.endRecord()
         }
         guard try identities.isEmpty || find(identities).allSatisfy({ $0 == nil }) else {

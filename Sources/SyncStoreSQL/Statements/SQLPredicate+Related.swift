@@ -118,9 +118,9 @@ extension SQLPredicate {
         case .isIn(let path, let values) where values.count <= 100: key = path
         default: return false
         }
-        guard key.steps.isEmpty, case .attribute(let slot, _) = key.leaf else { return false }
-        return schema.isIndexed(key.entity, slot: slot)
-            || schema.model.layouts[key.entity].identitySlots.first == slot
+        guard key.steps.isEmpty, case .attribute(let column, _) = key.leaf else { return false }
+        return schema.isIndexed(key.entity, column: column)
+            || schema.model.layouts[key.entity].identityColumns.first == column
     }
 
     /// The rows that are related to given rows.

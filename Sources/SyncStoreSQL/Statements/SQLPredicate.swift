@@ -261,7 +261,7 @@ package struct SQLPredicate {
     /// An additional condition with which rows are found by the index of their identity; nil if
     /// none is needed.
     private func lookup(_ key: PropertyPath.Bound, _ values: [AttributeValue], alias: String) -> String? {
-        guard key.steps.isEmpty, case .attribute(let slot, _) = key.leaf else { return nil }
+        guard key.steps.isEmpty, case .attribute(let column, _) = key.leaf else { return nil }
         let bytes = values.map { value in
             switch schema.binding(value) {
             case .text(let text): text.utf8.count
@@ -269,14 +269,14 @@ package struct SQLPredicate {
             default: 0
             }
         }
-        return schema.shortLookup(key.entity, slot: slot, bytes: bytes.max() ?? 0, alias: alias)
+        return schema.shortLookup(key.entity, column: column, bytes: bytes.max() ?? 0, alias: alias)
     }
 
     /// The prefix of an attribute's value that its indices contain. Nil if they contain whole
     /// values, or if there are no indices.
     private func indexedPart(of expression: String, _ key: PropertyPath.Bound) -> String? {
-        guard key.steps.isEmpty, case .attribute(let slot, let type) = key.leaf,
-            schema.isIndexed(key.entity, slot: slot)
+        guard key.steps.isEmpty, case .attribute(let column, let type) = key.leaf,
+            schema.isIndexed(key.entity, column: column)
         else { return nil }
         return dialect.indexedPart(expression, type)
     }
@@ -314,10 +314,10 @@ package struct SQLPredicate {
 
     private mutating func leaf(_ key: PropertyPath.Bound, alias: String) -> String {
         switch key.leaf {
-        case .attribute(let slot, _):
+        case .attribute(let column, _):
             return schema.dialect.operand(
-                "\(alias).\(SQLText.name(schema.columns[key.entity][slot]))",
-                as: schema.model.layouts[key.entity].attributes[slot].type)
+                "\(alias).\(SQLText.name(schema.columns[key.entity][column]))",
+                as: schema.model.layouts[key.entity].attributes[column].type)
         case .target(let index):
             let relationship = schema.model.layouts[key.entity].relationships[index]
             if case .column(let link) = schema.relationships[key.entity][index],

@@ -19,8 +19,8 @@ package struct SQLQueries: Sendable {
         package let names: [String]
         /// The types of the attribute columns.
         package let types: [AttributeType]
-        /// For each possible entity, by its index in the model, the columns of its slots. When
-        /// reading keys, only of its identity slots. Columns are counted from 0.
+        /// For each possible entity, by its index in the model, the columns of its columns. When
+        /// reading keys, only of its identity columns. Columns are counted from 0.
         package let places: [Int: [Int]]
 
         /// The expressions that select the attribute columns.
@@ -36,10 +36,10 @@ package struct SQLQueries: Sendable {
 
     /// The columns of the statement that reads the keys of a family's objects.
     package func keyColumns(family: Int) -> Columns {
-        columns(of: schema.families[family].root) { schema.model.layouts[$0].identitySlots }
+        columns(of: schema.families[family].root) { schema.model.layouts[$0].identityColumns }
     }
 
-    /// - Parameter wanted: Returns the slots of a member of the family.
+    /// - Parameter wanted: Returns the columns of a member of the family.
     private func columns(of entity: Int, _ wanted: (Int) -> [Int]) -> Columns {
         let layout = schema.model.layouts[entity]
         let namesEntity = schema.families[schema.familyIndex[entity]].namesEntity
@@ -48,13 +48,13 @@ package struct SQLQueries: Sendable {
         var index: [String: Int] = [:]
         var places: [Int: [Int]] = [:]
         for member in layout.family {
-            places[member] = wanted(member).map { slot in
-                let name = schema.columns[member][slot]
+            places[member] = wanted(member).map { column in
+                let name = schema.columns[member][column]
                 if let known = index[name] { return known }
                 let place = names.count + (namesEntity ? 2 : 1)
                 index[name] = place
                 names.append(name)
-                types.append(schema.model.layouts[member].attributes[slot].type)
+                types.append(schema.model.layouts[member].attributes[column].type)
                 return place
             }
         }

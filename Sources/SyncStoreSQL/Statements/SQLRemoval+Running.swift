@@ -117,7 +117,7 @@ extension SQLRemoval {
             var identities = RecordBatch(of: layout)
             for case .identity(let values) in (result.keys[layout.name] ?? []).map(\.key) {
                 identities.beginRecord()
-                for (slot, value) in zip(layout.identitySlots, values) { identities.setValue(value, at: slot) }
+                for (column, value) in zip(layout.identityColumns, values) { identities.setValue(value, at: column) }
                 identities.endRecord()
             }
             guard identities.count > 0, try find(layout, identities).contains(where: { $0 != nil }) else { continue }
@@ -148,8 +148,8 @@ extension SQLRemoval {
         guard let layout = columns.namesEntity ? found.text(at: 1).flatMap({ model[$0] }) : root,
             let places = columns.places[layout.index], let row = found.integer(at: 0)
         else { return nil }
-        let identity = zip(layout.identitySlots, places).map { slot, place in
-            found.value(at: place, as: layout.attributes[slot].type)
+        let identity = zip(layout.identityColumns, places).map { column, place in
+            found.value(at: place, as: layout.attributes[column].type)
         }
         return (layout.name, StoredRecord.Key(object: row, key: Record.Key(identity) ?? .object(row)))
     }

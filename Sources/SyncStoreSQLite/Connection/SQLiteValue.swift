@@ -108,52 +108,52 @@ struct SQLiteValue {
 
     /// Sets a cell of a batch's open row. A value that does not fit the type becomes null.
     @inline(__always)
-    func write(to batch: inout RecordBatch, at slot: Int, as attributeType: AttributeType) {
-        guard !isNull else { return batch.setNull(at: slot) }
+    func write(to batch: inout RecordBatch, at column: Int, as attributeType: AttributeType) {
+        guard !isNull else { return batch.setNull(at: column) }
         switch attributeType {
         case .bool:
-            if let flag { batch.setBool(flag, at: slot) } else { batch.setNull(at: slot) }
+            if let flag { batch.setBool(flag, at: column) } else { batch.setNull(at: column) }
         case .int16, .int32, .int64:
-            if let wholeNumber { batch.setInt(wholeNumber, at: slot) } else { batch.setNull(at: slot) }
-        case .double, .float: batch.setDouble(real, at: slot)
-        case .string: batch.setString(bytes, at: slot)
-        case .uri: batch.setURI(bytes, at: slot)
-        case .binary, .transformable: batch.setBinary(bytes, at: slot)
+            if let wholeNumber { batch.setInt(wholeNumber, at: column) } else { batch.setNull(at: column) }
+        case .double, .float: batch.setDouble(real, at: column)
+        case .string: batch.setString(bytes, at: column)
+        case .uri: batch.setURI(bytes, at: column)
+        case .binary, .transformable: batch.setBinary(bytes, at: column)
         case .decimal:
             // Only some numbers of 39 digits fit in 128 bits.
-            guard !batch.setDecimal(bytes, at: slot) else { return }
-            batch.setValue(attributeValue(attributeType), at: slot)
-        case .uuid, .json: batch.setValue(attributeValue(attributeType), at: slot)
+            guard !batch.setDecimal(bytes, at: column) else { return }
+            batch.setValue(attributeValue(attributeType), at: column)
+        case .uuid, .json: batch.setValue(attributeValue(attributeType), at: column)
         case .date:
-            if let moment { batch.setDate(moment, at: slot) } else { batch.setNull(at: slot) }
+            if let moment { batch.setDate(moment, at: column) } else { batch.setNull(at: column) }
         }
     }
 
     /// Whether the value equals a cell, so that writing the cell would change nothing.
     @inline(__always)
-    func equals(_ reader: RecordBatch.Reader, row: Int, slot: Int) -> Bool {
-        let kind = reader.kind(row: row, slot: slot)
+    func equals(_ reader: RecordBatch.Reader, row: Int, column: Int) -> Bool {
+        let kind = reader.kind(row: row, column: column)
         if kind == .null { return isNull }
-        if kind == .double, reader.double(row: row, slot: slot).isNaN { return isNull }
+        if kind == .double, reader.double(row: row, column: column).isNaN { return isNull }
         if isNull { return false }
         switch kind {
         case .absent, .null: return true
-        case .bool: return flag == reader.bool(row: row, slot: slot)
-        case .int: return wholeNumber == reader.int(row: row, slot: slot)
-        case .double: return real == reader.double(row: row, slot: slot)
+        case .bool: return flag == reader.bool(row: row, column: column)
+        case .int: return wholeNumber == reader.int(row: row, column: column)
+        case .double: return real == reader.double(row: row, column: column)
         case .string, .uri, .decimal, .binary:
-            return Self.areSame(bytes, reader.bytes(row: row, slot: slot))
+            return Self.areSame(bytes, reader.bytes(row: row, column: column))
         case .json:
             // Other programs may have written the same value in another form.
-            return CanonicalJSON.compare(bytes, reader.bytes(row: row, slot: slot)) == 0
+            return CanonicalJSON.compare(bytes, reader.bytes(row: row, column: column)) == 0
         case .uuid:
             return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: UUIDText.byteCount) { room in
                 guard let start = room.baseAddress else { return false }
-                UUIDText.write(reader.bytes(row: row, slot: slot), to: start)
+                UUIDText.write(reader.bytes(row: row, column: column), to: start)
                 return Self.areSame(bytes, UnsafeBufferPointer(room))
             }
         case .date:
-            let moment = reader.date(row: row, slot: slot)
+            let moment = reader.date(row: row, column: column)
             if let dates { return real == dates.seconds(moment) }
             return self.moment == moment
         }

@@ -13,13 +13,13 @@ enum SQLiteBatchColumns {
     /// The position of a new object among the objects of its first target; null for none.
     static let position = "position"
 
-    /// The cell of a slot, or of a column if the batch has no entity.
-    static func cell(_ slot: Int) -> String {
-        "c\(slot)"
+    /// The cell of a column, or of a column if the batch has no entity.
+    static func cell(_ column: Int) -> String {
+        "c\(column)"
     }
 
-    /// Whether to write the cell of a slot.
-    static func isWritten(_ slot: Int) -> String {
-        "w\(slot)"
+    /// Whether to write the cell of a column.
+    static func isWritten(_ column: Int) -> String {
+        "w\(column)"
     }
 }

@@ -25,7 +25,7 @@ final class SQLiteBatchTable {
         var positions: [Int64?] = []
         /// A row with the values of absent cells; nil for null.
         var defaults: RecordBatch.Reader?
-        /// Whether to write each cell, slot by slot for each of `rows`; empty to write all.
+        /// Whether to write each cell, column by column for each of `rows`; empty to write all.
         var isWritten: [Bool] = []
     }
 
@@ -115,7 +115,7 @@ private struct BatchTableState {
     let columnCount: Int
     let dates: SQLiteDateCount?
     var content: Content?
-    /// Space for the text of one date or UUID per slot, valid until the cursor advances.
+    /// Space for the text of one date or UUID per column, valid until the cursor advances.
     let scratch: UnsafeMutablePointer<UInt8>
     private static let scratchWidth = 40
     private static let firstTargetColumn = 3
@@ -140,15 +140,15 @@ private struct BatchTableState {
             let index = column - Self.firstTargetColumn
             answer(call, index < content.targetCount ? content.targets[row * content.targetCount + index] : nil)
         default:
-            let (slot, part) = (column - Self.firstCellColumn).quotientAndRemainder(dividingBy: 2)
+            let (cell, part) = (column - Self.firstCellColumn).quotientAndRemainder(dividingBy: 2)
             if part == 1 {
-                let isWritten = content.isWritten.isEmpty || content.isWritten[place * columnCount + slot]
+                let isWritten = content.isWritten.isEmpty || content.isWritten[place * columnCount + cell]
                 return sqlite3_result_int(call, isWritten ? 1 : 0)
             }
-            if let defaults = content.defaults, content.reader.kind(row: row, slot: slot) == .absent {
-                answer(call, defaults, row: 0, slot: slot)
+            if let defaults = content.defaults, content.reader.kind(row: row, column: cell) == .absent {
+                answer(call, defaults, row: 0, column: cell)
             } else {
-                answer(call, content.reader, row: row, slot: slot)
+                answer(call, content.reader, row: row, column: cell)
             }
         }
     }
@@ -159,29 +159,29 @@ private struct BatchTableState {
     }
 
     @inline(__always)
-    private func answer(_ call: OpaquePointer?, _ reader: RecordBatch.Reader, row: Int, slot: Int) {
-        switch reader.kind(row: row, slot: slot) {
+    private func answer(_ call: OpaquePointer?, _ reader: RecordBatch.Reader, row: Int, column: Int) {
+        switch reader.kind(row: row, column: column) {
         case .absent, .null: sqlite3_result_null(call)
-        case .bool: sqlite3_result_int(call, reader.bool(row: row, slot: slot) ? 1 : 0)
-        case .int: sqlite3_result_int64(call, reader.int(row: row, slot: slot))
-        case .double: sqlite3_result_double(call, reader.double(row: row, slot: slot))
+        case .bool: sqlite3_result_int(call, reader.bool(row: row, column: column) ? 1 : 0)
+        case .int: sqlite3_result_int64(call, reader.int(row: row, column: column))
+        case .double: sqlite3_result_double(call, reader.double(row: row, column: column))
         case .string, .uri, .decimal, .json:
-            let bytes = reader.bytes(row: row, slot: slot)
+            let bytes = reader.bytes(row: row, column: column)
             sqlite3_result_text64(call, sqliteContent(bytes), UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
         case .binary:
-            let bytes = reader.bytes(row: row, slot: slot)
+            let bytes = reader.bytes(row: row, column: column)
             sqlite3_result_blob64(call, sqliteContent(bytes), UInt64(bytes.count), nil)
         case .uuid:
-            let room = scratch + slot * Self.scratchWidth
-            UUIDText.write(reader.bytes(row: row, slot: slot), to: room)
+            let room = scratch + column * Self.scratchWidth
+            UUIDText.write(reader.bytes(row: row, column: column), to: room)
             answer(call, room, count: UUIDText.byteCount)
-        case .date: answer(call, reader.date(row: row, slot: slot), slot: slot)
+        case .date: answer(call, reader.date(row: row, column: column), column: column)
         }
     }
 
     @inline(__always)
-    private func answer(_ call: OpaquePointer?, _ moment: Timestamp, slot: Int) {
-        let room = scratch + slot * Self.scratchWidth
+    private func answer(_ call: OpaquePointer?, _ moment: Timestamp, column: Int) {
+        let room = scratch + column * Self.scratchWidth
         if let dates {
             sqlite3_result_double(call, dates.seconds(moment))
         } else if DateText.write(sortable: moment, to: room) {

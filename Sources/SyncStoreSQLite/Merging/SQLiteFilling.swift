@@ -28,10 +28,10 @@ struct SQLiteFilling {
         let table = schema.table(of: layout.index)
         guard request.policy.inserts, request.matches == nil, request.records.count >= Self.rowMinimum,
             layout.hasIdentity, layout.family.count == 1, !merge.isExisting,
-            layout.identitySlots.allSatisfy({ Self.exactTypes.contains(layout.attributes[$0].type) }),
+            layout.identityColumns.allSatisfy({ Self.exactTypes.contains(layout.attributes[$0].type) }),
             let index = schema.tables.first(where: { $0.name == table })?.indices
                 .first(where: { $0.name == schema.identityIndex(of: layout.index) }),
-            !request.records.withReader({ reader in Self.isSorted(reader, layout.identitySlots) }),
+            !request.records.withReader({ reader in Self.isSorted(reader, layout.identityColumns) }),
             try connection.integer("SELECT EXISTS (SELECT 1 FROM \(SQLText.name(table)))") == 0,
             try connection.integer(Self.needsIndex, [.text(table), .text(schema.naming.rowColumn)]) == 0,
             // Refused once the connection has had a temporary table.
@@ -65,8 +65,8 @@ struct SQLiteFilling {
         """
 
     /// Whether the identities ascend. An index of such identities is written page after page.
-    private static func isSorted(_ reader: RecordBatch.Reader, _ slots: [Int]) -> Bool {
-        let rows = BatchIdentities(reader, slots: slots, rows: 0..<reader.count).rows
+    private static func isSorted(_ reader: RecordBatch.Reader, _ columns: [Int]) -> Bool {
+        let rows = BatchIdentities(reader, columns: columns, rows: 0..<reader.count).rows
         return zip(rows, rows.dropFirst()).allSatisfy(<)
     }
 
@@ -74,11 +74,13 @@ struct SQLiteFilling {
     ///
     /// - Returns: Whether the table has none of them. If not, the index is needed.
     mutating func insert(_ records: RecordBatch, _ layout: EntityLayout) -> Bool {
-        let slots = layout.identitySlots
+        let columns = layout.identityColumns
         return records.withReader { reader in
             let hashes = (0..<reader.count).compactMap { row -> UInt64? in
-                for slot in slots where [.absent, .null].contains(reader.kind(row: row, slot: slot)) { return nil }
-                return UInt64(bitPattern: Int64(reader.hash(row: row, slots: slots)))
+                for column in columns where [.absent, .null].contains(reader.kind(row: row, column: column)) {
+                    return nil
+                }
+                return UInt64(bitPattern: Int64(reader.hash(row: row, columns: columns)))
             }
             do {
                 for hash in hashes where try known.contains(hash) { return false }

@@ -30,7 +30,7 @@ struct SQLiteMerge {
         self.schema = schema
         isExisting = existing != nil
         self.hasTriggers = hasTriggers
-        let slots = layout.identitySlots
+        let columns = layout.identityColumns
         statements = SQLiteMergeStatements(
             entity, schema: schema, batch: SQLiteBatchTable.name(columnCount: layout.attributes.count),
             existing: existing
@@ -41,8 +41,8 @@ struct SQLiteMerge {
         lastRow = statements.lastRow
         var defaults = RecordBatch(of: layout)
         defaults.beginRecord()
-        for slot in layout.attributes.indices where !slots.contains(slot) {
-            defaults.setValue(layout.attributes[slot].defaultValue, at: slot)
+        for column in layout.attributes.indices where !columns.contains(column) {
+            defaults.setValue(layout.attributes[column].defaultValue, at: column)
         }
         defaults.endRecord()
         self.defaults = defaults
@@ -54,8 +54,8 @@ struct SQLiteMerge {
         guard let list = error.subject(after: "UNIQUE constraint failed: ") else { return false }
         let taken = Set(columns(list).map { $0.lowercased() })
         return layout.family.contains { member in
-            let slots = schema.model.layouts[member].identitySlots
-            return !slots.isEmpty && slots.allSatisfy { taken.contains(schema.columns[member][$0].lowercased()) }
+            let columns = schema.model.layouts[member].identityColumns
+            return !columns.isEmpty && columns.allSatisfy { taken.contains(schema.columns[member][$0].lowercased()) }
         }
     }
 

@@ -75,10 +75,10 @@ extension SQLiteMergeRun {
         return contents
     }
 
-    private mutating func wait(_ row: Int, _ slots: [Int], isNew: Bool) {
+    private mutating func wait(_ row: Int, _ columns: [Int], isNew: Bool) {
         guard let object = merged[row]?.object, var values = waiting else { return }
         waiting = nil
-        values.add(reader, row: row, of: object, slots: slots, merge.layout, isNew: isNew)
+        values.add(reader, row: row, of: object, columns: columns, merge.layout, isNew: isNew)
         waiting = values
         waitingRows.append(row)
     }
@@ -103,7 +103,7 @@ extension SQLiteMerge {
     ) throws -> StoreError.Refusal {
         var refusal = StoreError.Refusal(
             entity: layout.name, reason: .check, index: row, object: object, databaseError: error.debugDescription)
-        let identity = Record.Key(layout.identitySlots.map { reader.value(row: row, slot: $0) ?? .null })
+        let identity = Record.Key(layout.identityColumns.map { reader.value(row: row, column: $0) ?? .null })
         refusal.key = try identity ?? object.flatMap { try key(of: $0, connection) }
         if let list = error.subject(after: "UNIQUE constraint failed: ") {
             let names = columns(list)
@@ -153,8 +153,8 @@ extension SQLiteMerge {
             keys[keys.count - 1].columns.append((found.text(at: 2), target))
         }
         for key in keys {
-            let slots = slots(of: key.columns.map(\.to))
-            guard slots.count == key.columns.count else { continue }
+            let columns = columns(of: key.columns.map(\.to))
+            guard columns.count == key.columns.count else { continue }
             let values = key.columns.map { "t.\(SQLText.name($0.to))" }
             let conditions = key.columns.map { "c.\(SQLText.name($0.from)) = t.\(SQLText.name($0.to))" }
             let stored = try connection.prepare(
@@ -162,9 +162,9 @@ extension SQLiteMerge {
                     + "JOIN \(SQLText.name(key.table)) c ON \(conditions.joined(separator: " AND ")) "
                     + "WHERE t.\(schema.rowColumn) = ? LIMIT 1", [.integer(object)])
             guard try stored.step() else { continue }
-            let changed = slots.enumerated().filter { column, slot in
-                reader.value(row: row, slot: slot).map {
-                    $0 != stored.value(at: column, as: layout.attributes[slot].type)
+            let changed = columns.enumerated().filter { place, column in
+                reader.value(row: row, column: column).map {
+                    $0 != stored.value(at: place, as: layout.attributes[column].type)
                 } ?? false
             }
             if !changed.isEmpty { return (key.table, changed.map { layout.attributes[$0.element].name }) }
@@ -172,13 +172,13 @@ extension SQLiteMerge {
         return nil
     }
 
-    private func slots(of columns: [String]) -> [Int] {
-        let names = schema.columns[layout.index].map(schema.dialect.folded)
-        return columns.compactMap { names.firstIndex(of: schema.dialect.folded($0)) }
+    private func columns(of names: [String]) -> [Int] {
+        let own = schema.columns[layout.index].map(schema.dialect.folded)
+        return names.compactMap { own.firstIndex(of: schema.dialect.folded($0)) }
     }
 
-    private func attributes(of columns: [String]) -> [String] {
-        slots(of: columns).map { layout.attributes[$0].name }
+    private func attributes(of names: [String]) -> [String] {
+        columns(of: names).map { layout.attributes[$0].name }
     }
 
     /// The attributes whose columns a check names.
@@ -195,19 +195,19 @@ extension SQLiteMerge {
 
     /// The identity of the object that has the values of a unique index.
     private func holder(
-        of columns: [String], _ reader: RecordBatch.Reader, row: Int, object: ObjectID?, _ table: SQLiteBatchTable,
+        of names: [String], _ reader: RecordBatch.Reader, row: Int, object: ObjectID?, _ table: SQLiteBatchTable,
         _ connection: SQLiteConnection
     ) throws -> Record.Key? {
-        let slots = slots(of: columns)
-        guard slots.count == columns.count else { return nil }
-        let names = schema.columns[layout.index].map(SQLText.name)
+        let columns = columns(of: names)
+        guard columns.count == names.count else { return nil }
+        let quoted = schema.columns[layout.index].map(SQLText.name)
         // A row that lacks a cell leaves the stored value.
         let stored =
             "FROM \(SQLText.name(statements.tableName)) o WHERE o.\(schema.rowColumn) = b.\(SQLiteBatchColumns.object)"
-        let conditions = slots.map { slot in
-            let isStored = object != nil && reader.kind(row: row, slot: slot) == .absent
-            return "t.\(names[slot]) = "
-                + (isStored ? "(SELECT o.\(names[slot]) \(stored))" : "b.\(SQLiteBatchColumns.cell(slot))")
+        let conditions = columns.map { column in
+            let isStored = object != nil && reader.kind(row: row, column: column) == .absent
+            return "t.\(quoted[column]) = "
+                + (isStored ? "(SELECT o.\(quoted[column]) \(stored))" : "b.\(SQLiteBatchColumns.cell(column))")
         }
         let statement = try connection.prepare(
             "SELECT t.\(schema.rowColumn) FROM \(SQLiteBatchTable.name(columnCount: reader.columnCount)) b "
@@ -224,13 +224,13 @@ extension SQLiteMerge {
     /// The identity of an object.
     private func key(of object: ObjectID, _ connection: SQLiteConnection) throws -> Record.Key? {
         guard layout.hasIdentity else { return .object(object) }
-        let names = layout.identitySlots.map { SQLText.name(schema.columns[layout.index][$0]) }
+        let names = layout.identityColumns.map { SQLText.name(schema.columns[layout.index][$0]) }
         let statement = try connection.prepare(
             "SELECT \(names.joined(separator: ", ")) FROM \(SQLText.name(statements.tableName)) "
                 + "WHERE \(schema.rowColumn) = ?", [.integer(object)])
         guard try statement.step() else { return nil }
-        let values = layout.identitySlots.enumerated().map { column, slot in
-            statement.value(at: column, as: layout.attributes[slot].type)
+        let values = layout.identityColumns.enumerated().map { place, column in
+            statement.value(at: place, as: layout.attributes[column].type)
         }
         return Record.Key(values) ?? .object(object)
     }

@@ -35,7 +35,7 @@ struct SQLiteMergeRun {
     struct Updates {
         /// The row of each object.
         var rows: [Int] = []
-        /// Whether each cell differs, slot by slot for each row.
+        /// Whether each cell differs, column by column for each row.
         var isWritten: [Bool] = []
         /// The update of one of the objects.
         func only(_ index: Int, columnCount: Int) -> Updates {
@@ -99,7 +99,7 @@ struct SQLiteMergeRun {
             case .skipped: break
             }
         }
-        let identities = BatchIdentities(reader, slots: merge.layout.identitySlots, rows: sought)
+        let identities = BatchIdentities(reader, columns: merge.layout.identityColumns, rows: sought)
         var updates = Updates()
         if !isFilling { try match(identities, &updates) }
         if !given.isEmpty { try match(given, &updates) }
@@ -189,7 +189,7 @@ struct SQLiteMergeRun {
     ) {
         merged[place] = MergeRequest.Result.Row(object, .unchanged)
         guard policy.updates else { return }
-        let first = SQLiteMergeStatements.firstSlotColumn
+        let first = SQLiteMergeStatements.firstCellColumn
         for (index, links) in links.enumerated() {
             let column = first + reader.columnCount + index
             isLinked[index][place] =
@@ -205,35 +205,35 @@ struct SQLiteMergeRun {
             knownLinks.note(object, target, at: index)
         }
         let start = updates.isWritten.count
-        for slot in 0..<reader.columnCount where reader.kind(row: place, slot: slot) != .absent {
-            guard !statement.value(at: first + slot).equals(reader, row: place, slot: slot),
-                waiting?.contains(object, slot: slot, merge.layout) != true
+        for column in 0..<reader.columnCount where reader.kind(row: place, column: column) != .absent {
+            guard !statement.value(at: first + column).equals(reader, row: place, column: column),
+                waiting?.contains(object, column: column, merge.layout) != true
             else { continue }
             if merged[place]?.change == .unchanged {
                 merged[place]?.change = .updated
                 updates.isWritten += repeatElement(false, count: reader.columnCount)
                 updates.rows.append(place)
             }
-            updates.isWritten[start + slot] = true
+            updates.isWritten[start + column] = true
         }
     }
 
     private mutating func update(_ updates: Updates) throws {
         let count = reader.columnCount
-        if let slot = merge.statements.numberSlot,
-            updates.rows.indices.contains(where: { updates.isWritten[$0 * count + slot] })
+        if let column = merge.statements.numberColumn,
+            updates.rows.indices.contains(where: { updates.isWritten[$0 * count + column] })
         {
             throw SQLSchemaError.unsuitableTable(
                 table: merge.statements.tableName,
-                reason: "\(merge.layout.attributes[slot].name) is the number of the row and cannot change")
+                reason: "\(merge.layout.attributes[column].name) is the number of the row and cannot change")
         }
-        let assignments = (0..<count).compactMap { slot -> SQLiteMergeStatements.Assignment? in
-            let writtenCount = updates.rows.indices.count { updates.isWritten[$0 * count + slot] }
+        let assignments = (0..<count).compactMap { column -> SQLiteMergeStatements.Assignment? in
+            let writtenCount = updates.rows.indices.count { updates.isWritten[$0 * count + column] }
             guard writtenCount > 0 else { return nil }
-            return SQLiteMergeStatements.Assignment(slot: slot, isPartial: writtenCount < updates.rows.count)
+            return SQLiteMergeStatements.Assignment(column: column, isPartial: writtenCount < updates.rows.count)
         }
         do { try write(updates, assignments) } catch let error as SQLiteError where error.isRefusal {
-            try updateOneByOne(updates, assignments.map { .init(slot: $0.slot, isPartial: true) })
+            try updateOneByOne(updates, assignments.map { .init(column: $0.column, isPartial: true) })
         }
     }
 
@@ -290,7 +290,7 @@ struct SQLiteMergeRun {
             positions: isOrdered ? links[0].positions : [], defaults: defaults)
         if merge.statements.hasDefaults {
             content.isWritten = new.flatMap { row in
-                (0..<reader.columnCount).map { reader.kind(row: row, slot: $0) != .absent }
+                (0..<reader.columnCount).map { reader.kind(row: row, column: $0) != .absent }
             }
         }
         let statement = try connection.cached(
@@ -303,15 +303,15 @@ struct SQLiteMergeRun {
     /// The numbers of new objects: the values of the attribute that is the number, or the next free
     /// numbers.
     private func numbers(of new: [Int]) throws -> [ObjectID] {
-        if let slot = merge.statements.numberSlot {
+        if let column = merge.statements.numberColumn {
             return try new.map { row in
-                guard reader.kind(row: row, slot: slot) == .int else {
+                guard reader.kind(row: row, column: column) == .int else {
                     throw SQLSchemaError.unsuitableTable(
                         table: merge.statements.tableName,
-                        reason: "every \(merge.layout.name) needs a value for \(merge.layout.attributes[slot].name), "
+                        reason: "every \(merge.layout.name) needs a value for \(merge.layout.attributes[column].name), "
                             + "the number of its row")
                 }
-                return reader.int(row: row, slot: slot)
+                return reader.int(row: row, column: column)
             }
         }
         let last = max(try connection.integer(merge.lastRow) ?? 0, 0)
@@ -341,8 +341,9 @@ struct SQLiteMergeRun {
         try table.lend(content) { () throws(SQLiteError) in
             guard try statement.step() else { return }
             count = statement.integer(at: 0)
-            for (index, slot) in merge.layout.identitySlots.enumerated() where statement.integer(at: index + 1) == 1 {
-                columns.append(merge.schema.columns[merge.layout.index][slot])
+            for (index, column) in merge.layout.identityColumns.enumerated() where statement.integer(at: index + 1) == 1
+            {
+                columns.append(merge.schema.columns[merge.layout.index][column])
             }
         }
         guard count > 0 else { return }

@@ -11,8 +11,8 @@ struct SQLiteMergeStatements: Sendable {
     private let schema: SQLSchema
     private let batch: String
     private let existing: SQLiteExistingTable?
-    /// The slot of the attribute whose column is the object number; nil if there is none.
-    let numberSlot: Int?
+    /// The column of the attribute whose column is the object number; nil if there is none.
+    let numberColumn: Int?
     /// Whether the table has a default for the absent cells of a new object.
     let hasDefaults: Bool
 
@@ -23,7 +23,7 @@ struct SQLiteMergeStatements: Sendable {
     ///   - batch: The name of the batch table in statements.
     init(_ entity: Int, schema: SQLSchema, batch: String, existing: SQLiteExistingTable? = nil) {
         self.existing = existing
-        numberSlot = existing?.numberSlot(of: entity, schema)
+        numberColumn = existing?.numberColumn(of: entity, schema)
         hasDefaults = schema.columns[entity].contains { existing?.replacement(for: $0) != nil }
         self.schema = schema
         self.batch = batch
@@ -37,8 +37,8 @@ struct SQLiteMergeStatements: Sendable {
         SQLText.name(schema.table(of: layout.index))
     }
 
-    private func column(_ slot: Int) -> String {
-        SQLText.name(schema.columns[layout.index][slot])
+    private func name(of column: Int) -> String {
+        SQLText.name(schema.columns[layout.index][column])
     }
 
     /// The column for the target of a to-one relationship; nil if the entity's table has none.
@@ -55,12 +55,12 @@ struct SQLiteMergeStatements: Sendable {
 
     // MARK: Finding
 
-    /// The column of the first slot in the rows of ``match(byRow:readsCells:)``.
-    static let firstSlotColumn = 3
+    /// The column of the first column in the rows of ``match(byRow:readsCells:)``.
+    static let firstCellColumn = 3
 
     /// Selects the objects of a batch. The columns are the index of the batch's row, the object,
     /// the name of its entity (null if the family has only one) and, if requested, its cells in the
-    /// order of the slots. All results for one row of the batch are together.
+    /// order of the columns. All results for one row of the batch are together.
     ///
     /// - Parameters:
     ///   - byRow: Whether the batch names the objects. If not, they are found by identity, and one
@@ -70,14 +70,14 @@ struct SQLiteMergeStatements: Sendable {
     func match(byRow: Bool, readsCells: Bool, _ relationships: [EntityLayout.Relationship] = []) -> String {
         let entity = columns.namesEntity ? "t.\(schema.entityColumn)" : "NULL"
         var terms = ["b.\(SQLiteBatchColumns.place)", "t.\(schema.rowColumn)", entity]
-        if readsCells { terms += layout.attributes.indices.map { "t.\(column($0))" } }
+        if readsCells { terms += layout.attributes.indices.map { "t.\(name(of: $0))" } }
         terms += relationships.compactMap { column(of: $0) }.map { "t.\($0)" }
         var conditions: [String]
         if byRow {
             conditions = ["t.\(schema.rowColumn) = b.\(SQLiteBatchColumns.object)"]
             if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
         } else {
-            conditions = layout.identitySlots.map { "t.\(column($0)) = b.\(SQLiteBatchColumns.cell($0))" }
+            conditions = layout.identityColumns.map { "t.\(name(of: $0)) = b.\(SQLiteBatchColumns.cell($0))" }
             conditions += identityConditions
         }
         // The cross join makes the batch the outer table. In the other order, every stored object
@@ -100,11 +100,11 @@ struct SQLiteMergeStatements: Sendable {
     /// Selects whether any object is between the first two rows of the batch, by the first value of
     /// the identity.
     var probe: String {
-        guard let first = layout.identitySlots.first else { return "" }
+        guard let first = layout.identityColumns.first else { return "" }
         let cell = SQLiteBatchColumns.cell(first)
         let bounds = [0, 1].map { "(SELECT \(cell) FROM \(batch) LIMIT 1 OFFSET \($0))" }
         let conditions =
-            ["\(column(first)) BETWEEN \(bounds.joined(separator: " AND "))"] + identityConditions
+            ["\(name(of: first)) BETWEEN \(bounds.joined(separator: " AND "))"] + identityConditions
         return "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(conditions.joined(separator: " AND ")))"
     }
 
@@ -135,11 +135,11 @@ struct SQLiteMergeStatements: Sendable {
             names.append(schema.entityColumn)
             terms.append(SQLText.literal(layout.name))
         }
-        for slot in layout.attributes.indices where slot != numberSlot {
-            names.append(column(slot))
+        for column in layout.attributes.indices where column != numberColumn {
+            names.append(name(of: column))
             terms.append(
-                emptied[slot].map { empty($0, slot, object: SQLiteBatchColumns.object) }
-                    ?? inserted(slot))
+                emptied[column].map { empty($0, column, object: SQLiteBatchColumns.object) }
+                    ?? inserted(column))
         }
         for (index, relationship) in relationships.enumerated() {
             guard let column = column(of: relationship) else { continue }
@@ -159,24 +159,24 @@ struct SQLiteMergeStatements: Sendable {
 
     /// The value of a new object: its cell or, if that is absent, the default of a mandatory
     /// column. A null stays null, which the column refuses.
-    private func inserted(_ slot: Int) -> String {
-        let cell = SQLiteBatchColumns.cell(slot)
-        guard let replacement = existing?.replacement(for: schema.columns[layout.index][slot]) else { return cell }
-        return "CASE WHEN \(SQLiteBatchColumns.isWritten(slot)) THEN \(cell) "
+    private func inserted(_ column: Int) -> String {
+        let cell = SQLiteBatchColumns.cell(column)
+        guard let replacement = existing?.replacement(for: schema.columns[layout.index][column]) else { return cell }
+        return "CASE WHEN \(SQLiteBatchColumns.isWritten(column)) THEN \(cell) "
             + "ELSE ifnull(\(cell), \(replacement.expression)) END"
     }
 
     /// A column that an update writes.
     struct Assignment: Hashable, Sendable {
-        let slot: Int
+        let column: Int
         /// Whether some of the rows keep their stored values.
         let isPartial: Bool
     }
 
     /// The value of a column while its object waits for a value of a unique index.
-    private func empty(_ content: SQLUniqueColumns.Content, _ slot: Int, object: String) -> String {
+    private func empty(_ content: SQLUniqueColumns.Content, _ column: Int, object: String) -> String {
         guard content == .placeholder else { return "NULL" }
-        return switch layout.attributes[slot].type {
+        return switch layout.attributes[column].type {
         case .int16, .int32, .int64: "-1 - \(object)"
         case .double, .float: "-0.5 - \(object)"
         case .date where schema.dates != .iso8601: "-0.5 - \(object)"
@@ -192,14 +192,14 @@ struct SQLiteMergeStatements: Sendable {
     /// - Parameter emptied: What waiting rows have in columns of unique indexes.
     func update(_ assignments: [Assignment], emptied: [Int: SQLUniqueColumns.Content] = [:]) -> String {
         let terms = assignments.map { assignment in
-            let column = column(assignment.slot)
+            let name = name(of: assignment.column)
             let cell =
-                emptied[assignment.slot].map {
-                    empty($0, assignment.slot, object: "b.\(SQLiteBatchColumns.object)")
-                } ?? "b.\(SQLiteBatchColumns.cell(assignment.slot))"
-            guard assignment.isPartial else { return "\(column) = \(cell)" }
+                emptied[assignment.column].map {
+                    empty($0, assignment.column, object: "b.\(SQLiteBatchColumns.object)")
+                } ?? "b.\(SQLiteBatchColumns.cell(assignment.column))"
+            guard assignment.isPartial else { return "\(name) = \(cell)" }
             return
-                "\(column) = CASE WHEN b.\(SQLiteBatchColumns.isWritten(assignment.slot)) THEN \(cell) ELSE t.\(column) END"
+                "\(name) = CASE WHEN b.\(SQLiteBatchColumns.isWritten(assignment.column)) THEN \(cell) ELSE t.\(name) END"
         }
         return "UPDATE OR FAIL \(table) AS t SET \(terms.joined(separator: ", ")) FROM \(batch) b "
             + "WHERE t.\(schema.rowColumn) = b.\(SQLiteBatchColumns.object)"
@@ -208,13 +208,13 @@ struct SQLiteMergeStatements: Sendable {
     // MARK: Verification
 
     /// Selects the number of the batch's objects that do not have the identities of their rows, and
-    /// for each slot of the identity whether one of them has another value. Nil without an
+    /// for each column of the identity whether one of them has another value. Nil without an
     /// identity.
     var changedIdentities: String? {
         guard layout.hasIdentity else { return nil }
-        let isOther = layout.identitySlots.map {
+        let isOther = layout.identityColumns.map {
             let cell = "b.\(SQLiteBatchColumns.cell($0))"
-            return "(\(cell) IS NOT NULL AND t.\(column($0)) IS NOT \(cell))"
+            return "(\(cell) IS NOT NULL AND t.\(name(of: $0)) IS NOT \(cell))"
         }
         return "SELECT \((["count(*)"] + isOther.map { "max(\($0))" }).joined(separator: ", ")) "
             + "FROM \(batch) b CROSS JOIN \(table) t WHERE t.\(schema.rowColumn) = b.\(SQLiteBatchColumns.object) "

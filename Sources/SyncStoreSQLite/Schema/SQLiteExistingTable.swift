@@ -100,8 +100,8 @@ struct SQLiteExistingTable: Sendable {
             + "UNION ALL SELECT seq FROM sqlite_sequence WHERE name = \(SQLText.literal(name)))"
     }
 
-    /// The slot of the attribute whose column is the object number; nil if there is none.
-    func numberSlot(of entity: Int, _ schema: SQLSchema) -> Int? {
+    /// The column of the attribute whose column is the object number; nil if there is none.
+    func numberColumn(of entity: Int, _ schema: SQLSchema) -> Int? {
         guard numbersRows(schema) else { return nil }
         return schema.columns[entity].firstIndex { $0.lowercased() == alias }
     }
@@ -341,8 +341,8 @@ struct SQLiteExistingTable: Sendable {
     private func checkIdentities(_ family: Int, _ schema: SQLSchema, _ connection: SQLiteConnection) throws {
         let root = schema.model.layouts[schema.families[family].root]
         for member in root.family {
-            for slot in schema.model.layouts[member].identitySlots {
-                let column = schema.columns[member][slot]
+            for identity in schema.model.layouts[member].identityColumns {
+                let column = schema.columns[member][identity]
                 guard columns[column.lowercased()] != nil, column.lowercased() != alias else { continue }
                 let collation = connection.collation(of: column, in: name)
                 guard collation == nil || collation?.uppercased() == "BINARY" else {
@@ -352,7 +352,7 @@ struct SQLiteExistingTable: Sendable {
                 let quoted = SQLText.name(column)
                 let condition: String
                 let reason: String
-                switch schema.model.layouts[member].attributes[slot].type {
+                switch schema.model.layouts[member].attributes[identity].type {
                 case .uuid:
                     condition =
                         "typeof(\(quoted)) <> 'text' OR \(quoted) <> upper(\(quoted)) OR length(\(quoted)) <> 36"

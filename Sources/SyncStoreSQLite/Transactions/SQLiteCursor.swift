@@ -48,8 +48,8 @@ final class SQLiteCursor {
         }
         guard let places = columns.places[layout.index] else { return nil }
         var record = Record(of: layout)
-        for (slot, place) in places.enumerated() {
-            record[slot: slot] = statement.value(at: place, as: layout.attributes[slot].type)
+        for (column, place) in places.enumerated() {
+            record[column: column] = statement.value(at: place, as: layout.attributes[column].type)
         }
         return StoredRecord(object: statement.integer(at: 0), record: record)
     }

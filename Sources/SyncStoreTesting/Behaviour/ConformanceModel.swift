@@ -115,10 +115,10 @@ enum ConformanceModel {
         for row in rows {
             batch.beginRecord()
             for (name, value) in row {
-                guard let slot = layout.slot(of: name) else {
+                guard let column = layout.column(of: name) else {
                     throw ConformanceCheckFailed(description: "there is no \(entity).\(name)")
                 }
-                batch.setValue(value, at: slot)
+                batch.setValue(value, at: column)
             }
             batch.endRecord()
         }

@@ -19,7 +19,7 @@ final class GraphNode: ExportableObject {
 
     var exportID: ObjectIdentifier { ObjectIdentifier(self) }
 
-    func value(at slot: Int) -> AttributeValue { values[slot] }
+    func value(at column: Int) -> AttributeValue { values[column] }
 
     func related(by relationship: EntityLayout.Relationship) throws -> [GraphNode]? {
         if fails { throw Unreachable() }

@@ -117,7 +117,7 @@ import Testing
             }
         }
         let keys = EntityKeys(try model.layout(of: "Line"), in: model)
-        #expect(keys.identitySlots == [0, 2])
+        #expect(keys.identityColumns == [0, 2])
         #expect(keys.localPrimaryKey == nil)
         #expect(try JSONDialect.sync.identities(in: model) == ["Line": ["order", "number"]])
     }
@@ -126,7 +126,7 @@ import Testing
         let keys = try keys { SyncEntity("User") { SyncAttribute("text", .string) } }
         #expect(keys.localPrimaryKey == nil)
         #expect(keys.remotePrimaryKey == nil)
-        #expect(keys.identitySlots.isEmpty)
+        #expect(keys.identityColumns.isEmpty)
     }
 
     @Test func grootInfersNothing() throws {
@@ -142,7 +142,7 @@ import Testing
         #expect(keys.attribute("b")?.path() == nil)
         #expect(keys.attribute("b")?.isExportable == false)
         #expect(keys.relationship("friend")?.spellings == [])
-        #expect(keys.identitySlots == [0, 1])
+        #expect(keys.identityColumns == [0, 1])
         #expect(keys.localPrimaryKey == nil)
         #expect(keys.objectTransformerName == "T")
     }
@@ -175,7 +175,7 @@ import Testing
         }
         #expect(try JSONDialect.groot.identities(in: model) == ["Contact": ["uuid"], "Person": ["email"]])
         #expect(try JSONDialect.sync.identities(in: model) == ["Contact": ["id"], "Other": ["text"]])
-        #expect(try JSONDialect.groot.identified(model).layout(of: "Person").identitySlots == [0, 2])
+        #expect(try JSONDialect.groot.identified(model).layout(of: "Person").identityColumns == [0, 2])
         #expect(EntityKeys(try model.layout(of: "Person"), in: model, dialect: .groot).entityMapperName == "M")
     }
 
@@ -194,6 +194,6 @@ import Testing
             SyncEntity("B", parent: "A") { SyncAttribute("other", .string, userInfo: ["sync.isPrimaryKey": "YES"]) }
         }
         #expect(EntityKeys(try model.layout(of: "B"), in: model).localPrimaryKey == "id")
-        #expect(try JSONDialect.sync.identified(model).layout(of: "B").identitySlots == [0])
+        #expect(try JSONDialect.sync.identified(model).layout(of: "B").identityColumns == [0])
     }
 }

@@ -70,7 +70,7 @@ import Testing
             var hashes: [AttributeValue] = []
             while let batch = try reader.next() {
                 for elements in batch.groups.flatMap(\.nested).compactMap({ $0 }) {
-                    hashes += elements.objects?.groups.flatMap { $0.makeRecords() }.map { $0[slot: 0] } ?? []
+                    hashes += elements.objects?.groups.flatMap { $0.makeRecords() }.map { $0[column: 0] } ?? []
                 }
             }
             return hashes
@@ -93,7 +93,7 @@ import Testing
         options.clearsAbsent = true
         let reader = try RecordMapper(model).reader(of: "User", bytes: Array(#"[{"other":1}]"#.utf8), options: options)
         let records = try #require(try reader.next()?.groups.first?.records)
-        let kinds = records.withReader { reader in (0..<4).map { reader.kind(row: 0, slot: $0) } }
+        let kinds = records.withReader { reader in (0..<4).map { reader.kind(row: 0, column: $0) } }
         #expect(kinds == [.absent, .null, .string, .absent])
     }
 
@@ -148,9 +148,9 @@ import Testing
         let reader = try RecordMapper(model).reader(
             of: "A", bytes: Array(#"[{"b":{"name":"n"}}]"#.utf8), options: .init(keepsRelationships: true))
         let group = try #require(try reader.next()?.groups.first)
-        #expect(group.records.value(row: 0, slot: 0) == .binary(.init(#"{"name":"n"}"#.utf8)))
-        #expect(group.records.value(row: 0, slot: 1) == "n")
-        #expect(group.records.value(row: 0, slot: 2) == "n")
+        #expect(group.records.value(row: 0, column: 0) == .binary(.init(#"{"name":"n"}"#.utf8)))
+        #expect(group.records.value(row: 0, column: 1) == "n")
+        #expect(group.records.value(row: 0, column: 2) == "n")
         #expect(group.nested[0]?.objects?.recordCount == 1)
     }
 
@@ -164,7 +164,7 @@ import Testing
         let reader = try RecordMapper(model).reader(
             of: "A", bytes: Array(#"[{"owner_id":7}]"#.utf8), options: .init(keepsRelationships: true))
         let group = try #require(try reader.next()?.groups.first)
-        #expect(group.records.value(row: 0, slot: 0) == 7)
+        #expect(group.records.value(row: 0, column: 0) == 7)
         // An entity without an identity has no identifiers.
         #expect(group.nested[0]?.misfits.map(\.kind) == [.changedShape])
     }
@@ -383,13 +383,14 @@ import Testing
                 SyncAttribute("day", .date)
             }
         }
-        let cases: [(WritableKeyPath<ValueContract, ValueContract.Action>, json: String, slot: Int, isCounted: Bool)] =
-            [
-                (\.unknownKey, #"{"id":1,"other":2}"#, 1, false), (\.wrongType, #"{"id":1,"text":[1]}"#, 1, true),
-                (\.outOfRange, #"{"id":1,"small":32768}"#, 2, true),
-                (\.unreadableDate, #"{"id":1,"day":"never"}"#, 3, true),
-            ]
-        for (field, json, slot, isCounted) in cases {
+        let cases:
+            [(WritableKeyPath<ValueContract, ValueContract.Action>, json: String, column: Int, isCounted: Bool)] =
+                [
+                    (\.unknownKey, #"{"id":1,"other":2}"#, 1, false), (\.wrongType, #"{"id":1,"text":[1]}"#, 1, true),
+                    (\.outOfRange, #"{"id":1,"small":32768}"#, 2, true),
+                    (\.unreadableDate, #"{"id":1,"day":"never"}"#, 3, true),
+                ]
+        for (field, json, column, isCounted) in cases {
             var contract = ValueContract(wrongType: .ignore, outOfRange: .ignore, unreadableDate: .ignore)
             contract[keyPath: field] = action
             let mapper = try RecordMapper(model, JSONMapping(contract: contract))
@@ -401,7 +402,7 @@ import Testing
             let batch = try #require(try reader.next())
             #expect(batch.rejected.count == (action == .reject ? 1 : 0), "\(json)")
             guard action != .reject else { continue }
-            let value = batch.groups[0].records.withReader { $0.value(row: 0, slot: slot) }
+            let value = batch.groups[0].records.withReader { $0.value(row: 0, column: column) }
             #expect(value == (action == .null && isCounted ? .null : nil), "\(action) \(json)")
             #expect(batch.toleratedCount == (isCounted ? 1 : 0), "\(action) \(json)")
         }

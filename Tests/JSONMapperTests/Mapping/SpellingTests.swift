@@ -135,13 +135,13 @@ import Testing
     func anObjectAndItsIdentifierAreNoRepetition(members: String, drift: [String]) throws {
         let batch = try batch(#"[{"id":1,\#(members)}]"#)
         let company = try #require(batch.groups.first?.nested[0]?.groups.first)
-        #expect(company.records.value(row: 0, slot: 0) == 3)
+        #expect(company.records.value(row: 0, column: 0) == 3)
         #expect(texts(batch.drift) == drift)
     }
 
     @Test func nestedObjectsFollowTheSameRule() throws {
         let batch = try batch(#"[{"id":1,"company":{"_id":9,"id":3}}]"#)
-        #expect(batch.groups.first?.nested[0]?.groups.first?.records.value(row: 0, slot: 0) == 3)
+        #expect(batch.groups.first?.nested[0]?.groups.first?.records.value(row: 0, column: 0) == 3)
         #expect(texts(batch.nestedDrift) == ["unknownKey _id 1"])
     }
 }

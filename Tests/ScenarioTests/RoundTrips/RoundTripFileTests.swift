@@ -38,7 +38,7 @@ import Testing
 
     private func type(_ attribute: String, _ file: String, of entity: String = "Thing") throws -> AttributeType? {
         let layout = try model(file).model.layout(of: entity)
-        return layout.slot(of: attribute).map { layout.attributes[$0].type }
+        return layout.column(of: attribute).map { layout.attributes[$0].type }
     }
 
     @Test func mapsAreNotEntities() throws {

@@ -69,10 +69,10 @@ struct ExpectedResult: Sendable {
         }
         if let keys {
             let layout = try values.model.layout(of: entity)
-            guard let slot = layout.identitySlots.first, let found = result.keys else {
+            guard let column = layout.identityColumns.first, let found = result.keys else {
                 throw ScenarioFailed(description: "there are no keys of \(entity)")
             }
-            let type = layout.attributes[slot].type
+            let type = layout.attributes[column].type
             for (kind, list) in [("inserted", found.inserted), ("updated", found.updated), ("deleted", found.deleted)] {
                 let expected = try (keys[kind] ?? []).map { Record.Key.identity([try values.value($0, for: type)]) }
                 try expect(Set(list), Set(expected), "the keys of what was \(kind)")

@@ -110,8 +110,8 @@ struct ScenarioRunner {
             try await examine(expected, where: try values.predicate(filter, of: entity), of: entity, subject, values)
         case .expectByID(let entity, let id, let expected):
             let layout = try values.model.layout(of: entity)
-            let slot = try found(layout.identitySlots.first, "a primary key of \(entity)")
-            let predicate = PropertyPath(layout.attributes[slot].name) == (try key(id, of: entity, values))
+            let column = try found(layout.identityColumns.first, "a primary key of \(entity)")
+            let predicate = PropertyPath(layout.attributes[column].name) == (try key(id, of: entity, values))
             guard let expected else {
                 let count = try await subject.count(entity, where: predicate)
                 return try expect(count, 0, "the number of \(entity) \(id)")
@@ -124,8 +124,8 @@ struct ScenarioRunner {
             let members = try await subject.members(
                 entity, where: try values.predicate(filter, of: entity), relationship: relationship,
                 attribute: attribute)
-            let slot = try found(destination.slot(of: attribute), "\(destination.name).\(attribute)")
-            let type = destination.attributes[slot].type
+            let column = try found(destination.column(of: attribute), "\(destination.name).\(attribute)")
+            let type = destination.attributes[column].type
             try expect(
                 members, try expected.map { try values.value($0, for: type) },
                 "\(entity).\(relationship) by \(attribute)")
@@ -235,16 +235,16 @@ struct ScenarioRunner {
         let layout = try values.model.layout(of: entity)
         var result: [String: AttributeValue] = [:]
         for (name, value) in attributes.entries {
-            let slot = try found(layout.slot(of: name), "\(entity).\(name)")
-            result[name] = try values.value(value, for: layout.attributes[slot].type)
+            let column = try found(layout.column(of: name), "\(entity).\(name)")
+            result[name] = try values.value(value, for: layout.attributes[column].type)
         }
         return result
     }
 
     private func key(_ id: JSONValue, of entity: String, _ values: ScenarioValues) throws -> AttributeValue {
         let layout = try values.model.layout(of: entity)
-        let slot = try found(layout.identitySlots.first, "a primary key of \(entity)")
-        return try values.value(id, for: layout.attributes[slot].type)
+        let column = try found(layout.identityColumns.first, "a primary key of \(entity)")
+        return try values.value(id, for: layout.attributes[column].type)
     }
 
     /// A step that must fail, if it says so, and then leave all as it was.

@@ -239,8 +239,8 @@ struct StoreSubject {
     private static func filled(_ record: Record, with values: [String: AttributeValue]) throws -> Record {
         var record = record
         for (name, value) in values {
-            guard let slot = record.layout.slot(of: name) else { throw NoSuchProperty(name: name) }
-            record[slot: slot] = value
+            guard let column = record.layout.column(of: name) else { throw NoSuchProperty(name: name) }
+            record[column: column] = value
         }
         return record
     }
@@ -258,8 +258,8 @@ extension StoreReader {
             stored = next
         }
         switch key.leaf {
-        case .attribute(let slot, _):
-            return stored.record[slot: slot]
+        case .attribute(let column, _):
+            return stored.record[column: column]
         case .target(let index):
             let relationship = stored.record.layout.relationships[index]
             return try await links(relationship, of: [stored.object]).isEmpty ? .null : .bool(true)

@@ -7,18 +7,19 @@ import Testing
 /// The order of a batch's rows by their identities.
 @Suite(.endsInTime) struct BatchIdentitiesTests {
     /// The rows in order, those without an identity, and a repeated one.
-    private func identities(_ rows: [[AttributeValue?]], slots: [Int] = [0], of chosen: [Int]? = nil) -> BatchIdentities
+    private func identities(_ rows: [[AttributeValue?]], columns: [Int] = [0], of chosen: [Int]? = nil)
+        -> BatchIdentities
     {
         var batch = RecordBatch(columnCount: rows.first?.count ?? 1)
         for row in rows {
             batch.beginRecord()
-            for (slot, value) in row.enumerated() {
-                if let value { batch.setValue(value, at: slot) }
+            for (column, value) in row.enumerated() {
+                if let value { batch.setValue(value, at: column) }
             }
             batch.endRecord()
         }
         return batch.withReader { reader in
-            BatchIdentities(reader, slots: slots, rows: chosen ?? Array(0..<reader.count))
+            BatchIdentities(reader, columns: columns, rows: chosen ?? Array(0..<reader.count))
         }
     }
 
@@ -44,10 +45,10 @@ import Testing
         let found = identities([[.int(2)], [.null], [nil], [.double(.nan)], [.int(1)]])
         #expect(found.rows == [4, 0])
         #expect(found.nameless == [1, 2, 3])
-        let none = identities([[.int(2)], [.int(1)]], slots: [])
+        let none = identities([[.int(2)], [.int(1)]], columns: [])
         #expect(none.rows == [])
         #expect(none.nameless == [0, 1])
-        let partial = identities([[.int(1), .null], [.int(1), .int(2)], [nil, .int(2)]], slots: [0, 1])
+        let partial = identities([[.int(1), .null], [.int(1), .int(2)], [nil, .int(2)]], columns: [0, 1])
         #expect(partial.rows == [1])
         #expect(partial.nameless == [0, 2])
     }
@@ -55,7 +56,7 @@ import Testing
     @Test func laterValuesDecideBetweenEqualFirstOnes() {
         let found = identities(
             [[.int(1), .string("b")], [.int(1), .string("a")], [.int(0), .string("z")], [.int(1), .string("b")]],
-            slots: [0, 1])
+            columns: [0, 1])
         #expect(found.rows == [2, 1, 0, 3])
         #expect(found.repeated == 3)
     }

@@ -53,7 +53,7 @@ import Testing
         var batch = RecordBatch(of: try memory.model.layout(of: "Thing"))
         for _ in 0..<60 {
             batch.beginRecord()
-            for slot in Self.attributes.indices { batch.setValue(value(slot, &random), at: slot) }
+            for column in Self.attributes.indices { batch.setValue(value(column, &random), at: column) }
             batch.endRecord()
         }
         let records = batch
@@ -89,13 +89,13 @@ import Testing
     }
 
     private func predicate(_ depth: Int, _ random: inout SeededRandom) -> RecordPredicate {
-        let slot = Int.random(in: Self.attributes.indices, using: &random)
-        let key = PropertyPath(Self.attributes[slot].name)
+        let column = Int.random(in: Self.attributes.indices, using: &random)
+        let key = PropertyPath(Self.attributes[column].name)
         switch Int.random(in: 0..<(depth == 0 ? 4 : 7), using: &random) {
         case 0: return .isNull(key)
         case 1:
             let count = Int.random(in: 0...3, using: &random)
-            return .isIn(key, (0..<count).map { _ in operand(slot, &random) }.filter { !$0.isNull })
+            return .isIn(key, (0..<count).map { _ in operand(column, &random) }.filter { !$0.isNull })
         case 2:
             let texts = ["a", "é", "", "b%", "\u{0}", "\u{1}", "\u{2}", "\u{1}\u{2}", "\\", "U"]
             let matches = PropertyPath.TextMatch.allCases
@@ -105,21 +105,21 @@ import Testing
                 texts[Int.random(in: texts.indices, using: &random)])
         case 3:
             let comparisons: [PropertyPath.Comparison] =
-                Self.attributes[slot].type == .json ? [.equal, .notEqual] : PropertyPath.Comparison.allCases
+                Self.attributes[column].type == .json ? [.equal, .notEqual] : PropertyPath.Comparison.allCases
             return .comparison(
-                key, comparisons[Int.random(in: 0..<comparisons.count, using: &random)], operand(slot, &random))
+                key, comparisons[Int.random(in: 0..<comparisons.count, using: &random)], operand(column, &random))
         case 4: return .not(predicate(depth - 1, &random))
         case 5: return predicate(depth - 1, &random) && predicate(depth - 1, &random)
         default: return predicate(depth - 1, &random) || predicate(depth - 1, &random)
         }
     }
 
-    /// A value that may be compared with those of a slot, numbers of other kinds and at the limits
-    /// included.
-    private func operand(_ slot: Int, _ random: inout SeededRandom) -> AttributeValue {
-        let type = Self.attributes[slot].type
+    /// A value that may be compared with those of a column, numbers of other kinds and at the
+    /// limits included.
+    private func operand(_ column: Int, _ random: inout SeededRandom) -> AttributeValue {
+        let type = Self.attributes[column].type
         guard type.isInteger || type == .double, Int.random(in: 0..<2, using: &random) == 0 else {
-            return value(slot, &random)
+            return value(column, &random)
         }
         let numbers: [AttributeValue] = [
             0.5, -0.5, 2.0, 1e300, -1e300, .double(0x1p63), .double(-0x1p63), .int(1 << 53 + 1), .int(.max), .int(.min),
@@ -128,11 +128,11 @@ import Testing
         return numbers[Int.random(in: numbers.indices, using: &random)]
     }
 
-    private func value(_ slot: Int, _ random: inout SeededRandom) -> AttributeValue {
+    private func value(_ column: Int, _ random: inout SeededRandom) -> AttributeValue {
         let number = Int.random(in: -3...3, using: &random)
         let byte = UInt8(number + 3)
         if Int.random(in: 0..<5, using: &random) == 0 { return .null }
-        switch Self.attributes[slot].type {
+        switch Self.attributes[column].type {
         case .int64:
             return .int(
                 [.max, .min, 1 << 53 + 2].randomElement(using: &random).flatMap {

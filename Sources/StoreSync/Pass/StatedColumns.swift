@@ -2,39 +2,40 @@ import SyncModel
 
 /// The attributes that a payload has stated so far, for each object of a family of entities.
 ///
-/// An object takes four bytes: the number of a set of slots. Most objects of a payload have the
+/// An object takes four bytes: the number of a set of columns. Most objects of a payload have the
 /// same keys, so there are few sets.
-struct StatedSlots {
-    /// A set of slots, as bits.
-    private struct Slots: Hashable {
-        /// The slots below 64. Most entities have no others, and then need no memory of their own.
+struct StatedColumns {
+    /// A set of columns, as bits.
+    private struct Columns: Hashable {
+        /// The columns below 64. Most entities have no others, and then need no memory of their
+        /// own.
         private var first: UInt64 = 0
         private var others: [UInt64] = []
 
-        func contains(_ slot: Int) -> Bool {
-            if slot < 64 { return first & (1 << UInt64(slot)) != 0 }
-            let word = slot >> 6 - 1
-            return word < others.count && others[word] & (1 << UInt64(slot & 63)) != 0
+        func contains(_ column: Int) -> Bool {
+            if column < 64 { return first & (1 << UInt64(column)) != 0 }
+            let word = column >> 6 - 1
+            return word < others.count && others[word] & (1 << UInt64(column & 63)) != 0
         }
 
-        mutating func insert(_ slot: Int) {
-            if slot < 64 {
-                first |= 1 << UInt64(slot)
+        mutating func insert(_ column: Int) {
+            if column < 64 {
+                first |= 1 << UInt64(column)
             } else {
-                let word = slot >> 6 - 1
+                let word = column >> 6 - 1
                 while others.count <= word { others.append(0) }
-                others[word] |= 1 << UInt64(slot & 63)
+                others[word] |= 1 << UInt64(column & 63)
             }
         }
 
-        /// The slots below a number.
-        func below(_ count: Int) -> Slots {
-            var slots = Slots()
-            for slot in 0..<count where contains(slot) { slots.insert(slot) }
-            return slots
+        /// The columns below a number.
+        func below(_ count: Int) -> Columns {
+            var columns = Columns()
+            for column in 0..<count where contains(column) { columns.insert(column) }
+            return columns
         }
 
-        func union(_ other: Slots) -> Slots {
+        func union(_ other: Columns) -> Columns {
             var union = others.count < other.others.count ? other : self
             let shorter = others.count < other.others.count ? self : other
             union.first |= shorter.first
@@ -44,8 +45,8 @@ struct StatedSlots {
     }
 
     /// The sets by number; number 0 is the empty set.
-    private var sets = [Slots()]
-    private var numbers = [Slots(): UInt32(0)]
+    private var sets = [Columns()]
+    private var numbers = [Columns(): UInt32(0)]
     /// The number of the set of each object, one page after another. A page has 4,096 objects.
     private var cells: [UInt32] = []
     /// The index in `cells` of each page.
@@ -61,44 +62,44 @@ struct StatedSlots {
     }
 
     /// Whether the payload has stated an attribute of an object.
-    func contains(_ slot: Int, of object: ObjectID) -> Bool {
-        sets[Int(number(of: object))].contains(slot)
+    func contains(_ column: Int, of object: ObjectID) -> Bool {
+        sets[Int(number(of: object))].contains(column)
     }
 
     /// Adds the cells that are present in rows.
     ///
     /// - Parameter objects: The object of each row; nil for a row that is left out.
     mutating func insert(_ reader: RecordBatch.Reader, objects: some Sequence<ObjectID?>) {
-        var known: (slots: Slots, number: UInt32) = (Slots(), 0)
+        var known: (columns: Columns, number: UInt32) = (Columns(), 0)
         for (row, object) in objects.enumerated() {
             guard let object else { continue }
-            var slots = Slots()
-            for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
-                slots.insert(slot)
+            var columns = Columns()
+            for column in 0..<reader.columnCount where reader.kind(row: row, column: column) != .absent {
+                columns.insert(column)
             }
             // Rows mostly have the cells of the row before.
-            if slots != known.slots { known = (slots, number(of: slots)) }
+            if columns != known.columns { known = (columns, number(of: columns)) }
             let cell = cell(of: object)
             let former = cells[cell]
             if former == 0 {
                 cells[cell] = known.number
             } else if former != known.number {
-                cells[cell] = number(of: sets[Int(former)].union(slots))
+                cells[cell] = number(of: sets[Int(former)].union(columns))
             }
         }
     }
 
-    /// Removes the attributes of an object from a slot on.
-    mutating func keep(_ object: ObjectID, slotsBelow count: Int) {
-        let slots = sets[Int(number(of: object))]
-        if slots != Slots() { cells[cell(of: object)] = number(of: slots.below(count)) }
+    /// Removes the attributes of an object from a column on.
+    mutating func keep(_ object: ObjectID, columnsBelow count: Int) {
+        let columns = sets[Int(number(of: object))]
+        if columns != Columns() { cells[cell(of: object)] = number(of: columns.below(count)) }
     }
 
-    private mutating func number(of slots: Slots) -> UInt32 {
-        if let known = numbers[slots] { return known }
+    private mutating func number(of columns: Columns) -> UInt32 {
+        if let known = numbers[columns] { return known }
         let number = UInt32(truncatingIfNeeded: sets.count)
-        sets.append(slots)
-        numbers[slots] = number
+        sets.append(columns)
+        numbers[columns] = number
         return number
     }
 
