@@ -73,6 +73,18 @@ import Testing
         }
     }
 
+    /// Only lists of children need to be compared with what an earlier change has left.
+    @Test func changesOfKnownObjectsThatStateNoChildrenAreMergedTogether() async throws {
+        let calls = Calls()
+        let world = try SyncWorld { HookedStore($0, calls) }
+        let changes = ["a", "b"].flatMap { name in
+            (1...100).map { RemoteChange.objects(.text(#"{"id":\#($0),"name":"\#(name)"}"#)) }
+        }
+        try await world.json.apply(changes, into: "User")
+        #expect(calls.count(of: .merge) == 2)
+        #expect(try await world.column("id", where: "name = 'b'").count == 100)
+    }
+
     /// The later of two statements counts, so they are not merged together.
     @Test(arguments: [
         (#"{"id":1,"company":{"id":7,"name":"a"}}"#, #"{"id":2,"company":{"id":7,"name":"b"}}"#),

@@ -1,10 +1,11 @@
 import JSONMapper
 import OneWaySynchronizer
 import OneWayTestLimits
-import StoreSync
 import SyncModel
 import SyncStore
 import Testing
+
+@testable import StoreSync
 
 /// Changes that a source reports on its own.
 @Suite(.endsInTime) struct ChangesTests {
@@ -316,6 +317,7 @@ import Testing
         #expect(try await world.column("name", of: "Company") == ["c"])
         #expect(try await world.column("id") == [2])
         #expect(result.coverage == .changes && result.pageCount == 4 && result.rejectedCount == 1)
+        #expect(result.absentKeys == .keep)
         #expect(result.countsByEntity["User"]?.deleted == 1)
         await #expect(throws: JSONError.self) {
             try await world.json.apply(
@@ -323,5 +325,22 @@ import Testing
         }
         #expect(try await world.column("id", of: "Company") == [7])
         #expect(try await world.json.apply([], into: "User").isUnchanged)
+    }
+    /// Nil stands for different rules, whichever entity comes first.
+    @Test(
+        arguments: [StoreSyncOptions.AbsentKeys.keep, .clear], [StoreSyncOptions.AbsentKeys.keep, .clear])
+    func whatAbsentKeysDidIsReportedIfAllEntitiesAgree(
+        ofUsers: StoreSyncOptions.AbsentKeys, ofCompanies: StoreSyncOptions.AbsentKeys
+    ) async throws {
+        let world = try SyncWorld()
+        let changes: [RemoteChange] = [
+            .objects(.text(#"{"id":1}"#), of: "User"), .objects(.text(#"{"id":7}"#), of: "Company"),
+            .objects(.text(#"{"id":2}"#), of: "User"),
+        ]
+        let result = try await world.json.apply(changes) { entity in
+            let absentKeys = entity == "User" ? ofUsers : ofCompanies
+            return ChangeRules(entity: entity ?? "User", options: StoreSyncOptions(absentKeys: absentKeys))
+        }
+        #expect(result.result.absentKeys == (ofUsers == ofCompanies ? ofUsers : nil))
     }
 }

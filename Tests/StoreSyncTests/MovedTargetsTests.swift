@@ -84,6 +84,18 @@ import Testing
         }
     }
 
+    /// Nothing has to be compared with the store where all targets of the later statement are new.
+    @Test(arguments: [1, 2, 1000]) func aLaterStatementOfNewObjectsTakesTheMoveBack(rowCount: Int) async throws {
+        let world = try SyncWorld { HookedStore($0, SmallBatches(rowCount)) }
+        try await world.sync(#"[{"id":7,"users":[{"id":1}]},{"id":8}]"#, into: "Company")
+        let payload = #"[{"id":7},{"id":8,"users":[{"id":1}]},{"id":8,"users":[{"id":5}]}]"#
+        for _ in 0..<2 {
+            try await world.sync(payload, into: "Company")
+            #expect(try await world.column("id", where: "company.id = 7") == [1])
+            #expect(try await world.column("id", where: "company.id = 8") == [5])
+        }
+    }
+
     /// Memory is bounded: more objects than the limit do not wait for the end of the list.
     @Test func objectsAboveTheLimitMoveAtOnce() throws {
         let inverse = try #require(try SyncWorld.model.get().layout(of: "User").relationship("company"))

@@ -216,6 +216,24 @@ import Testing
         }
     }
 
+    /// A contradiction counts once, however often the pages are read.
+    @Test(arguments: [
+        #"[{"id":1,"manager":{"id":9,"name":"x"}},{"id":3,"manager":{"id":9,"name":"y"}}]"#,
+        #"[{"id":1,"manager":{"id":3,"name":"x"}},{"id":3,"name":"y"}]"#,
+        #"[{"id":1,"manager":{"id":9,"company":{"id":7}}},{"id":3,"manager":{"id":9,"company":{"id":8}}}]"#,
+        #"[{"id":1,"manager":{"id":3,"company":{"id":7}}},{"id":3,"company":{"id":8}}]"#,
+        #"[{"id":1,"company":{"id":7,"users":[{"id":3}]}},{"id":3,"company":{"id":8}}]"#,
+    ])
+    func pagesThatAreReadAgainReportNothingAgain(json: String) async throws {
+        for source in [Source([json, "[]"]), Source(readings: [[json, "[]"]])] {
+            let world = try SyncWorld()
+            try await world.sync(#"[{"id":2}]"#)
+            let result = try await world.json.sync(from: source, into: "User")
+            #expect(result.drift.entries.map(\.count) == [1], "\(result.drift)")
+            #expect(result.counts.deleted == 1)
+        }
+    }
+
     /// What is left out was gone anyway.
     @Test func aMarkedObjectWithoutAUsableKeyKeepsNothing() async throws {
         let world = try SyncWorld(contract: ValueContract(wrongType: .reject))
