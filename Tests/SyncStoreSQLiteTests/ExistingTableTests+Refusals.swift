@@ -98,6 +98,26 @@ extension ExistingTableTests {
         #expect(try await sync(#"[{"id":1,"name":"keep"}]"#, store).counts.deleted == 1)
     }
 
+    /// The number of the row shows that it is the same one.
+    @Test func aRowWithoutAKeyThatATriggerInsertsAgainIsAnError() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('keep'), ('b');
+            CREATE TRIGGER guard AFTER DELETE ON notes WHEN old.text = 'keep' BEGIN
+                INSERT INTO notes (rowid, text) VALUES (old.rowid, old.text);
+            END
+            """, at: path)
+        let note = SyncEntity("Note", attributes: [SyncAttribute("text", .string)], relationships: [])
+        let store = try await open(DataModel([note]), tables: ["Note": "notes"], rowColumn: "rowid").store
+        let reason = "the trigger guard kept rows from being deleted"
+        await #expect(throws: SQLSchemaError.unsuitableTable(table: "notes", reason: reason)) {
+            try await store.transaction { _ = try await $0.remove(StoreQuery("Note")) }
+        }
+        #expect(try await SQLiteShell.run("SELECT text FROM notes ORDER BY rowid", at: path) == ["keep", "b"])
+        try await store.transaction { _ = try await $0.remove(StoreQuery("Note", where: PropertyPath("text") == "b")) }
+        #expect(try await SQLiteShell.run("SELECT text FROM notes", at: path) == ["keep"])
+    }
+
     /// Each first row keeps its entity, and so do all others.
     @Test(
         arguments: [

@@ -77,6 +77,9 @@ struct TypeChange: CustomStringConvertible {
         TypeChange(
             .bool, true,
             flags(1, besides: .bool).merging([.string: "true", .uri: .uri("true"), .json: json("true")]) { $1 }),
+        TypeChange(
+            .bool, false,
+            flags(0, besides: .bool).merging([.string: "false", .uri: .uri("false"), .json: json("false")]) { $1 }),
         TypeChange(.string, "7", whole(7, besides: [.string]).merging([.json: json(#""7""#)]) { $1 }),
         TypeChange(
             .string, "0.1",
@@ -88,6 +91,7 @@ struct TypeChange: CustomStringConvertible {
         TypeChange(.string, "007", [.uri: .uri("007"), .json: json(#""007""#)]),
         TypeChange(.string, "7.50", [.uri: .uri("7.50"), .json: json(#""7.50""#)]),
         TypeChange(.string, "true", [.bool: true, .uri: .uri("true"), .json: json(#""true""#)]),
+        TypeChange(.string, "false", [.bool: false, .uri: .uri("false"), .json: json(#""false""#)]),
         TypeChange(.string, "yes", [.uri: .uri("yes"), .json: json(#""yes""#)]),
         TypeChange(.string, "null", [.uri: .uri("null"), .json: json(#""null""#)]),
         TypeChange(

@@ -3,6 +3,7 @@ import OneWayTestLimits
 import SyncModel
 import SyncStore
 import SyncStoreSQL
+import SyncStoreSQLite
 import Testing
 
 /// Conditions on texts and bytes, written so that indices of them, or of parts of them, are used.
@@ -116,6 +117,13 @@ import Testing
         let start = String(String.UnicodeScalarView(prefix.unicodeScalars.prefix(64)))
         let range = [SQLBinding.text(start)] + (end.map { [SQLBinding.text($0)] } ?? [])
         #expect(bindings == range + [.blob(Data(prefix.utf8))])
+    }
+
+    @Test(arguments: [AttributeType.string, .uri]) func everyTextIsLookedUpByItsRange(type: AttributeType) throws {
+        let model = try DataModel([SyncEntity("Item", attributes: [SyncAttribute("text", type)], relationships: [])])
+        let query = StoreQuery("Item", where: PropertyPath("text").beginsWith("ab"))
+        let bindings = try SQLQueries(SQLSchema(model, dialect: .sqlite)).rows(query, objectSet: nil).bindings
+        #expect(bindings == [.text("ab"), .text("ac"), .blob(Data("ab".utf8))])
     }
 
     @Test func anIdentityThatFitsInAnIndexIsLookedUpThere() throws {
