@@ -247,6 +247,11 @@ import Testing
         #expect(file.warnings.isEmpty)
     }
 
+    @Test func attributesOfTheModelItselfAreRead() throws {
+        let file = try ModelFile(xml: Data("<model type=\"x\"\n name=\"m\" shiny=\"YES\"/>".utf8))
+        #expect(reasons(file) == [.unknownAttribute(element: "model", attribute: "shiny")])
+    }
+
     @Test func indexesThatTheModelCannotHaveAreReported() throws {
         let file = try entity(
             """
@@ -381,8 +386,13 @@ import Testing
         let deep =
             "<model>" + String(repeating: "<x>", count: depth) + String(repeating: "</x>", count: depth) + "</model>"
         #expect(throws: ModelFile.Failure.tooDeep(file: "contents", line: 1)) { try ModelFile(xml: Data(deep.utf8)) }
-        let large = Data(repeating: UInt8(ascii: " "), count: ModelFile.maximumByteCount + 1)
-        #expect(throws: ModelFile.Failure.tooLarge(file: "contents")) { try ModelFile(xml: large) }
+        let large = ModelFile.Failure.tooLarge(file: "contents")
+        #expect(throws: large) { try ModelFile(xml: Data(count: ModelFile.maximumByteCount + 1)) }
+        // Zeros are no text, which is found out first.
+        let error = #expect(throws: ModelFile.Failure.self) {
+            try ModelFile(xml: Data(count: ModelFile.maximumByteCount))
+        }
+        #expect(error != large)
     }
 
     @Test func everyPrefixAndEveryFlippedBitGivesAModelOrAnError() throws {
