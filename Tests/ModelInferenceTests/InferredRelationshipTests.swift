@@ -20,6 +20,24 @@ import Testing
         #expect(layout.relationship("company") != nil)
     }
 
+    /// How an export writes a relationship without an object, and whether it needs the keys beside
+    /// the model, because the sample writes it in several ways.
+    @Test(
+        arguments: [
+            (#"{"l":[{"k":1}]}"#, nil, false), (#"{}"#, "omit", false), (#"{"l":null}"#, "null", false),
+            (#"{"l":[]}"#, nil, false), (#"{},{"l":null}"#, "omit", true), (#"{},{"l":[]}"#, "omit", true),
+            (#"{"l":null},{"l":[]}"#, "omit", true),
+            (#"{"o":{"k":1}}"#, nil, false), (#"{"o":null}"#, "null", false), (#"{},{"o":null}"#, nil, true),
+        ] as [(String, String?, Bool)])
+    func absenceIsWrittenAsInTheSample(others: String, style: String?, isMixed: Bool) throws {
+        let isToMany = !others.contains("\"o\"")
+        let first = isToMany ? #"{"l":[{"k":1}]}"# : #"{"o":{"k":1}}"#
+        let layout = try DataModel.inferred(from: "[\(first),\(others)]", entity: "Thing").layout(of: "Thing")
+        let relationship = try #require(layout.relationship(isToMany ? "l" : "o"))
+        #expect(relationship.declaration.userInfo[JSONDialect.emptyAnnotation] == style)
+        #expect(layout.attributes.contains { $0.name == "otherKeys" } == isMixed)
+    }
+
     /// Equal objects in places of any depth are of one entity.
     @Test(arguments: [
         #"[{"id": 1, "a": {"x": {"id": 5, "n": 1}}, "b": {"x": {"id": 5, "n": 1}}}]"#,

@@ -114,6 +114,16 @@ import Testing
         #expect(keys.attributes[2].path() == ["maxSize"] && !keys.attributes[2].spellings.contains(["max_size"]))
     }
 
+    /// A key that has the name by convention comes before one that is only similar.
+    @Test(arguments: [("max__size", "max_size"), ("max__size", "maxSize"), ("max_size_", "max_size")])
+    func aConventionalKeyHasTheName(similar: String, conventional: String) throws {
+        for keys in [[similar, conventional], [conventional, similar]] {
+            let values = keys.map { "\"\($0)\": \($0 == similar ? "\"x\"" : "2")" }.joined(separator: ", ")
+            let layout = try DataModel.inferred(from: "[{\"id\": 1, \(values)}]", entity: "User").layout(of: "User")
+            #expect(layout.slot(of: "maxSize").map { layout.attributes[$0].type } == .int64, "\(keys)")
+        }
+    }
+
     @Test func theSameSampleGivesTheSameModel() throws {
         let json = #"[{"b": 1, "a": [{"z": 1, "y": {"q": 1}}]}, {"c": {"id": 1}}]"#
         let model = try DataModel.inferred(from: json, entity: "Root")
