@@ -120,7 +120,7 @@ import Testing
         for keys in [[similar, conventional], [conventional, similar]] {
             let values = keys.map { "\"\($0)\": \($0 == similar ? "\"x\"" : "2")" }.joined(separator: ", ")
             let layout = try DataModel.inferred(from: "[{\"id\": 1, \(values)}]", entity: "User").layout(of: "User")
-            #expect(layout.slot(of: "maxSize").map { layout.attributes[$0].type } == .int64, "\(keys)")
+            #expect(layout.column(of: "maxSize").map { layout.attributes[$0].type } == .int64, "\(keys)")
         }
     }
 
