@@ -326,6 +326,7 @@ import Testing
         #expect(try await world.column("id", of: "Company") == [7])
         #expect(try await world.json.apply([], into: "User").isUnchanged)
     }
+
     /// Nil stands for different rules, whichever entity comes first.
     @Test(
         arguments: [StoreSyncOptions.AbsentKeys.keep, .clear], [StoreSyncOptions.AbsentKeys.keep, .clear])
