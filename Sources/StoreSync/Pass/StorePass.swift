@@ -36,8 +36,8 @@ final class StorePass {
     /// The parent of the list's objects and its relationship to them; nil if the request has none.
     var listParent: (relationship: EntityLayout.Relationship, object: ObjectID)?
 
-    /// Whether the end of the pass counts the objects of the list's entity, and the list's first
-    /// batch is still to come.
+    /// Whether the end of the pass counts the objects of the list's entity, and no merge has been
+    /// asked to count them yet.
     var countsAtEnd = false
     /// The entities to count together with a merge, because it may be the last one.
     private var countedNext: [String] = []
@@ -73,7 +73,8 @@ final class StorePass {
     ///
     /// - Parameter collect: Receives each merged object.
     func mergeListed(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
-        countedNext = takeCounted()
+        // After a full batch, another one probably follows.
+        countedNext = batch.recordCount < transaction.batchRowCount ? takeCounted() : []
         let cuts = rules.relates ? BatchCuts.cuts(of: batch, in: model) : []
         for part in batch.parts(beginningAt: cuts) { try await merge(part, origin, collect) }
         if state.nested.count > rules.waitingLimit {
@@ -83,7 +84,7 @@ final class StorePass {
         if state.deferred.count > rules.waitingLimit << 2 { try await storeDeferred() }
     }
 
-    /// The entities that the end of the pass counts, for the first batch of a list.
+    /// The entities that the end of the pass counts, for the first batch that may be the last one.
     private func takeCounted() -> [String] {
         guard countsAtEnd, let list = state.listed.root else { return [] }
         countsAtEnd = false

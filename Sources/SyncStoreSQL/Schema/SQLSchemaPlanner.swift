@@ -37,14 +37,14 @@ struct SQLSchemaPlanner {
             for place in root.family {
                 let layout = model.layouts[place]
                 familyIndex[place] = families.count
-                var ordered = layout.parent.map { columns[$0] } ?? []
+                var entityColumns = layout.parent.map { columns[$0] } ?? []
                 for attribute in layout.entity.attributes {
                     let wish = naming.columns["\(layout.name).\(attribute.name)"] ?? attribute.name
                     let name = names.take(wish, otherwise: "\(layout.name)_\(attribute.name)")
                     found.append(SQLSchema.AttributeColumn(name: name, attribute: attribute, source: place))
-                    ordered.append(name)
+                    entityColumns.append(name)
                 }
-                columns[place] = ordered
+                columns[place] = entityColumns
             }
             families.append(SQLSchema.Family(table: table, root: root.index, namesEntity: root.family.count > 1))
             attributeColumns.append(found)
