@@ -64,12 +64,15 @@ struct CombinedRows {
                 }
                 recordOfRow.append(known)
                 repeatedRows.append(row)
-                let earlier = several[known] ?? [firstRows[known]]
+                let first = firstRows[known]
+                let others = several.isEmpty ? nil : several[known]
                 var isNews = false
                 for column in 0..<reader.columnCount where reader.kind(row: row, column: column) != .absent {
                     let isPresent = { reader.kind(row: $0, column: column) != .absent }
-                    guard let other = laterCounts ? earlier.last(where: isPresent) : earlier.first(where: isPresent)
-                    else {
+                    let other =
+                        others.map { laterCounts ? $0.last(where: isPresent) : $0.first(where: isPresent) }
+                        ?? (isPresent(first) ? first : nil)
+                    guard let other else {
                         isNews = true
                         continue
                     }
@@ -79,7 +82,7 @@ struct CombinedRows {
                     isNews = true
                     report(group.mapping.keys.attributes[column].path()?.joined(separator: ".") ?? "", row)
                 }
-                if isNews { several[known] = earlier + [row] }
+                if isNews { several[known] = (others ?? [first]) + [row] }
             }
         }
         guard !repeatedRows.isEmpty else { return }
@@ -116,15 +119,5 @@ extension Dictionary where Value == Int {
         if let known = self[key] { return known }
         self[key] = new
         return nil
-    }
-}
-
-extension RecordBatch.Reader {
-    /// Whether all cells of a column are integers in strictly ascending order.
-    func isAscending(column: Int) -> Bool {
-        (0..<count).allSatisfy { row in
-            kind(row: row, column: column) == .int
-                && (row == 0 || int(row: row, column: column) > int(row: row - 1, column: column))
-        }
     }
 }

@@ -114,6 +114,18 @@ struct MergedElements {
 
     var sources: [NestedElements.Source] { elements.sources }
 
+    /// Takes the objects of merged elements.
+    mutating func take(_ found: MergedRows) {
+        for (ordinal, row, isOwned) in found.objects {
+            targets[ordinal] = row.object
+            let isReused = reuse.objects[ordinal] == row.object && !reuse.unlinked.contains(row.object)
+            self.isOwned[ordinal] = isOwned || isReused
+            guard row.change == .inserted else { continue }
+            isNew[ordinal] = true
+            newTargets.insert(row.object)
+        }
+    }
+
     /// The result for only some rows, without the targets of the others.
     func restricted(_ isKept: [Bool]) -> MergedElements {
         var merged = self

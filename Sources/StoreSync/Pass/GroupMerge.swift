@@ -66,3 +66,26 @@ struct GroupMerge {
         return Set(stubRows.map(rows.record)).subtracting(others.map(rows.record))
     }
 }
+
+/// What a merge did with the rows of a group.
+struct MergedRows {
+    /// The ordinal of each row.
+    private let ordinals: [Int]
+    private let owners: ((Int) -> ObjectID?)?
+    private let result: MergeRequest.Result
+
+    init(_ merge: GroupMerge) {
+        (ordinals, owners) = (merge.group.elementIndices, merge.origin.owners?.object)
+        result = merge.rows.expanded(merge.present)
+    }
+
+    /// The objects, each with its ordinal, its change, and whether the store is known to have it
+    /// linked to the object that contains it.
+    var objects: some Sequence<(ordinal: Int, row: MergeRequest.Result.Row, isOwned: Bool)> {
+        ordinals.indices.lazy.compactMap { index in
+            result.rows[index].map { row in
+                (ordinals[index], row, owners?(ordinals[index]) != nil && result.isLinked(row: index, by: 0))
+            }
+        }
+    }
+}

@@ -63,8 +63,8 @@ struct PageMerger {
         var found: [(ordinal: Int, found: Found)] = []
         found.reserveCapacity((objects?.recordCount ?? 0) + (gone?.recordCount ?? 0))
         if let objects {
-            try await pass.mergeListed(objects, origin) { ordinal, row, _ in
-                found.append((ordinal, (row.object, false)))
+            try await pass.mergeListed(objects, origin) { merged in
+                found += merged.objects.map { ($0.ordinal, ($0.row.object, false)) }
             }
         }
         if let gone {

@@ -129,17 +129,12 @@ extension StorePass {
         }
         var mergeCount = 0
         let rejectedCount = state.counts.rejectedCount
-        func collect(_ ordinal: Int, _ row: MergeRequest.Result.Row, isOwned: Bool) {
-            merged.targets[ordinal] = row.object
-            if isOpen?(Int(rows[ordinal])) == true, let container = origin.containers?(ordinal) {
-                state.addTarget(row.object, of: container, by: relationship)
+        func collect(_ found: MergedRows) {
+            merged.take(found)
+            guard let isOpen, let container = origin.containers else { return }
+            for (ordinal, row, _) in found.objects where isOpen(Int(rows[ordinal])) {
+                if let source = container(ordinal) { state.addTarget(row.object, of: source, by: relationship) }
             }
-            let isReused =
-                merged.reuse.objects[ordinal] == row.object && !merged.reuse.unlinked.contains(row.object)
-            merged.isOwned[ordinal] = isOwned || isReused
-            guard row.change == .inserted else { return }
-            merged.isNew[ordinal] = true
-            merged.newTargets.insert(row.object)
         }
         var (part, rest) = (origin, elements.objectCount)
         var entities: Set<Int> = []

@@ -60,9 +60,8 @@ final class StorePass {
         mapper.model
     }
 
-    /// Receives the ordinal of a merged object, the object with its change, and whether the store
-    /// is known to have it linked to the object that contains it.
-    typealias Collector = (Int, MergeRequest.Result.Row, _ isOwned: Bool) -> Void
+    /// Receives the merged objects of a group.
+    typealias Collector = (MergedRows) -> Void
 
     // MARK: Objects
 
@@ -71,7 +70,7 @@ final class StorePass {
     /// Elements that contradict each other are merged one after the other, so that the size of
     /// batches makes no difference.
     ///
-    /// - Parameter collect: Receives each merged object.
+    /// - Parameter collect: Receives the merged objects.
     func mergeListed(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
         // After a full batch, another one probably follows.
         countedNext = batch.recordCount < transaction.batchRowCount ? takeCounted() : []
@@ -93,7 +92,7 @@ final class StorePass {
 
     /// Merges objects and their nested objects.
     ///
-    /// - Parameter collect: Receives each merged object.
+    /// - Parameter collect: Receives the merged objects.
     func merge(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
         state.counts.addDrift(of: batch, origin)
         if !origin.isNested, batch.hasUnfitIdentity { state.counts.mayLackObjects = true }
@@ -175,15 +174,7 @@ final class StorePass {
         try await find(&merge)
         try await write(&merge)
         state.note(merge)
-        if let collect {
-            let present = merge.rows.expanded(merge.present)
-            for (row, merged) in present.rows.enumerated() {
-                guard let merged else { continue }
-                let ordinal = group.elementIndices[row]
-                let isOwned = merge.origin.owners?.object(ordinal) != nil && present.isLinked(row: row, by: 0)
-                collect(ordinal, merged, isOwned)
-            }
-        }
+        collect?(MergedRows(merge))
         guard rules.relates else { return }
         let result = merge.rows.expanded(merge.result)
         for (index, nested) in group.nested.enumerated() where nested != nil {

@@ -172,6 +172,18 @@ extension RecordBatch {
             return !columns.isEmpty
         }
 
+        /// Whether all cells of a column are integers in strictly ascending order.
+        package func isAscending(column: Int) -> Bool {
+            var last = Int64.min
+            for row in 0..<count {
+                let cell = cell(row, column)
+                let number = Int64(bitPattern: cell.payload)
+                guard cell.kind == .int, number > last || row == 0 else { return false }
+                last = number
+            }
+            return true
+        }
+
         /// Returns the value of a cell, or nil if the cell is absent.
         public func value(row: Int, column: Int) -> AttributeValue? {
             switch kind(row: row, column: column) {

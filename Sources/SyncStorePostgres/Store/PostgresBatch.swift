@@ -113,11 +113,13 @@ struct PostgresBatch {
 
     /// Returns how many of the given rows have a cell in each column.
     func presence(_ reader: RecordBatch.Reader, _ rows: [Int]) -> [Presence] {
-        layout.attributes.indices.map { column in
-            var absentCount = 0
-            for row in rows where reader.kind(row: row, column: column) == .absent { absentCount &+= 1 }
-            return absentCount == 0 ? .always : absentCount == rows.count ? .never : .sometimes
+        var absentCounts = layout.attributes.map { _ in 0 }
+        for row in rows {
+            for column in absentCounts.indices where reader.kind(row: row, column: column) == .absent {
+                absentCounts[column] &+= 1
+            }
         }
+        return absentCounts.map { $0 == 0 ? .always : $0 == rows.count ? .never : .sometimes }
     }
 
     /// Writes rows. Absent cells get the defaults of a new object.

@@ -24,6 +24,10 @@ package struct BatchIdentities {
             nameless = Array(rows)
             return
         }
+        if columns.count == 1, reader.isAscending(column: columns[0]) {
+            self.rows = Array(rows)
+            return
+        }
         var isAscending = true
         for row in rows {
             guard columns.allSatisfy({ reader.isIdentifying(row: row, column: $0) }) else {
