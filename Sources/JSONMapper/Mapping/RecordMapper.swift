@@ -9,8 +9,8 @@ public import SyncModel
 /// The initializer compiles everything that depends only on the model. Create a mapper once, and
 /// share it between tasks.
 public struct RecordMapper: Sendable {
-    /// The model with the identities that the dialect finds. Create the store for the records with
-    /// it.
+    /// The model with the identities that the dialect finds, and the entities of bookkeeping.
+    /// Create the store for the records with it.
     public private(set) var model: DataModel
     /// The rules of the mapping.
     public let mapping: JSONMapping
@@ -32,7 +32,11 @@ public struct RecordMapper: Sendable {
     ///   names an entity that the model lacks; `ModelError` if an annotation names an attribute
     ///   that cannot be part of an identity.
     public init(_ model: DataModel, _ mapping: JSONMapping = JSONMapping()) throws {
-        let identified = try mapping.dialect.identified(model).adding([.pendingLink])
+        var identified = try mapping.dialect.identified(model).adding([.pendingLink])
+        // A model may declare the entity of bookmarks itself.
+        if identified[SyncEntity.bookmark.name]?.entity.isBookkeeping != false {
+            identified = try identified.adding([.bookmark])
+        }
         var mapping = mapping
         mapping.transformers = mapping.transformers.adding(declaredBy: model)
         self.model = identified

@@ -1,3 +1,4 @@
+import Foundation
 import JSONMapper
 import SyncBase
 import SyncModel
@@ -6,10 +7,11 @@ import SyncStore
 /// A note in the store that lists the properties with which an entity's objects were fetched.
 ///
 /// A revision shows whether an object changed at the source. It does not show that the model has
-/// gained an attribute, or an attribute an allowed value, since the object was fetched. The note is
-/// stored as a pending link, because the model of every mapper has that entity.
+/// gained an attribute, or an attribute an allowed value, since the object was fetched.
+///
+/// The note is stored as the bookmark of the items: like any other, it is forgotten when a repair
+/// makes all sources be read again.
 struct RefillNote: Sendable {
-    private static let prefix = "properties of "
     private let name: String
     /// The names and types of the properties, including those of sub-entities, and digests of the
     /// values that they allow.
@@ -21,7 +23,7 @@ struct RefillNote: Sendable {
     init(_ entity: String, where scope: RecordPredicate, in model: DataModel) {
         var fingerprint = Fingerprint()
         fingerprint.combine(scope)
-        name = "\(Self.prefix)\(entity) \(fingerprint.text)"
+        name = "properties of \(entity) \(fingerprint.text)"
         var properties: Set<String> = []
         for layout in model[entity]?.family.map({ model.layouts[$0] }) ?? [] {
             for attribute in layout.attributes {
@@ -40,16 +42,12 @@ struct RefillNote: Sendable {
         self.properties = properties
     }
 
-    /// Whether a pending link of a relationship is a note.
-    static func isNote(_ relationship: String) -> Bool {
-        relationship.hasPrefix(prefix)
-    }
-
     /// Whether a store has a note with all properties, or has no place for notes.
     func isKept(in store: any Store) async throws -> Bool {
-        guard let layout = store.model[SyncEntity.pendingLink.name] else { return true }
-        let stored = try await store.read { [key] in try await $0.record(layout.name, key: key) }
-        guard case .string(let text)? = stored?.record["identifier"],
+        guard let layout = store.model[SyncEntity.bookmark.name] else { return true }
+        let key = Record.Key.identity([.string(name)])
+        let stored = try await store.read { try await $0.record(layout.name, key: key) }
+        guard case .string(let text)? = stored?.record["fingerprint"],
             case .array(let elements)? = try? JSONValue(parsing: text)
         else { return false }
         let kept = elements.compactMap { if case .string(let property) = $0 { property } else { nil } }
@@ -58,18 +56,16 @@ struct RefillNote: Sendable {
 
     /// Writes the note.
     func keep(in transaction: any StoreTransaction) async throws {
-        guard let layout = transaction.model[SyncEntity.pendingLink.name] else { return }
+        guard let layout = transaction.model[SyncEntity.bookmark.name] else { return }
         var writer = JSONWriter()
         writer.beginArray()
         for property in properties.sorted() { writer.string(property) }
         writer.endArray()
         var record = Record(of: layout)
-        record["relationship"] = .string(name)
-        record["object"] = .int(0)
-        record["position"] = .int(0)
-        record["identifier"] = .string(String(decoding: writer.bytes, as: UTF8.self))
+        record["name"] = .string(name)
+        record["fingerprint"] = .string(String(decoding: writer.bytes, as: UTF8.self))
+        // The oldest bookmarks are removed first.
+        record["lastFullPass"] = .date(Timestamp(Date()))
         try await transaction.insert(record)
     }
-
-    private var key: Record.Key { .identity([.string(name), .int(0), .int(0)]) }
 }

@@ -128,7 +128,6 @@ extension StorePass {
                         key: text(row, 5),
                         position: Int(reader.int(row: row, column: 3)))
                     let name = text(row, 1) ?? ""
-                    guard !RefillNote.isNote(name) else { continue }
                     let known = relationships[name] ?? model.relationship(named: name)
                     guard let relationship = known, let identifier = text(row, 4) else {
                         obsolete.append(link.row)

@@ -77,10 +77,9 @@ extension SyncEntity {
 }
 
 extension DataModel {
-    /// Returns whether two models declare the same entities in the same order, apart from pending
-    /// links.
+    /// Returns whether two models declare the same entities in the same order, apart from
+    /// bookkeeping.
     package func isData(of other: DataModel) -> Bool {
-        entities.filter { $0.name != SyncEntity.pendingLink.name }
-            == other.entities.filter { $0.name != SyncEntity.pendingLink.name }
+        entities.filter { !$0.isBookkeeping } == other.entities.filter { !$0.isBookkeeping }
     }
 }
