@@ -91,6 +91,10 @@ import Testing
         for relationship in relationships {
             #expect(relationship.isOwning == isOwned && relationship.sharesTargets == isOwned)
         }
+        // A part never takes its whole with it.
+        let inverses = try model.layout(of: "Tag").relationships
+        #expect(inverses.count == relationships.count)
+        for inverse in inverses { #expect(!inverse.isOwning && inverse.deleteRule == .nullify) }
     }
 
     @Test func anInverseIsNeitherReadNorWritten() throws {

@@ -138,6 +138,22 @@ import Testing
         #expect(evolved.model["Thing"]?.attributes.count { $0.userInfo[annotation] != nil } == 1)
     }
 
+    /// A relationship that a later sample also spells as an identifier keeps the key of each object.
+    @Test(arguments: [
+        (#"[{"id":1,"company":{"id":7}}]"#, #"[{"id":1,"company":{"id":7}},{"id":2,"company_id":7}]"#, 1),
+        (#"[{"id":1,"company":{"id":7}},{"id":2,"company_id":7}]"#, #"[{"id":1,"company":{"id":7}}]"#, 1),
+        (#"[{"id":1,"company":{"id":7}}]"#, #"[{"id":2,"company":{"id":7}}]"#, 0),
+    ])
+    func anIdentifierThatALaterSampleHasInsteadIsTheSameRelationship(first: String, second: String, count: Int) throws {
+        let evolved = try evolve(first, with: second)
+        let keys = try #require(evolved.model["Thing"]).attributes.filter {
+            $0.userInfo[JSONDialect.keyOfAnnotation] == "company"
+        }
+        #expect(keys.count == count)
+        #expect(evolved.obstacles.isEmpty)
+        try expectFit(second, evolved)
+    }
+
     @Test func anEntityOfItsOwnIsAddedWithThoseThatItLeadsTo() throws {
         let users = #"[{"id":1,"company":{"id":7,"name":"x"}}]"#
         let model = try InferredModel(from: Self.reader(users), entity: "Thing").model
