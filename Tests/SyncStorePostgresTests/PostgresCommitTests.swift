@@ -85,6 +85,21 @@ struct PostgresCommitTests {
         }
     }
 
+    /// A notification has room for fewer than 8,000 bytes.
+    @Test(arguments: [(6_996, true), (6_997, false)])
+    func aListOfEntitiesThatIsTooLongCountsAsAnyCommit(length: Int, isNamed: Bool) async throws {
+        let name = String(repeating: "N", count: length)
+        let model = try DataModel { SyncEntity(name, identity: "id") { SyncAttribute("id", .int64) } }
+        var record = Record(of: try model.layout(of: name))
+        record["id"] = .int(1)
+        try await SharedPostgres.withDatabase { database in
+            let store = try await PostgresStore(exactly: model, at: database.url)
+            let signals = try await store.commits()
+            try await store.transaction { [record] in _ = try await $0.insert(record) }
+            #expect(await signals.next() == CommitSignals.Signal(roots: isNamed ? [0] : nil))
+        }
+    }
+
     @Test func observersThatBeginTogetherMissNoCommit() async throws {
         try await SharedPostgres.withDatabase { database in
             let other = try await store(at: database.url)
