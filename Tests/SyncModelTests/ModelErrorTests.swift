@@ -1,3 +1,4 @@
+import Foundation
 import OneWayTestLimits
 import SyncModel
 import Testing
@@ -123,5 +124,45 @@ import Testing
             .defaultOfWrongType(entity: "A", attribute: "x", type: type),
             "the default of A.x is not a value of type \(type.rawValue)"
         ) { SyncEntity("A") { SyncAttribute("x", type, default: value) } }
+    }
+
+    /// Which conditions of an index every database reads in the same way.
+    private static let conditions: [(condition: RecordPredicate, isSuitable: Bool)] = {
+        let own = PropertyPath("name")
+        let other = PropertyPath("owner.name")
+        func equal(_ key: String, _ value: AttributeValue) -> RecordPredicate {
+            .comparison(PropertyPath(key), .equal, value)
+        }
+        return [
+            (equal("name", .string("x")), true), (equal("name", .string("x\0")), false),
+            (equal("link", .uri("x")), true), (equal("link", .uri("x\0")), false),
+            (equal("owner.name", .string("x")), false), (equal("count", .int(1)), true),
+            (equal("owner.count", .int(1)), false), (equal("size", .double(1)), false),
+            (equal("price", .decimal(1)), false), (equal("name", .null), false),
+            (.isNull(own), true), (.isNull(other), false), (.not(.isNull(own)), true), (.not(.isNull(other)), false),
+            (.and([.isNull(own), equal("count", .int(1))]), true), (.and([.isNull(own), .isNull(other)]), false),
+            (.or([.isNull(own), equal("count", .int(1))]), false), (.not(equal("count", .int(1))), false),
+        ]
+    }()
+
+    @Test(arguments: conditions.indices)
+    func anIndexHasAConditionThatDatabasesAgreeOn(number: Int) throws {
+        let (condition, isSuitable) = Self.conditions[number]
+        var thing = SyncEntity("Thing") {
+            SyncAttribute("name", .string)
+            SyncAttribute("link", .uri)
+            SyncAttribute("count", .int64)
+            SyncAttribute("size", .double)
+            SyncAttribute("price", .decimal)
+            SyncRelationship("owner", toOne: "Thing")
+        }
+        thing.indexes = [SyncEntity.Index(["count"], where: condition)]
+        let entities = [thing]
+        if isSuitable {
+            #expect(try DataModel(entities).layout(of: "Thing").entity.indexes.count == 1)
+        } else {
+            let error = ModelError.unsuitableIndex(entity: "Thing", attributes: ["count"])
+            #expect(throws: error) { try DataModel(entities) }
+        }
     }
 }

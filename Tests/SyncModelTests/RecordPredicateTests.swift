@@ -66,6 +66,33 @@ import Testing
         return [bound.selects(ada), bound.selects(bob)]
     }
 
+    /// Every decimal is less than a number beyond them, and greater than its opposite.
+    @Test(arguments: [
+        (PropertyPath.Comparison.equal, false, false), (.notEqual, true, true), (.less, true, false),
+        (.lessOrEqual, true, false), (.greater, false, true), (.greaterOrEqual, false, true),
+    ])
+    func aNumberBeyondAllDecimalsIsCompared(
+        _ comparison: PropertyPath.Comparison, isBelow: Bool, isAbove: Bool
+    ) throws {
+        let model = try DataModel { SyncEntity("Thing") { SyncAttribute("price", .decimal) } }
+        let layout = try model.layout(of: "Thing")
+        let price = PropertyPath("price")
+        var thing = Record(of: layout)
+        for number in [5, .greatestFiniteMagnitude, -.greatestFiniteMagnitude] as [Decimal] {
+            thing["price"] = .decimal(number)
+            for (limit, holds) in [(1e300, isBelow), (-1e300, isAbove)] {
+                let predicate = RecordPredicate.comparison(price, comparison, .double(limit))
+                #expect(try predicate.bound(to: layout, in: model).selects(Subject(thing)) == holds)
+                // The other numbers of a list are compared as ever.
+                let list = price.isIn([limit, 5])
+                #expect(try list.bound(to: layout, in: model).selects(Subject(thing)) == (number == 5))
+            }
+        }
+        thing["price"] = .null
+        let predicate = RecordPredicate.comparison(price, comparison, .double(1e300))
+        #expect(try !predicate.bound(to: layout, in: model).selects(Subject(thing)))
+    }
+
     @Test func comparisonsAreWrittenWithOperators() throws {
         #expect(try selected(PropertyPath("age") > 35) == [true, false])
         #expect(try selected(PropertyPath("age") >= 36 && PropertyPath("age") <= 36) == [true, false])
