@@ -39,7 +39,10 @@ enum ExistingPeople {
     }
 
     @discardableResult
-    static func put(_ ids: [Int64], name: String = "a", into store: PostgresStore) async throws -> MergeRequest.Result {
+    static func put(
+        _ ids: [Int64], name: String = "a", policy: MergeRequest.Policy = MergeRequest.Policy(),
+        into store: PostgresStore
+    ) async throws -> MergeRequest.Result {
         var batch = RecordBatch(of: try store.model.layout(of: "Person"))
         for id in ids {
             batch.beginRecord()
@@ -48,7 +51,7 @@ enum ExistingPeople {
             batch.endRecord()
         }
         let records = batch
-        return try await store.transaction { try await $0.merge(MergeRequest(records)) }
+        return try await store.transaction { try await $0.merge(MergeRequest(records, policy: policy)) }
     }
 }
 #endif

@@ -116,6 +116,33 @@ struct PostgresExistingTableTests {
         (.int32, "oid"), (.float, "numeric"), (.uri, "\"char\""),
     ]
 
+    @Test(arguments: [("text", "varchar(3)", "age"), ("varchar(3)", "text", "name")])
+    func aValueThatAColumnDoesNotHoldNamesItsAttribute(name: String, age: String, refused: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(
+                "CREATE TABLE people (\(ExistingPeople.row), id bigint, name \(name), boss bigint, age \(age))")
+            let model = try ExistingPeople.model(SyncAttribute("age", .string))
+            let store = try await ExistingPeople.open(model, database)
+            var batch = RecordBatch(of: try model.layout(of: "Person"))
+            for (id, text) in [(1, "abc"), (2, "abcd")] {
+                batch.beginRecord()
+                batch.setInt(Int64(id), at: 0)
+                batch.setValue(.string(text), at: 1)
+                batch.setValue(.string(text), at: 2)
+                batch.endRecord()
+            }
+            let records = batch
+            let error = await #expect(throws: StoreError.self) {
+                try await store.transaction { try await $0.merge(MergeRequest(records)) }
+            }
+            guard case .refused(let refusal)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(refusal.attributes == [refused] && refusal.reason == .unfit)
+        }
+    }
+
     @Test(arguments: lossyColumns)
     func aColumnThatWouldChangeValuesIsRefused(type: AttributeType, column: String) async throws {
         try await SharedPostgres.withDatabase { database in

@@ -229,6 +229,22 @@ struct PostgresGuardedTableTests {
     }
 
     /// The server names neither the table nor the trigger.
+    /// A row without an object has no identity that a trigger could change.
+    @Test func objectsBesideAbsentOnesAreUpdatedDespiteATrigger() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await ExistingPeople.open(try ExistingPeople.model(), database)
+            try await ExistingPeople.put([2, 3], into: store)
+            try await database.run(
+                """
+                CREATE FUNCTION same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; \
+                CREATE TRIGGER same BEFORE UPDATE ON people FOR EACH ROW EXECUTE FUNCTION same()
+                """)
+            let updates = MergeRequest.Policy(inserts: false)
+            let result = try await ExistingPeople.put([1, 2, 3], name: "b", policy: updates, into: store)
+            #expect(result.rows.map { $0?.change } == [nil, .updated, .updated])
+        }
+    }
+
     @Test(arguments: ["", "USING ERRCODE = ''ZZ001''"])
     func aDeferredTriggerThatRaisesAnErrorIsNamed(options: String) async throws {
         try await SharedPostgres.withDatabase { database in
