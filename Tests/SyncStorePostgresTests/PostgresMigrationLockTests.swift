@@ -200,6 +200,25 @@ struct PostgresMigrationLockTests {
         }
     }
 
+    /// The rows of a table that others made have no numbers yet.
+    @Test func aTableThatOthersReadGetsNumbersOnlyWithoutWaiting() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(
+                #"CREATE TABLE "User" (_id bigint PRIMARY KEY, id bigint, name text, level bigint)"#)
+            let long = try await PostgresSession(database.url)
+            try await long.use { _ = try $0.execute(#"BEGIN; SELECT count(*) FROM "User""#) }
+            let error = await #expect(throws: PostgresError.self) {
+                try await Self.open(database) {
+                    $0.lockTimeout = .seconds(1)
+                    $0.migrationTimeout = .zero
+                }
+            }
+            #expect(error?.code == .lockNotAvailable && error?.message.contains("could not lock User") == true)
+            try await long.use { _ = try $0.execute("ROLLBACK") }
+            try await Self.fill(try await Self.open(database))
+        }
+    }
+
     /// The process ended between the migration and what follows it.
     @Test func whatAMigrationLeftUndoneIsDoneAtTheNextOpening() async throws {
         try await SharedPostgres.withDatabase { database in
