@@ -72,6 +72,15 @@ import Testing
                     [{"id":1,"r2":{"id":3}},{"id":2,"r3":{"id":1,"r2":{"id":3,"kind":1}}}]
                     """),
             Known(
+                name: "an object of a sub-entity becomes one of the entity above, which only one place says",
+                text: """
+                    Fly.r1 to Cat, inverse none
+                    Ant.r2 to Bee, inverse none
+                    Ant.r3 to Bee, inverse none
+                    [{"id":1,"r2":{"id":3,"kind":1,"r1":{"id":1}}}]
+                    [{"id":1,"r2":{"id":3}},{"id":2,"r3":{"id":3,"kind":0}}]
+                    """),
+            Known(
                 name: "several objects name the one around them, which its parent identifies",
                 text: """
                     Ant.r4 to Egg, inverse Egg.s4

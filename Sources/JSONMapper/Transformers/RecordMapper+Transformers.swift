@@ -20,7 +20,8 @@ extension RecordMapper {
         public typealias Forward = @Sendable (JSONValue) throws -> AttributeValue?
         /// A closure that converts the value of an attribute to a JSON value. Nil means null.
         public typealias Reverse = @Sendable (AttributeValue) throws -> JSONValue?
-        /// A closure that returns the entity of a JSON object; nil for the requested entity.
+        /// A closure that returns the entity of a JSON object; nil if the JSON does not state it. A
+        /// new object is then of the requested entity, and a stored one keeps its entity.
         ///
         /// Numbers with a fraction or an exponent are ``JSONValue/decimal(_:)``, so that no digit
         /// is lost.

@@ -53,9 +53,9 @@ struct BatchCuts {
     /// Contradictions within one element need no cut, because its merging order is the same in
     /// every batch.
     static func cuts(of batch: MappedBatch, in model: DataModel) -> [Int] {
-        guard batch.recordCount > 1, batch.groups.count > 1 || batch.groups.contains(where: \.hasNested) else {
-            return []
-        }
+        guard batch.recordCount > 1,
+            batch.groups.count > 1 || batch.groups.contains(where: { $0.hasNested || $0.isPartlyUndetermined })
+        else { return [] }
         var cuts = BatchCuts(model)
         cuts.visit(batch.groups) { $0 }
         for statements in cuts.repeatedStatements() { cuts.compare(statements) }
@@ -91,7 +91,8 @@ struct BatchCuts {
             let group = places[place].group
             let columns = group.mapping.layout.identityColumns
             // If all statements are in one place, only the order of nested objects matters.
-            guard !columns.isEmpty, repeated.contains(root) || group.hasNested else { continue }
+            guard !columns.isEmpty, repeated.contains(root) || group.hasNested || group.isPartlyUndetermined
+            else { continue }
             group.records.withReader { reader in
                 guard repeated.contains(root) || !reader.isAscending(column: columns[0]) else { return }
                 for row in 0..<reader.count {
@@ -111,6 +112,12 @@ struct BatchCuts {
         if earlier < later { last[later] = max(last[later] ?? earlier, earlier) }
     }
 
+    /// The entity of an object, and whether the statement says so.
+    private func entity(of statement: Statement) -> [Int] {
+        let group = places[statement.place].group
+        return [group.mapping.layout.index, group.undetermined[statement.row] == nil ? 1 : 0]
+    }
+
     /// Compares the statements of one object with each other.
     private mutating func compare(_ statements: [Statement]) {
         let isInOnePlace = statements.allSatisfy { $0.place == statements[0].place }
@@ -122,7 +129,7 @@ struct BatchCuts {
         var previous: Statement?
         for statement in statements.sorted(by: { $0.element < $1.element }) {
             let group = places[statement.place].group
-            if let previous, places[previous.place].group.mapping.layout.index != group.mapping.layout.index {
+            if let previous, entity(of: previous) != entity(of: statement) {
                 report(previous.element, statement.element)
                 latest = [:]
             }
@@ -330,6 +337,11 @@ struct NestedTargets {
 }
 
 extension MappedBatch.Group {
+    /// Whether the entity of some objects is stated, and that of others is not.
+    fileprivate var isPartlyUndetermined: Bool {
+        !undetermined.isEmpty && undetermined.count < records.count
+    }
+
     /// The values of a row, followed by the content of its targets.
     fileprivate func content(of row: Int) -> [AttributeValue?] {
         var content = (0..<records.columnCount).map { records.value(row: row, column: $0) }

@@ -11,11 +11,11 @@ struct NestedStatements {
     /// The values of stored objects, each once.
     struct Values {
         let layout: EntityLayout
-        /// Whether the payload states that the objects are of this entity.
-        let statesEntity: Bool
         var records: RecordBatch
         /// The object of each record.
         var objects: [ObjectID] = []
+        /// The objects that are of this entity, as the payload states, and of no sub-entity.
+        var stated = ObjectSet()
         /// The objects that the records inserted, so that all of their values have been applied.
         var inserted = ObjectSet()
         /// The index of the element of the payload's list that contains each record.
@@ -43,8 +43,8 @@ struct NestedStatements {
     /// Adds the records of a merge without updates: those that it matched with stored objects, and
     /// those that it inserted, which the list may change.
     mutating func add(_ merge: GroupMerge) {
-        var waiting = Values(
-            layout: merge.layout, statesEntity: merge.origin.statesEntity, records: RecordBatch(of: merge.layout))
+        var waiting = Values(layout: merge.layout, records: RecordBatch(of: merge.layout))
+        let stated = merge.statedRecords
         for (record, found) in merge.result.rows.enumerated() {
             let merged = found ?? merge.waiting[record].map { MergeRequest.Result.Row($0, .unchanged) }
             guard let merged, merged.change != .updated else { continue }
@@ -56,6 +56,7 @@ struct NestedStatements {
             }
             waiting.records.append(row: record, of: merge.rows.records)
             waiting.objects.append(merged.object)
+            if stated.contains(record) { waiting.stated.insert(merged.object) }
             waiting.elementIndices.append(merge.elementIndex(record))
         }
         guard !waiting.objects.isEmpty else { return }
@@ -86,7 +87,7 @@ extension NestedStatements.Values {
     /// if there are no others.
     fileprivate func remaining(changedByList: ObjectSet) -> Self? {
         guard !inserted.isEmpty else { return self }
-        var rest = Self(layout: layout, statesEntity: statesEntity, records: RecordBatch(of: layout))
+        var rest = Self(layout: layout, records: RecordBatch(of: layout), stated: stated)
         for (row, object) in objects.enumerated() where !inserted.contains(object) || changedByList.contains(object) {
             rest.records.append(row: row, of: records)
             rest.objects.append(object)
@@ -130,13 +131,14 @@ extension StorePass {
     ///
     /// - Returns: The rows whose object has got the entity.
     private func changeEntities(_ values: NestedStatements.Values) async throws -> [Int] {
-        guard values.statesEntity, values.layout.index != values.layout.root else { return [] }
         var rows: [ObjectID: Int] = [:]
-        for (row, object) in values.objects.enumerated() { rows[object] = rows[object] ?? row }
+        for (row, object) in values.objects.enumerated() where values.stated.contains(object) {
+            rows[object] = rows[object] ?? row
+        }
         let changed = try await changeEntity(of: rows.keys.sorted(), to: values.layout, keepsStated: true) {
             rows[$0].map { values.elementIndices[$0] } ?? 0
         }
-        state.statements.insertEntity(of: changed.objects, values.layout, in: model)
+        state.statements.insertEntity(of: rows.keys, values.layout, in: model)
         return changed.objects.compactMap { rows[$0] }
     }
 

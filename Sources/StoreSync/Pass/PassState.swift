@@ -98,15 +98,21 @@ struct PassState {
             for record in listed.insert(present.rows) { report(.duplicate, record) }
         }
         orphaned.notePlaces(of: present, layout, nestedBy: origin.relationship)
+        if let place = origin.entity {
+            statements.insert(present.objects.compactMap(\.self), inPlaceOf: model.layouts[place])
+        }
         if origin.statesEntity, isOfList ? listed.canBeNested : origin.isNested {
             let stated = merge.group.elementIndices.indices.filter { merge.group.undetermined[$0] == nil }
+            let merged = stated.compactMap { result.rows[merge.rows.record(of: $0)] }
+            // What waits counts when it is applied, unless another statement counts then.
             statements.insertEntity(
-                of: stated.compactMap { result.rows[merge.rows.record(of: $0)]?.object }, layout, in: model)
+                of: merged.filter { !merge.waitsForList || $0.change == .inserted }.map(\.object), layout, in: model)
         }
     }
 
     /// Notes objects that identifiers name.
     mutating func mention(_ objects: some Sequence<ObjectID>, of layout: EntityLayout) {
+        statements.insert(objects, inPlaceOf: layout)
         guard orphaned.isOfChanges || layout.root != listed.root else { return }
         // Taken out during the change, because a second reference would copy the whole set.
         var known = mentioned.removeValue(forKey: layout.root) ?? ObjectSet()

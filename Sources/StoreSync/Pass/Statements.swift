@@ -11,6 +11,8 @@ struct Statements {
     private var attributes: [Int: StatedColumns] = [:]
     /// The objects of which the payload has stated the entity, by the index of the root entity.
     private var entities: [Int: ObjectSet] = [:]
+    /// The objects that the payload has in places for objects of a sub-entity, by its index.
+    private var places: [Int: ObjectSet] = [:]
     /// The identities of nested objects, as numbers, by the index of the root entity. Different
     /// identities may have the same number.
     private var identities: [Int: ObjectSet] = [:]
@@ -95,6 +97,23 @@ struct Statements {
         var stated = entities.removeValue(forKey: layout.root) ?? ObjectSet()
         for object in objects { stated.insert(object) }
         entities[layout.root] = stated
+    }
+
+    /// Whether the payload has an object in a place for objects of a sub-entity, of which those of
+    /// an entity are not.
+    func isInPlace(_ object: ObjectID, below layout: EntityLayout, in model: DataModel) -> Bool {
+        places.contains { index, objects in
+            let place = model.layouts[index]
+            return place.root == layout.root && !layout.isKind(of: place) && objects.contains(object)
+        }
+    }
+
+    /// Notes objects in places for objects of an entity.
+    mutating func insert(_ objects: some Sequence<ObjectID>, inPlaceOf layout: EntityLayout) {
+        guard layout.parent != nil else { return }
+        var known = places.removeValue(forKey: layout.index) ?? ObjectSet()
+        for object in objects { known.insert(object) }
+        places[layout.index] = known
     }
 
     /// Notes the values that rows state.

@@ -12,35 +12,51 @@ extension StorePass {
     /// state it, the change waits.
     func changeEntities(_ merge: inout GroupMerge) async throws {
         let (layout, origin) = (merge.layout, merge.origin)
-        guard let base = base(of: layout, expected: origin.entity), origin.known == nil, origin.policy.inserts,
-            origin.policy.updates
-        else { return }
-        let found = try await transaction.find(identities(of: merge.records, as: base))
-        guard found.contains(where: { $0 != nil }) else { return }
+        guard origin.known == nil, origin.policy.inserts, origin.policy.updates else { return }
+        let others = try await objectsOfOtherEntities(merge)
+        guard others.contains(where: { $0 != nil }) else { return }
         // If an object of the new entity exists too, it is the object of the record.
         let own = try await transaction.find(merge.records)
         var rows: [ObjectID: Int] = [:]
-        for case (let row, let object?) in found.enumerated() where own[row] == nil && !merge.skipped.keys.contains(row)
-        {
-            rows[object] = row
+        for case (let row, let object?) in others.enumerated()
+        where own[row] == nil || own[row] == object && !merge.waitsForList {
+            if !merge.skipped.keys.contains(row) { rows[object] = row }
         }
-        let changed =
-            merge.waitsForList
-            ? ObjectSet()
-            : try await changeEntity(of: rows.keys.sorted(), to: layout, keepsStated: origin.isNested) {
-                rows[$0].map(merge.elementIndex) ?? 0
-            }
+        let changed = try await changeEntity(
+            of: merge.waitsForList ? [] : rows.keys.sorted(), to: layout, keepsStated: origin.isNested
+        ) { rows[$0].map(merge.elementIndex) ?? 0 }
         for (object, row) in rows {
             if changed.contains(object) {
                 merge.changed.insert(row)
-            } else {
+            } else if own[row] == nil {
                 merge.skipped[row] = .some(object)
                 if merge.waitsForList { merge.waiting[row] = object }
             }
         }
     }
 
+    /// The stored object of each record that may have another entity than the payload states: one
+    /// of the expected entity, or of a sub-entity.
+    private func objectsOfOtherEntities(_ merge: GroupMerge) async throws -> [ObjectID?] {
+        let (records, layout) = (merge.records, merge.layout)
+        var objects = [ObjectID?](repeating: nil, count: records.count)
+        if let base = base(of: layout, expected: merge.origin.entity) {
+            objects = try await transaction.find(identities(of: records, as: base))
+        }
+        guard layout.hasIdentity, layout.family.count > 1 else { return objects }
+        let stated = merge.statedRecords
+        for child in stated.isEmpty ? [] : model.layouts where child.parent == layout.index {
+            guard child.identityColumns == layout.identityColumns else { continue }
+            let found = try await transaction.find(identities(of: records, as: child))
+            for row in stated { objects[row] = found[row] ?? objects[row] }
+        }
+        return objects
+    }
+
     /// Gives objects another entity.
+    ///
+    /// An object keeps its sub-entity if the payload has it in a place for such objects. This is
+    /// reported.
     ///
     /// - Parameters:
     ///   - keepsStated: Whether an object keeps the entity that the payload has stated for it. This
@@ -55,8 +71,13 @@ extension StorePass {
         var formers: [Int: [ObjectID]] = [:]
         let query = StoreQuery(model.layouts[layout.root].name, objects: .only(objects))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records where !stored.record.layout.isKind(of: layout) {
-                if keepsStated, state.statements.statesEntity(of: stored.object, layout) {
+            for stored in records where stored.record.layout.index != layout.index {
+                let isBelow = stored.record.layout.isKind(of: layout)
+                // No object is of an abstract entity itself.
+                if isBelow, layout.isAbstract { continue }
+                if keepsStated && state.statements.statesEntity(of: stored.object, layout)
+                    || isBelow && state.statements.isInPlace(stored.object, below: layout, in: model)
+                {
                     let kind = state.counts.kindOfConflict(stored.object, of: layout)
                     state.counts.drift.add(kind, entity: layout.name, keyPath: "", index: index(stored.object))
                 } else {
@@ -124,6 +145,16 @@ extension StorePass {
         guard layout.hasIdentity else { return Array(repeating: nil, count: records.count) }
         guard let base = base(of: layout, expected: entity) else { return try await transaction.find(records) }
         return try await transaction.find(identities(of: records, as: base))
+    }
+}
+
+extension GroupMerge {
+    /// The records whose object is of this entity, as the payload states, and of no sub-entity.
+    var statedRecords: Set<Int> {
+        guard origin.statesEntity, group.mapping.keys.entityMapperName != nil else { return [] }
+        let stubs = Set(group.stubRows)
+        let stated = group.elementIndices.indices.filter { group.undetermined[$0] == nil && !stubs.contains($0) }
+        return Set(stated.map(rows.record))
     }
 }
 

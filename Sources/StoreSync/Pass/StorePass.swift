@@ -143,7 +143,9 @@ final class StorePass {
     /// - Parameter remapped: Receives their element indices.
     private func remapped(_ group: MappedBatch.Group, _ remapped: inout Set<Int>) async throws -> [MappedBatch] {
         let found = try await transaction.find(group.records)
-        let known = group.undetermined.keys.filter { found[$0] != nil }.sorted()
+        // Other elements of the group may state that an object is of the group's entity.
+        let stated = Set(found.indices.filter { group.undetermined[$0] == nil }.compactMap { found[$0] })
+        let known = group.undetermined.keys.filter { found[$0].map { !stated.contains($0) } == true }.sorted()
         guard !known.isEmpty else { return [] }
         let query = StoreQuery(group.mapping.layout.name, objects: .only(known.compactMap { found[$0] }))
         let stored = try await transaction.records(query)
