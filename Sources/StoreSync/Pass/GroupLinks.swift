@@ -6,7 +6,7 @@ import SyncStore
 struct GroupLinks {
     let group: MappedBatch.Group
     /// The object of each row.
-    let result: MergeRequest.Result
+    var result: MergeRequest.Result
     let origin: Origin
     let relationship: EntityLayout.Relationship
     let inverse: EntityLayout.Relationship?

@@ -86,14 +86,30 @@ extension NestedStatements.Values {
     /// The values without those that have been applied and that the list has not changed since; nil
     /// if there are no others.
     fileprivate func remaining(changedByList: ObjectSet) -> Self? {
-        guard !inserted.isEmpty else { return self }
+        inserted.isEmpty ? self : restricted { !inserted.contains($0) || changedByList.contains($0) }
+    }
+
+    /// The values of only some objects; nil if there are none.
+    fileprivate func restricted(_ isKept: (ObjectID) -> Bool) -> Self? {
         var rest = Self(layout: layout, records: RecordBatch(of: layout), stated: stated)
-        for (row, object) in objects.enumerated() where !inserted.contains(object) || changedByList.contains(object) {
+        for (row, object) in objects.enumerated() where isKept(object) {
             rest.records.append(row: row, of: records)
             rest.objects.append(object)
             rest.elementIndices.append(elementIndices[row])
         }
         return rest.objects.isEmpty ? nil : rest
+    }
+}
+
+extension GroupLinks {
+    /// The links without those of some objects.
+    fileprivate func without(_ objects: ObjectSet?) -> Self {
+        guard let objects else { return self }
+        var rest = self
+        for case (let row, let merged?) in result.rows.enumerated() where objects.contains(merged.object) {
+            rest.result.rows[row] = nil
+        }
+        return rest
     }
 }
 
@@ -112,34 +128,41 @@ extension StorePass {
         defer { state.nested.isListRead = false }
         while !state.nested.isEmpty {
             let waiting = state.nested.take()
+            // The objects that are set aside, by the index of the root entity.
+            var refused: [Int: ObjectSet] = [:]
             for values in waiting.values.compactMap({ $0.remaining(changedByList: waiting.changedByList) }) {
+                let outcome = try await changeEntities(values)
+                for object in outcome.refused.objects {
+                    refused[values.layout.root, default: ObjectSet()].insert(object)
+                }
+                let rest = outcome.refused.isEmpty ? values : values.restricted { !outcome.refused.contains($0) }
+                guard let values = rest else { continue }
                 let request = MergeRequest(
                     values.records, matches: values.objects.map { .object($0) }, policy: .init(inserts: false))
-                let changed = try await changeEntities(values)
                 var result = try await mergeRest(
                     of: request, KnownObjects(values.objects), stating: values.records, values.layout
                 ) { values.elementIndices[$0] }
-                result.noteUpdates(of: changed)
+                result.noteUpdates(of: values.objects.indices.filter { outcome.changed.contains(values.objects[$0]) })
                 _ = state.counts.count(result, of: values.layout)
             }
-            for links in waiting.links { try await relate(links) }
+            for links in waiting.links { try await relate(links.without(refused[links.layout.root])) }
         }
     }
 
     /// Gives stored objects the entity that waiting values state for them, unless the payload has
     /// stated another one.
-    ///
-    /// - Returns: The rows whose object has got the entity.
-    private func changeEntities(_ values: NestedStatements.Values) async throws -> [Int] {
+    private func changeEntities(
+        _ values: NestedStatements.Values
+    ) async throws -> (changed: ObjectSet, refused: ObjectSet) {
         var rows: [ObjectID: Int] = [:]
         for (row, object) in values.objects.enumerated() where values.stated.contains(object) {
             rows[object] = rows[object] ?? row
         }
-        let changed = try await changeEntity(of: rows.keys.sorted(), to: values.layout, keepsStated: true) {
+        let outcome = try await changeEntity(of: rows.keys.sorted(), to: values.layout, keepsStated: true) {
             rows[$0].map { values.elementIndices[$0] } ?? 0
         }
         state.statements.insertEntity(of: rows.keys, values.layout, in: model)
-        return changed.objects.compactMap { rows[$0] }
+        return outcome
     }
 
     /// Reports the values of rows that differ from those of stored objects.

@@ -74,7 +74,8 @@ extension StorePass {
         }
     }
 
-    private func reject(_ refusal: StoreError.Refusal, index: Int?) {
+    /// Reports a refused object that is set aside.
+    func reject(_ refusal: StoreError.Refusal, index: Int?) {
         var refusal = refusal
         refusal.index = nil
         state.counts.reject(

@@ -22,13 +22,13 @@ extension StorePass {
         where own[row] == nil || own[row] == object && !merge.waitsForList {
             if !merge.skipped.keys.contains(row) { rows[object] = row }
         }
-        let changed = try await changeEntity(
+        let (changed, refused) = try await changeEntity(
             of: merge.waitsForList ? [] : rows.keys.sorted(), to: layout, keepsStated: origin.isNested
         ) { rows[$0].map(merge.elementIndex) ?? 0 }
         for (object, row) in rows {
             if changed.contains(object) {
                 merge.changed.insert(row)
-            } else if own[row] == nil {
+            } else if own[row] == nil || refused.contains(object) {
                 merge.skipped[row] = .some(object)
                 if merge.waitsForList { merge.waiting[row] = object }
             }
@@ -62,12 +62,13 @@ extension StorePass {
     ///   - keepsStated: Whether an object keeps the entity that the payload has stated for it. This
     ///     is reported.
     ///   - index: Returns the index in the payload of an object's element.
-    /// - Returns: The objects whose entity has changed.
+    /// - Returns: The objects whose entity has changed, and those that are set aside because the
+    ///   store refuses the change. Nothing of these has changed.
     func changeEntity(
         of objects: [ObjectID], to layout: EntityLayout, keepsStated: Bool, index: (ObjectID) -> Int
-    ) async throws -> ObjectSet {
-        var changed = ObjectSet()
-        guard !objects.isEmpty else { return changed }
+    ) async throws -> (changed: ObjectSet, refused: ObjectSet) {
+        var (changed, refused) = (ObjectSet(), ObjectSet())
+        guard !objects.isEmpty else { return (changed, refused) }
         var formers: [Int: [ObjectID]] = [:]
         let query = StoreQuery(model.layouts[layout.root].name, objects: .only(objects))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
@@ -86,30 +87,46 @@ extension StorePass {
             }
         }
         for (entity, objects) in formers.sortedByKey {
-            let former = model.layouts[entity]
-            for relationship in model.relationships(of: former, lostBy: layout).own {
-                var batch = LinkBatch(relationship, mode: .replace)
-                for object in objects { batch.append(object, to: []) }
-                let detached = try await transaction.link(batch).detached
-                if rules.deletesDetached(of: relationship, in: model) {
-                    state.orphaned.insert(detached, by: relationship)
-                }
-                noteLinking(by: relationship)
-            }
-            do {
-                try await transaction.changeEntity(of: objects, from: former.name, to: layout.name)
-            } catch StoreError.refused(var refusal) {
-                refusal.index = refusal.object.map(index)
-                throw StoreError.refused(refusal)
-            }
-            state.counts.move(objects, from: former, to: layout)
-            let commonCount = model.commonAncestor(of: former, layout).attributes.count
-            for object in objects {
-                state.statements.keep(object, columnsBelow: commonCount, of: layout)
-                changed.insert(object)
-            }
+            try await changeEntity(of: objects, from: model.layouts[entity], to: layout, &changed, &refused, index)
         }
-        return changed
+        return (changed, refused)
+    }
+
+    /// Gives objects of one entity another one. Of several objects that the store refuses together,
+    /// each is set aside that it refuses alone.
+    private func changeEntity(
+        of objects: [ObjectID], from former: EntityLayout, to layout: EntityLayout, _ changed: inout ObjectSet,
+        _ refused: inout ObjectSet, _ index: (ObjectID) -> Int
+    ) async throws {
+        let lost = model.relationships(of: former, lostBy: layout).own
+        var detached: [(relationship: EntityLayout.Relationship, objects: ObjectSet)] = []
+        for relationship in lost where rules.deletesDetached(of: relationship, in: model) {
+            let targets = try await targets(of: objects, by: relationship).values.joined()
+            detached.append((relationship, ObjectSet(targets)))
+        }
+        do {
+            try await transaction.changeEntity(of: objects, from: former.name, to: layout.name)
+        } catch StoreError.refused(var refusal) {
+            guard objects.count == 1 || !rules.setsRefusedAside else {
+                for half in [objects.prefix(objects.count / 2), objects.dropFirst(objects.count / 2)] {
+                    try await changeEntity(of: Array(half), from: former, to: layout, &changed, &refused, index)
+                }
+                return
+            }
+            refusal.index = (refusal.object ?? (objects.count == 1 ? objects.first : nil)).map(index)
+            guard rules.setsRefusedAside else { throw StoreError.refused(refusal) }
+            reject(refusal, index: refusal.index)
+            for object in objects { refused.insert(object) }
+            return
+        }
+        for (relationship, objects) in detached { state.orphaned.insert(objects.objects, by: relationship) }
+        for relationship in lost { noteLinking(by: relationship) }
+        state.counts.move(objects, from: former, to: layout)
+        let commonCount = model.commonAncestor(of: former, layout).attributes.count
+        for object in objects {
+            state.statements.keep(object, columnsBelow: commonCount, of: layout)
+            changed.insert(object)
+        }
     }
 
     /// The entity that a payload states for objects of one of its sub-entities; nil if it is the

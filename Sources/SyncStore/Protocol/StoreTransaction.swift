@@ -7,7 +7,8 @@ public import SyncModel
 /// If a change fails halfway, every later call throws the same error, and the transaction is rolled
 /// back even if the caller caught the error. Errors that guarantee that nothing was changed leave
 /// the transaction usable: `StoreError.deletionDenied`, `batchOfOtherModel`,
-/// `relationshipOfOtherModel`, `unrelatedEntities`, `wrongMatchCount`, and `RecordPredicateError`.
+/// `relationshipOfOtherModel`, `unrelatedEntities`, `wrongMatchCount`, `RecordPredicateError`, and
+/// `StoreError.refused` from a change of entity.
 public protocol StoreTransaction: StoreReader {
     /// The number of records at which a merge is most efficient; 1,000 by default.
     ///
@@ -55,7 +56,8 @@ public protocol StoreTransaction: StoreReader {
     /// - Throws: `StoreError.unrelatedEntities` if the entities have no ancestor in common;
     ///   `StoreError.abstractEntity`; `StoreError.identityTaken` if another object of the new
     ///   entity has the identity of one of the objects; `StoreError.refused` if a constraint of
-    ///   another tool refuses the change; `ModelError.unknownEntity`.
+    ///   another tool refuses the change, of which nothing is made then;
+    ///   `ModelError.unknownEntity`.
     func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws
 
     /// Links objects, and keeps the inverse relationships consistent.

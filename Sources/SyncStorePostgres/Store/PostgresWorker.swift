@@ -32,9 +32,10 @@ actor PostgresWorker: SQLWorker {
     /// were sent.
     private var beginning: PostgresSettings.Beginning?
     /// What the last merge read for the calls after it.
-    private var ahead = PostgresReadAhead()
-    /// The links that the transaction has removed, in columns that do not accept null.
-    private var keptLinks = SQLKeptLinks()
+    var ahead = PostgresReadAhead()
+    /// The links that the transaction has removed, in columns that do not accept null. And those
+    /// before the changes that may be undone.
+    var (keptLinks, keptBefore) = (SQLKeptLinks(), SQLKeptLinks())
     /// The rows that the transaction has inserted.
     private var growth = PostgresGrowth()
     /// Sends signs of life to the server while a transaction is open.
@@ -116,7 +117,7 @@ actor PostgresWorker: SQLWorker {
 
     /// Runs a function in the transaction, which is begun if it has not been. Cancels the function
     /// with its task.
-    private func perform<Result>(_ body: (PostgresConnection) throws -> Result) async throws -> Result {
+    func perform<Result>(_ body: (PostgresConnection) throws -> Result) async throws -> Result {
         guard let beginning else {
             let connection = try current()
             return try await connection.interruptible { try body(connection) }

@@ -98,7 +98,9 @@ package struct SQLEntityChange: Sendable {
             for column in layout.identityColumns { identities.setValue(stored.record[column: column], at: column) }
             identities.endRecord()
         }
-        guard try identities.isEmpty || find(identities).allSatisfy({ $0 == nil }) else {
+        // An object of a sub-entity has the identity of one of the entity itself.
+        let found = try identities.isEmpty ? [] : find(identities)
+        guard zip(found, objects).allSatisfy({ $0 == nil || $0 == $1.object }) else {
             return .identityTaken(entity: layout.name)
         }
         let only = objects.count == 1 ? objects.first : nil

@@ -130,12 +130,15 @@ package final class SQLTransaction<Worker: SQLWorker>: MergeRequest.InitialLinks
             changing += records.filter { $0.record.layout.index == former.index }
         }
         guard !changing.isEmpty else { return }
-        for relationship in model.relationships(of: former, lostBy: layout).own {
+        let unlinked = model.relationships(of: former, lostBy: layout).own.map { relationship in
             var batch = LinkBatch(relationship, mode: .replace)
             for stored in changing { batch.append(stored.object, to: []) }
-            _ = try await link(batch)
+            return batch
         }
-        try await change { [changing] in try await $0.changeEntity(of: changing, from: former, to: layout) }
+        let refusal = try await change { [changing] in
+            try await $0.changeEntity(of: changing, from: former, to: layout, unlinking: unlinked)
+        }
+        if let refusal { throw StoreError.refused(refusal) }
         changed.withLock { $0.add(former, becoming: layout, in: model) }
     }
 

@@ -41,9 +41,33 @@ package protocol SQLWorker: Actor {
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
     func settleValues() async throws -> [StoreError.Refusal]
+    /// Begins changes of the transaction that may be undone.
+    func beginAttempt() async throws
+    /// Ends these changes.
+    ///
+    /// - Parameter isUndone: Whether they are undone.
+    func endAttempt(isUndone: Bool) async throws
 }
 
 extension SQLWorker {
+    /// Removes links of objects and gives the objects another entity, or changes nothing.
+    ///
+    /// - Returns: Why the database refuses the change; nil if it is made.
+    func changeEntity(
+        of objects: [StoredRecord], from former: EntityLayout, to layout: EntityLayout, unlinking batches: [LinkBatch]
+    ) async throws -> StoreError.Refusal? {
+        try await beginAttempt()
+        do {
+            for batch in batches { _ = try await link(batch) }
+            try await changeEntity(of: objects, from: former, to: layout)
+        } catch StoreError.refused(let refusal) {
+            try await endAttempt(isUndone: true)
+            return refusal
+        }
+        try await endAttempt(isUndone: false)
+        return nil
+    }
+
     package func targets(
         _ relationship: EntityLayout.Relationship, of sources: [ObjectID]
     ) async throws -> [ObjectID: [ObjectID]] {

@@ -22,12 +22,13 @@ actor SQLiteWorker: SQLWorker {
     private var lastCursor = 0
     /// The values that objects of the transaction wait for.
     private var waiting = SQLWaitingValues()
-    /// The links that the transaction has removed, in columns that do not accept null.
-    private var keptLinks = SQLKeptLinks()
+    /// The links that the transaction has removed, in columns that do not accept null. And those
+    /// before the changes that may be undone.
+    var (keptLinks, keptBefore) = (SQLKeptLinks(), SQLKeptLinks())
     /// The tables that the transaction fills.
     private var fillings = SQLiteFillings()
     /// The links that the last merge read.
-    private var knownLinks = SQLiteKnownLinks()
+    var knownLinks = SQLiteKnownLinks()
     private let files: SQLiteFiles
     /// The last property, so that it is released after everything that has a file open in it.
     private let folder: TransientFolder?
@@ -153,7 +154,7 @@ actor SQLiteWorker: SQLWorker {
     }
 
     /// Runs a body, and converts errors caused by a cancellation to `CancellationError`.
-    private func interruptible<Result>(_ body: () throws -> Result) throws -> Result {
+    func interruptible<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as SQLiteError where connection?.interruption.caused(error) == true {
             throw CancellationError()
         }
@@ -185,7 +186,7 @@ actor SQLiteWorker: SQLWorker {
     }
 
     /// The connection, with all indices.
-    private func indexed() throws -> SQLiteConnection {
+    func indexed() throws -> SQLiteConnection {
         let connection = try opened()
         try fillings.end(connection)
         return connection

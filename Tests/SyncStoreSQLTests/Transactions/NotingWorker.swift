@@ -92,4 +92,8 @@ actor NotingWorker: SQLWorker {
     func remove(_ query: StoreQuery, reportsKeys: Bool) -> RemovalResult { RemovalResult() }
 
     func settleValues() -> [StoreError.Refusal] { [] }
+
+    func beginAttempt() {}
+
+    func endAttempt(isUndone: Bool) {}
 }
