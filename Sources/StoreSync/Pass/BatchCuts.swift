@@ -14,12 +14,6 @@ struct BatchCuts {
         let values: [AttributeValue]
     }
 
-    /// An object and a to-one relationship that starts from it.
-    private struct Subject: Hashable {
-        let object: Identity
-        let relationship: EntityLayout.Relationship.ID
-    }
-
     /// One occurrence of an object in the batch, at any depth.
     private struct Statement {
         /// The ordinal of the list's element that contains it.
@@ -165,52 +159,52 @@ struct BatchCuts {
         var stated: [EntityLayout.Relationship.ID: [(place: Int, index: Int)]] = [:]
         for (place, group) in places.map(\.group).enumerated() {
             for (index, nested) in group.nested.enumerated() where nested != nil {
-                let relationship = group.mapping.layout.relationships[index]
-                guard let inverse = model.inverse(of: relationship) else { continue }
-                stated[min(relationship.id, inverse.id), default: []].append((place, index))
+                stated[group.mapping.layout.relationships[index].id, default: []].append((place, index))
             }
         }
-        // The only object that each relationship leads to, with the element that states it.
-        var targets: [Subject: [(element: Int, target: [AttributeValue?]?)]] = [:]
-        // A symmetric relationship states both ends at once.
-        for (id, statements) in stated
-        where statements.count > 1 || model.isSymmetric(model.layouts[id.source].relationships[id.index]) {
-            for (place, index) in statements { addTargets(of: places[place], index, to: &targets) }
-            compareEnds(id, statements)
+        var ends: [EntityLayout.Relationship.ID: [Identity: [EndStatement]]] = [:]
+        for (id, statements) in stated {
+            guard let inverse = model.inverse(of: model.relationship(id)) else { continue }
+            // `compare` has compared what several places state from one end.
+            if stated[inverse.id] != nil || !inverse.isToMany && statements.count > 1 {
+                ends[id] = endStatements(statements)
+            }
         }
-        for targets in targets.values where targets.count > 1 {
-            let byElement = Dictionary(grouping: targets, by: \.element).sortedByKey
+        for (id, statements) in ends {
+            guard let inverse = model.inverse(of: model.relationship(id)) else { continue }
+            if !inverse.isToMany { compareSources(statements) }
+            compare(statements, withEnds: ends[inverse.id] ?? [:])
+        }
+    }
+
+    /// Compares the objects that name the same target, which can belong to one of them only.
+    private mutating func compareSources(_ statements: [Identity: [EndStatement]]) {
+        var sources: [Identity: [(element: Int, source: Identity)]] = [:]
+        for (source, statements) in statements {
+            for statement in statements {
+                let elements = statement.elements.map { ($0, source) }
+                for target in statement.targets { sources[target, default: []] += elements }
+            }
+        }
+        for sources in sources.values where sources.count > 1 {
+            let byElement = Dictionary(grouping: sources, by: \.element).sortedByKey
             for (earlier, later) in zip(byElement, byElement.dropFirst())
-            where Set((earlier.1 + later.1).map(\.target)).count > 1 {
-                report(earlier.0, later.0)
+            where Set((earlier.value + later.value).map(\.source)).count > 1 {
+                report(earlier.key, later.key)
             }
         }
     }
 
-    /// Compares the objects that one end of a relationship names with what these state from the
-    /// other end.
-    private mutating func compareEnds(
-        _ id: EntityLayout.Relationship.ID, _ statements: [(place: Int, index: Int)]
+    /// Compares the targets that objects name with what these state from the other end.
+    private mutating func compare(
+        _ statements: [Identity: [EndStatement]], withEnds others: [Identity: [EndStatement]]
     ) {
-        let relationship = model.layouts[id.source].relationships[id.index]
-        let isSymmetric = model.isSymmetric(relationship)
-        func isForward(_ statement: (place: Int, index: Int)) -> Bool {
-            places[statement.place].group.mapping.layout.relationships[statement.index].id == id
-        }
-        let (forward, back) = (statements.filter(isForward), statements.filter { !isForward($0) })
-        // Two to-one ends that differ have different targets.
-        guard isSymmetric || !forward.isEmpty && !back.isEmpty,
-            relationship.isToMany || model.inverse(of: relationship)?.isToMany == true
-        else { return }
-        let ends = endStatements(forward)
-        let otherEnds = isSymmetric ? ends : endStatements(back)
-        for (ends, others) in isSymmetric ? [(ends, ends)] : [(ends, otherEnds), (otherEnds, ends)] {
-            for (object, statements) in ends {
-                for statement in statements {
-                    for target in statement.targets {
-                        for other in others[target] ?? [] where !other.isIncomplete && !other.targets.contains(object) {
-                            report(statement.elements, other.elements)
-                        }
+        guard !others.isEmpty else { return }
+        for (object, statements) in statements {
+            for statement in statements {
+                for target in statement.targets {
+                    for other in others[target] ?? [] where !other.isIncomplete && !other.targets.contains(object) {
+                        report(statement.elements, other.elements)
                     }
                 }
             }
@@ -258,32 +252,6 @@ struct BatchCuts {
             }
         }
         return found
-    }
-
-    private func addTargets(
-        of place: Place, _ index: Int, to found: inout [Subject: [(element: Int, target: [AttributeValue?]?)]]
-    ) {
-        let layout = place.group.mapping.layout
-        let relationship = layout.relationships[index]
-        let destination = model.layouts[relationship.destination]
-        guard let nested = place.nested[index], let inverse = model.inverse(of: relationship),
-            layout.hasIdentity, destination.hasIdentity, !relationship.isToMany || !inverse.isToMany
-        else { return }
-        for source in nested.elements.sources {
-            guard let element = place.elements[source.row] else { continue }
-            let values = layout.identityColumns.compactMap { place.group.records.value(row: source.row, column: $0) }
-            let targets = nested.targets(of: source.row, isWhole: false) ?? []
-            if !relationship.isToMany {
-                let object = Identity(root: layout.root, values: values)
-                found[Subject(object: object, relationship: relationship.id), default: []]
-                    .append((element, targets.first))
-            }
-            guard !inverse.isToMany else { continue }
-            for target in targets {
-                let object = Identity(root: destination.root, values: target.compactMap(\.self))
-                found[Subject(object: object, relationship: inverse.id), default: []].append((element, values))
-            }
-        }
     }
 }
 
