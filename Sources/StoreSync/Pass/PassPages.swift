@@ -5,9 +5,9 @@ import SyncStore
 
 /// Reads the pages of a source, and merges them into a pass.
 final class PassPages {
-    private let request: SyncRequest
+    let request: SyncRequest
     private let source: any RemotePass
-    private let pass: StorePass
+    let pass: StorePass
     private let report: @Sendable (StoreSyncOptions.Progress) -> Void
     private(set) var progress = StoreSyncOptions.Progress()
     /// The objects of all pages, in order; empty unless the request has a parent.
@@ -91,7 +91,6 @@ final class PassPages {
                 flag: flag)
             return (payload, flag != nil || request.rules.isHooked)
         }
-        let merger = PageMerger(request: request, pass: pass, collect: collector)
         var before = beginPage()
         // The next batch is mapped while the current one is merged.
         let steps = Handoff<[PageReader.Step]>()
@@ -100,7 +99,7 @@ final class PassPages {
             defer { steps.close() }
             while let next = try await steps.next() {
                 try Task.checkCancellation()
-                for step in next { try await take(step, merger, &before) }
+                for step in next { try await take(step, &before) }
             }
         }
     }
@@ -120,15 +119,15 @@ final class PassPages {
     /// Carries out one step of reading.
     ///
     /// - Parameter before: The state before the current page; replaced when the next page begins.
-    private func take(_ step: PageReader.Step, _ merger: PageMerger, _ before: inout Beginning) async throws {
+    private func take(_ step: PageReader.Step, _ before: inout Beginning) async throws {
         switch step {
         case .batch(let objects, let read):
             try await removeWhatIsDue()
-            readCount += try await merger.merge(objects)
+            readCount += try await merge(objects)
             note(read, since: before)
         case .elements(let first, let elements, let read):
             if !elements.allSatisfy(\.isGone) { try await removeWhatIsDue() }
-            readCount += try await merger.merge(elements, first: first)
+            readCount += try await merge(elements, first: first)
             note(read, since: before)
         case .pageEnd(let page, let read):
             note(read, since: before)
@@ -176,27 +175,29 @@ final class PassPages {
         let problems: PassCounts.Problems
     }
 
-    /// Notes the objects of the current page; nil if nothing needs them.
-    private var collector: PageMerger.Collect? {
-        if contents != .payloads {
-            return { [self] found in
-                // Taken out during the change, because a second reference would copy the whole set.
-                var (pageObjects, digest) = (self.pageObjects, self.digest)
-                self.pageObjects = ObjectSet()
-                for (object, isGone) in found {
-                    guard !isGone else {
-                        gone.insert(object)
-                        continue
-                    }
-                    if !gone.isEmpty { gone.remove(object) }
-                    if !pageObjects.insert(object) { pageRepeatCount += 1 }
-                    // Mixed, so that the sums of different sets of objects differ.
-                    digest &+= UInt64(bitPattern: object).mixed
-                }
-                (self.pageObjects, self.digest) = (pageObjects, digest)
-            }
+    /// Whether something needs the objects of the pages.
+    var notesObjects: Bool { contents != .payloads || request.parent != nil }
+
+    /// Notes objects of the current page, in the order of its elements.
+    func note(_ found: [Found]) {
+        guard contents != .payloads else {
+            objects += found.map(\.object)
+            return
         }
-        return request.parent == nil ? nil : { [self] in objects += $0.map(\.object) }
+        // Taken out during the change, because a second reference would copy the whole set.
+        var (pageObjects, digest) = (self.pageObjects, self.digest)
+        self.pageObjects = ObjectSet()
+        for (object, isGone) in found {
+            guard !isGone else {
+                gone.insert(object)
+                continue
+            }
+            if !gone.isEmpty { gone.remove(object) }
+            if !pageObjects.insert(object) { pageRepeatCount += 1 }
+            // Mixed, so that the sums of different sets of objects differ.
+            digest &+= UInt64(bitPattern: object).mixed
+        }
+        (self.pageObjects, self.digest) = (pageObjects, digest)
     }
 
     private func note(_ read: PayloadReader.Progress, since before: Beginning) {

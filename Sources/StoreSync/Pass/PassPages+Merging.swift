@@ -2,17 +2,10 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Merges the batches of a page into a pass.
-struct PageMerger {
+// Merging the batches of a page.
+extension PassPages {
     /// An object of a page, and whether the page names it as gone.
     typealias Found = (object: Int64, isGone: Bool)
-    /// Receives the objects of a batch, in the order of its elements.
-    typealias Collect = ([Found]) -> Void
-
-    let request: SyncRequest
-    let pass: StorePass
-    /// Receives the objects of each batch; nil if nothing needs them.
-    let collect: Collect?
 
     private var entity: Int? { request.mapper.model[request.entity]?.index }
 
@@ -56,7 +49,7 @@ struct PageMerger {
 
     /// Merges objects, and finds the stored objects that are named as gone.
     private func merge(_ objects: MappedBatch?, _ origin: Origin, gone: MappedBatch? = nil) async throws {
-        guard let collect else {
+        guard notesObjects else {
             if let objects { try await pass.mergeListed(objects, origin) }
             return
         }
@@ -70,7 +63,7 @@ struct PageMerger {
         if let gone {
             found += try await pass.find(gone) { origin.elementIndex($0) }.map { ($0.ordinal, ($0.object, true)) }
         }
-        collect(found.sorted { $0.ordinal < $1.ordinal }.map(\.found))
+        note(found.sorted { $0.ordinal < $1.ordinal }.map(\.found))
     }
 }
 
