@@ -80,7 +80,7 @@ struct CombinedRows {
                         continue
                     }
                     isNews = true
-                    report(group.mapping.keys.attributes[column].path()?.joined(separator: ".") ?? "", row)
+                    report(group.mapping.keyPath(of: column), row)
                 }
                 if isNews { several[known] = (others ?? [first]) + [row] }
             }

@@ -14,6 +14,20 @@ struct DeferredLinks {
     enum Target {
         case object(ObjectID)
         case unknown(Int)
+
+        fileprivate var isUnknown: Bool {
+            if case .unknown = self { true } else { false }
+        }
+
+        /// The object; nil if it is not stored.
+        ///
+        /// - Parameter found: The object of each row.
+        fileprivate func object(_ found: [ObjectID?]?) -> ObjectID? {
+            switch self {
+            case .object(let object): object
+            case .unknown(let row): found.flatMap { $0[row] }
+            }
+        }
     }
 
     /// One relationship of one object.
@@ -85,9 +99,9 @@ struct DeferredLinks {
     ///   - rows: The stored objects that hold them.
     ///   - resolution: The statements that name them.
     mutating func noteStored(_ rows: [ObjectID], of resolution: Resolution) {
-        for row in rows { stored.rows.insert(row) }
+        stored.rows.formUnion(rows)
         for (id, targets) in resolution.pending.targets {
-            for target in targets { stored.sources[id, default: ObjectSet()].insert(target.object) }
+            stored.sources[id, default: ObjectSet()].formUnion(targets.lazy.map(\.object))
         }
         for (place, _) in resolution.unknown where stored.places[place.relationship] == nil {
             stored.places[place.relationship] = place
@@ -139,7 +153,7 @@ struct DeferredLinks {
         guard !indices.isEmpty, let index = indices[RelationshipSource(relationship.id, of: source)] else {
             return false
         }
-        return targets[stated[index].targets].contains { if case .unknown = $0 { true } else { false } }
+        return targets[stated[index].targets].contains(where: \.isUnknown)
     }
 
     /// What the deferred statement about a relationship of a source names.
@@ -257,14 +271,10 @@ struct DeferredLinks {
             var unknownCount = 0
             var targets: [ObjectID] = []
             for (position, target) in self.targets[statement.targets].enumerated() {
-                switch target {
-                case .object(let object): targets.append(object)
-                case .unknown(let row):
-                    if let object = found[id]?[row] {
-                        isNew = true
-                        targets.append(object)
-                        continue
-                    }
+                if let object = target.object(found[id]) {
+                    isNew = isNew || target.isUnknown
+                    targets.append(object)
+                } else if case .unknown(let row) = target {
                     unknownCount += 1
                     guard mode != .retain, let identifier = identifiers[id]?[row] else { continue }
                     resolution.pending.add(
@@ -344,15 +354,9 @@ struct DeferredLinks {
         let inverse = model.inverse(of: relationship).flatMap { $0.isToMany ? nil : $0 }
         var last: ObjectID?
         for target in targets[statement.targets] {
-            switch target {
-            case .object(let object):
-                last = object
-                if let inverse { body(inverse.id, object, source, false) }
-            case .unknown(let row):
-                guard let object = found[id]?[row] else { continue }
-                last = object
-                if let inverse { body(inverse.id, object, source, true) }
-            }
+            guard let object = target.object(found[id]) else { continue }
+            last = object
+            if let inverse { body(inverse.id, object, source, target.isUnknown) }
         }
         if !relationship.isToMany { body(id, source, last, false) }
     }
@@ -389,12 +393,8 @@ struct DeferredLinks {
             if !relationship.isToMany { decided[id, default: ObjectSet()].insert(source) }
             guard !inverse.isToMany else { continue }
             for target in targets[statement.targets] {
-                let object: ObjectID? =
-                    switch target {
-                    case .object(let object): object
-                    case .unknown(let row): found[id]?[row]
-                    }
-                guard let object, !decided[inverse.id, default: ObjectSet()].insert(object), statement.isMadeFirst
+                guard let object = target.object(found[id]), !decided[inverse.id, default: ObjectSet()].insert(object),
+                    statement.isMadeFirst
                 else { continue }
                 beaten.targets[index, default: []].insert(object)
             }
@@ -436,13 +436,7 @@ extension RecordBatch {
     fileprivate var identifiers: [String?] {
         let column = layout?.identityColumns.first ?? 0
         return withReader { reader in
-            (0..<reader.count).map { row in
-                var writer = JSONWriter()
-                guard let value = reader.value(row: row, column: column), (try? writer.value(value)) != nil else {
-                    return nil
-                }
-                return String(decoding: writer.bytes, as: UTF8.self)
-            }
+            (0..<reader.count).map { reader.value(row: $0, column: column)?.json }
         }
     }
 }

@@ -25,9 +25,7 @@ struct GroupLinks {
     var layout: EntityLayout { group.mapping.layout }
 
     /// The key path from an object of the group to the value of the relationship.
-    var keyPath: String {
-        group.mapping.keys.relationships[relationship.index].path()?.joined(separator: ".") ?? relationship.name
-    }
+    var keyPath: String { group.mapping.keyPath(of: relationship) }
 
     func object(of source: NestedElements.Source) -> ObjectID? {
         result.rows[source.row]?.object

@@ -40,10 +40,7 @@ extension StorePass {
             let layout = model.layouts[id.source]
             let relationship = layout.relationships[id.index]
             var reported = ObjectSet()
-            var rest = places[...]
-            while !rest.isEmpty {
-                let part = rest.prefix(Self.incompletePartCount)
-                rest = rest.dropFirst(part.count)
+            for part in places.parts(of: Self.incompletePartCount) {
                 let objects = Array(Set(part.map(\.object))).sorted()
                 let linked = ObjectSet(try await transaction.links(relationship, of: objects).map(\.source))
                 let stored = try await transaction.records(StoreQuery(layout.name, objects: .only(objects)))
@@ -60,15 +57,9 @@ extension StorePass {
     private func reportIncomplete(
         _ place: IncompleteObjects.Place, _ relationship: EntityLayout.Relationship, of entity: String
     ) throws {
-        let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
-        let keyPath = keys.path()?.joined(separator: ".") ?? relationship.name
-        if rules.demandsMandatory {
-            throw MappingError.unfit(
-                MappingError.Problem(
-                    entity: entity, attribute: relationship.name, keyPath: keyPath, index: place.index,
-                    reason: .missingMandatory))
-        }
-        state.counts.drift.add(.missingRelationship, entity: entity, keyPath: keyPath, index: place.index)
+        let problem = try mapper.mapping(of: entity).missing(relationship, index: place.index)
+        if rules.demandsMandatory { throw MappingError.unfit(problem) }
+        state.counts.drift.add(.missingRelationship, entity: entity, keyPath: problem.keyPath, index: place.index)
     }
 
     /// The number of objects whose links one query reads.

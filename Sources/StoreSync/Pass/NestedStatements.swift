@@ -175,7 +175,7 @@ extension StorePass {
         elementIndex: (Int) -> Int
     ) async throws {
         guard !rows.isEmpty else { return }
-        let keys = try mapper.mapping(of: layout.name).keys
+        let mapping = try mapper.mapping(of: layout.name)
         let rowsOfObjects = Dictionary(rows.map { ($0.object, $0.row) }) { first, _ in first }
         let query = StoreQuery(layout.name, objects: .only(rowsOfObjects.keys.sorted()))
         try await transaction.fetch(query, batchRowCount: 1000) { stored in
@@ -186,8 +186,7 @@ extension StorePass {
                     else { continue }
                     state.counts.drift.add(
                         state.counts.kindOfConflict(object.object, of: layout), entity: layout.name,
-                        keyPath: keys.attributes[column].path()?.joined(separator: ".") ?? "",
-                        index: elementIndex(row))
+                        keyPath: mapping.keyPath(of: column), index: elementIndex(row))
                 }
             }
         }

@@ -55,9 +55,10 @@ struct OrphanedObjects {
         of result: MergeRequest.Result, _ layout: EntityLayout, nestedBy relationship: EntityLayout.Relationship?
     ) {
         guard elsewhere != nil else { return }
-        for case let merged? in result.rows { changed[layout.root, default: ObjectSet()].insert(merged.object) }
+        let objects = result.rows.lazy.compactMap { $0?.object }
+        changed[layout.root, default: ObjectSet()].formUnion(objects)
         for id in deleting[layout.root] ?? [] where id != relationship?.id {
-            for case let merged? in result.rows { elsewhere?[id, default: ObjectSet()].insert(merged.object) }
+            elsewhere?[id, default: ObjectSet()].formUnion(objects)
         }
     }
 

@@ -31,8 +31,8 @@ struct PassState {
     var orphaned: OrphanedObjects
     /// The objects that lack a mandatory relationship, until the end of the pass.
     var incomplete = IncompleteObjects()
-    /// The objects that wait for unique values, until the end of the pass.
-    var refused = RefusedRows()
+    /// The elements whose objects wait for unique values until the end of the pass.
+    var refused: [ObjectReference: Int] = [:]
 
     /// Creates the state of a pass that has read nothing.
     ///
@@ -114,10 +114,7 @@ struct PassState {
     mutating func mention(_ objects: some Sequence<ObjectID>, of layout: EntityLayout) {
         statements.insert(objects, inPlaceOf: layout)
         guard orphaned.isOfChanges || layout.root != listed.root else { return }
-        // Taken out during the change, because a second reference would copy the whole set.
-        var known = mentioned.removeValue(forKey: layout.root) ?? ObjectSet()
-        for object in objects { known.insert(object) }
-        mentioned[layout.root] = known
+        mentioned[layout.root, default: ObjectSet()].formUnion(objects)
     }
 
     /// Whether the payload, or the current change, contains an object, or names it by an

@@ -110,8 +110,6 @@ extension StorePass {
         var arrived: [EntityLayout.Relationship.ID: [(link: WaitingLink, target: ObjectID)]] = [:]
         var relationships: [String: EntityLayout.Relationship] = [:]
         var unknownCounts: [EntityLayout.Relationship.ID: Int] = [:]
-        // Many links wait for the same objects.
-        var objects: [EntityLayout.Relationship.ID: [String: ObjectID?]] = [:]
         let stored = state.deferred.stored
         let selection = StoreSelection(
             StoreQuery(layout.name), columns: [.object] + Self.pendingAttributes.map { .value(PropertyPath($0)) })
@@ -142,15 +140,14 @@ extension StorePass {
                 }
             }
             for (id, links) in waiting {
-                var found = objects.removeValue(forKey: id) ?? [:]
-                if found.count > Self.pendingCount { found = [:] }
-                var identifiers = Set(links.lazy.map(\.identifier).filter { found[$0] == nil }).sorted()
+                // Many links wait for the same objects.
+                var identifiers = Set(links.lazy.map(\.identifier)).sorted()
                 // Another program may have written them.
                 let malformed = Set(identifiers.filter { (try? JSONValue(parsing: $0)) == nil })
                 if !malformed.isEmpty { identifiers.removeAll(where: malformed.contains) }
-                let new = try await self.objects(
+                let objects = try await objects(
                     named: identifiers, in: model.layouts[model.relationship(id).destination])
-                for (identifier, object) in zip(identifiers, new) { found.updateValue(object, forKey: identifier) }
+                let found = Dictionary(uniqueKeysWithValues: zip(identifiers, objects))
                 // Without a deletion, the sources of the other links need not be looked for.
                 let keys =
                     state.counts.deletesNothing
@@ -169,7 +166,6 @@ extension StorePass {
                         unknownCounts[id, default: 0] += 1
                     }
                 }
-                objects[id] = found
             }
         }
         for (id, count) in unknownCounts.sortedByKey {
@@ -190,18 +186,11 @@ extension StorePass {
             owned = Set(try await transaction.links(inverse, of: Set(links.map(\.target)).sorted()).map(\.source))
         }
         // By object, in the order in which the links were stored, and each object's by position.
-        let links = links.sorted { ($0.link.object, $0.link.position) < ($1.link.object, $1.link.position) }
-        var groups: [ArraySlice<(link: WaitingLink, target: ObjectID)>] = []
-        var rest = links[...]
-        while let first = rest.first {
-            let group = rest.prefix { $0.link.object == first.link.object }
-            groups.append(group)
-            rest = rest[group.endIndex...]
-        }
-        groups.sort { $0[$0.startIndex].link.row < $1[$1.startIndex].link.row }
-        for start in stride(from: 0, to: groups.count, by: Self.pendingCount) {
-            let part = groups[start..<min(start + Self.pendingCount, groups.count)]
-            let sources = part.map { $0[$0.startIndex].link.object }
+        let groups = Dictionary(grouping: links, by: \.link.object).values
+            .map { $0.sorted { $0.link.position < $1.link.position } }
+            .sorted { $0[0].link.row < $1[0].link.row }
+        for part in groups.parts(of: Self.pendingCount) {
+            let sources = part.map { $0[0].link.object }
             let keys = try await transaction.keys(of: sources, model.layouts[relationship.source])
             let current = try await targets(of: sources, by: relationship)
             var batch = LinkBatch(relationship, mode: .replace)
@@ -230,10 +219,8 @@ extension StorePass {
         var objects = [ObjectID?](repeating: nil, count: identifiers.count)
         var collector = try RecordCollector(
             mapper, entity: layout.name, options: RecordMapper.Reader.Options(acceptsIdentifiers: true))
-        for start in stride(from: 0, to: identifiers.count, by: Self.pendingCount) {
-            for index in start..<min(start + Self.pendingCount, identifiers.count) {
-                try collector.add(Array(identifiers[index].utf8), index: index)
-            }
+        for part in identifiers.parts(of: Self.pendingCount) {
+            for index in part.indices { try collector.add(Array(part[index].utf8), index: index) }
             for group in try collector.takeBatch()?.groups ?? [] {
                 let found = try await transaction.find(group.records)
                 for (row, index) in group.elementIndices.enumerated() { objects[index] = found[row] }
@@ -245,10 +232,8 @@ extension StorePass {
     /// Deletes what the pass has stored for statements that others have replaced since then.
     func forgetReplaced(_ layout: EntityLayout) async throws {
         for (id, sources) in state.deferred.takeReplaced().sortedByKey {
-            let objects = sources.objects
             let isOfRelationship = PropertyPath("relationship") == model.name(of: model.relationship(id))
-            for start in stride(from: 0, to: objects.count, by: Self.pendingCount) {
-                let part = objects[start..<min(start + Self.pendingCount, objects.count)]
+            for part in sources.objects.parts(of: Self.pendingCount) {
                 let query = StoreQuery(
                     layout.name, where: isOfRelationship && PropertyPath("object").isIn(part))
                 _ = try await transaction.remove(query, reportsKeys: false)
@@ -265,8 +250,7 @@ extension StorePass {
         let columns = Self.pendingAttributes.compactMap(layout.column)
         for (id, targets) in pending.targets.sortedByKey {
             let name = model.name(of: model.relationship(id))
-            for start in stride(from: 0, to: targets.count, by: Self.pendingCount) {
-                let part = targets[start..<min(start + Self.pendingCount, targets.count)]
+            for part in targets.parts(of: Self.pendingCount) {
                 let keys = try await transaction.keys(of: Set(part.map(\.object)).sorted(), model.layouts[id.source])
                 var batch = RecordBatch(of: layout)
                 for target in part {
@@ -328,13 +312,16 @@ extension Record.Key {
     /// The identity as a JSON array; nil for an object without an identity.
     fileprivate var text: String? {
         guard case .identity(let values) = self else { return nil }
+        let texts = values.compactMap(\.json)
+        return texts.count < values.count ? nil : "[\(texts.joined(separator: ","))]"
+    }
+}
+
+extension AttributeValue {
+    /// The value as JSON; nil if JSON cannot represent it, for example a number that is not finite.
+    var json: String? {
         var writer = JSONWriter()
-        writer.beginArray()
-        for value in values {
-            // JSON cannot represent the value, for example a number that is not finite.
-            guard (try? writer.value(value)) != nil else { return nil }
-        }
-        writer.endArray()
+        guard (try? writer.value(self)) != nil else { return nil }
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 }

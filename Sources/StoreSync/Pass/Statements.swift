@@ -35,10 +35,10 @@ struct Statements {
 
     /// Forgets what the payload has stated, before another reading or change states it anew.
     mutating func beginAnew() {
-        var former = former
-        for (id, objects) in sources { former.insert(objects.objects, for: id) }
-        self = Statements()
-        self.former = former
+        for (id, objects) in sources { former[id, default: ObjectSet()].formUnion(objects.objects) }
+        var next = Statements()
+        swap(&next.former, &former)
+        self = next
     }
 
     // MARK: Attributes
@@ -94,9 +94,7 @@ struct Statements {
     /// Notes objects of which the payload states the entity.
     mutating func insertEntity(of objects: some Sequence<ObjectID>, _ layout: EntityLayout, in model: DataModel) {
         guard model.layouts[layout.root].family.count > 1 else { return }
-        var stated = entities.removeValue(forKey: layout.root) ?? ObjectSet()
-        for object in objects { stated.insert(object) }
-        entities[layout.root] = stated
+        entities[layout.root, default: ObjectSet()].formUnion(objects)
     }
 
     /// Whether the payload has an object in a place for objects of a sub-entity, of which those of
@@ -120,10 +118,7 @@ struct Statements {
     ///
     /// - Parameter objects: The object of each row; nil for a row that states nothing.
     mutating func insert(_ records: RecordBatch, _ objects: some Sequence<ObjectID?>, of layout: EntityLayout) {
-        // Taken out during the change, because a second reference would copy the whole set.
-        var stated = attributes.removeValue(forKey: layout.root) ?? StatedColumns()
-        records.withReader { stated.insert($0, objects: objects) }
-        attributes[layout.root] = stated
+        records.withReader { attributes[layout.root, default: StatedColumns()].insert($0, objects: objects) }
     }
 
     /// Forgets the values of attributes that an object has lost with its former entity.
@@ -170,26 +165,28 @@ struct Statements {
 
     /// The objects whose relationship the payload has stated.
     struct Stated {
-        fileprivate let sources: ObjectSet?
-        fileprivate let statedTargets: ObjectSet?
+        fileprivate let sources: ObjectSet
+        fileprivate let statedTargets: ObjectSet
 
         /// Whether the payload has stated the relationship of no object.
-        var isEmpty: Bool { sources == nil && statedTargets == nil }
+        var isEmpty: Bool { sources.isEmpty && statedTargets.isEmpty }
 
         /// Whether the payload has stated the relationship of any object from the end where it
         /// starts.
-        var isDirect: Bool { sources != nil }
+        var isDirect: Bool { !sources.isEmpty }
 
         /// Whether the payload has stated the relationship of an object, from either end.
         func contains(_ object: ObjectID) -> Bool {
-            sources?.contains(object) == true || statedTargets?.contains(object) == true
+            sources.contains(object) || statedTargets.contains(object)
         }
     }
 
     /// The objects whose relationship the payload has stated. The value must not live until the
     /// next statement, which would have to copy it.
     func stated(_ relationship: EntityLayout.Relationship) -> Stated {
-        Stated(sources: sources[relationship.id], statedTargets: statedTargets[relationship.id])
+        Stated(
+            sources: sources[relationship.id] ?? ObjectSet(),
+            statedTargets: statedTargets[relationship.id] ?? ObjectSet())
     }
 
     /// Whether the payload has stated a relationship of an object in this or an earlier change,
@@ -218,22 +215,17 @@ struct Statements {
         _ objects: [ObjectID], _ relationship: EntityLayout.Relationship, targets: some Sequence<ObjectID?>,
         inverse: EntityLayout.Relationship?
     ) {
-        sources.insert(objects, for: relationship.id)
-        sourcesInPage?.insert(objects, for: relationship.id)
+        sources[relationship.id, default: ObjectSet()].formUnion(objects)
+        sourcesInPage?[relationship.id, default: ObjectSet()].formUnion(objects)
         guard let inverse, !inverse.isToMany else { return }
-        statedTargets.insert(targets.lazy.compactMap(\.self), for: inverse.id)
-        sourcesInPage?.insert(targets.lazy.compactMap(\.self), for: inverse.id)
+        statedTargets[inverse.id, default: ObjectSet()].formUnion(targets.lazy.compactMap(\.self))
+        sourcesInPage?[inverse.id, default: ObjectSet()].formUnion(targets.lazy.compactMap(\.self))
     }
 }
 
-extension [EntityLayout.Relationship.ID: ObjectSet] {
-    /// Adds objects to the set of a relationship.
-    fileprivate mutating func insert(
-        _ objects: some Sequence<ObjectID>, for relationship: EntityLayout.Relationship.ID
-    ) {
-        // Taken out during the change, because a second reference would copy the whole set.
-        var set = removeValue(forKey: relationship) ?? ObjectSet()
-        for object in objects { set.insert(object) }
-        if !set.isEmpty { self[relationship] = set }
+extension ObjectSet {
+    /// Adds objects.
+    mutating func formUnion(_ objects: some Sequence<ObjectID>) {
+        for object in objects { insert(object) }
     }
 }

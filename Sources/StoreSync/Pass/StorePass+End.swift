@@ -108,9 +108,7 @@ extension StorePass {
             .filter { !state.counts.isSeen($0, of: layout) }
         guard !objects.isEmpty else { return [:] }
         return try await transaction.keys(of: objects.sorted(), layout).compactMapValues { key in
-            guard case .identity(let values) = key, let value = values.first else { return nil }
-            var writer = JSONWriter()
-            return (try? writer.value(value)) == nil ? nil : String(decoding: writer.bytes, as: UTF8.self)
+            if case .identity(let values) = key { values.first?.json } else { nil }
         }
     }
 
@@ -150,9 +148,8 @@ extension StorePass {
     private func note(_ kind: DriftReport.Kind, at place: DeferredLinks.Place, count: Int = 1) throws {
         let relationship = model.relationship(place.relationship)
         let entity = model.layouts[place.entity].name
-        let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
         state.counts.drift.add(
-            kind, entity: entity, keyPath: keys.path()?.joined(separator: ".") ?? relationship.name, count: count,
+            kind, entity: entity, keyPath: try mapper.mapping(of: entity).keyPath(of: relationship), count: count,
             index: place.elementIndex)
     }
 
@@ -237,7 +234,7 @@ extension StorePass {
                     part.entity = layout.name
                     var owners: [ObjectID] = []
                     try await transaction.fetch(part, batchRowCount: 1000) { owners += $0.map(\.object) }
-                    for owner in owners { going[layout.root, default: ObjectSet()].insert(owner) }
+                    going[layout.root, default: ObjectSet()].formUnion(owners)
                     for relationship in taking {
                         let destination = model.layouts[relationship.destination]
                         let keeps = state.mayState(targetsOf: relationship)
@@ -249,7 +246,7 @@ extension StorePass {
                             unstated.subtract(stated)
                             links[relationship, default: []].append((owner, targets))
                             guard !destination.hasIdentity else { continue }
-                            for target in stated { inDoubt[destination.root, default: ObjectSet()].insert(target) }
+                            inDoubt[destination.root, default: ObjectSet()].formUnion(stated)
                         }
                         if relationship.sharesTargets, let inverse = model.inverse(of: relationship) {
                             // Another owner keeps them.
@@ -296,9 +293,8 @@ extension StorePass {
                     contained.insert(object)
                 }
             } else {
-                for start in stride(from: 0, to: containers.count, by: Self.soughtCount) {
-                    let part = Array(containers[start..<min(start + Self.soughtCount, containers.count)])
-                    let found = try await transaction.targets(of: part, by: relationship)
+                for part in containers.parts(of: Self.soughtCount) {
+                    let found = try await transaction.targets(of: Array(part), by: relationship)
                     contained.formUnion(found.values.joined().filter(sought.contains))
                 }
             }
@@ -310,13 +306,5 @@ extension StorePass {
     func remove(_ query: StoreQuery) async throws {
         let reportsKeys = rules.reportsKeys || state.counts.mayHaveInserted(query)
         state.counts.countDeleted(try await transaction.remove(query, reportsKeys: reportsKeys))
-    }
-
-    /// The keys of stored objects.
-    func keys(of objects: ObjectSet, _ layout: EntityLayout) async throws -> [Record.Key] {
-        var keys: [Record.Key] = []
-        let query = StoreQuery(layout.name, objects: .only(objects.objects))
-        try await transaction.fetch(query, batchRowCount: 1000) { keys += $0.map(\.key) }
-        return keys
     }
 }

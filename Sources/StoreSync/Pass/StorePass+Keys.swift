@@ -23,14 +23,16 @@ extension StorePass {
                     merge.match(row, .skipped)
                     // A null may stand for any identity; an object that lacks the key has none.
                     state.counts.reject(
-                        missing(column, mapping, merge.elementIndex(row)),
+                        mapping.missing(column, index: merge.elementIndex(row)),
                         mayBeListed: !origin.isNested && reader.kind(row: row, column: column) == .null)
                     if !origin.isNested { state.counts.unidentifiedCount += 1 }
                 } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil,
                     origin.reused[ordinal] == nil
                 {
                     merge.match(row, .skipped)
-                    state.counts.reject(missingParent(scope, mapping, merge.elementIndex(row)), mayBeListed: true)
+                    state.counts.reject(
+                        mapping.missing(layout.relationships[scope], index: merge.elementIndex(row)),
+                        mayBeListed: true)
                 } else if let reused = origin.reused[ordinal] {
                     merge.match(row, .object(reused))
                 }
@@ -62,24 +64,8 @@ extension StorePass {
             for row in 0..<reader.count {
                 guard let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
                 state.counts.reject(
-                    missing(column, group.mapping, elementIndex(group.elementIndices[row])), mayBeListed: false)
+                    group.mapping.missing(column, index: elementIndex(group.elementIndices[row])), mayBeListed: false)
             }
         }
-    }
-
-    /// The problem of an object without a value for an attribute.
-    func missing(_ column: Int, _ mapping: EntityMapping, _ index: Int) -> MappingError.Problem {
-        MappingError.Problem(
-            entity: mapping.layout.name, attribute: mapping.layout.attributes[column].name,
-            keyPath: mapping.keys.attributes[column].path()?.joined(separator: ".") ?? "", index: index,
-            reason: .missingMandatory)
-    }
-
-    /// The problem of an object with a scoped identity and an unknown parent.
-    private func missingParent(_ scope: Int, _ mapping: EntityMapping, _ index: Int) -> MappingError.Problem {
-        MappingError.Problem(
-            entity: mapping.layout.name, attribute: mapping.layout.relationships[scope].name,
-            keyPath: mapping.keys.relationships[scope].path()?.joined(separator: ".") ?? "", index: index,
-            reason: .missingMandatory)
     }
 }

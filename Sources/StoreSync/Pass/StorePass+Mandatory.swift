@@ -33,7 +33,7 @@ extension StorePass {
             }
             guard let column, object == nil ? origin.policy.inserts : origin.policy.updates
             else { continue }
-            let problem = missing(column, mapping, merge.elementIndex(row))
+            let problem = mapping.missing(column, index: merge.elementIndex(row))
             if action == .fail || rules.isImport { throw MappingError.unfit(problem) }
             // An object without its key is rejected with the others of its kind.
             if object == nil, mapping.layout.identityColumns.contains(column), demandsKey(origin) { continue }

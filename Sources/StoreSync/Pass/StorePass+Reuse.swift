@@ -38,9 +38,7 @@ extension StorePass {
         }
         let isPrivate = !model.layouts[relationship.destination].hasIdentity
         guard !ordinals.isEmpty || !scoped.isEmpty || isPrivate && !emptied.isEmpty else { return reuse }
-        var parents = ObjectSet(emptied)
-        for ordinal in ordinals { if let owner = owners(ordinal) { parents.insert(owner) } }
-        for (ordinal, _) in scoped { if let owner = owners(ordinal) { parents.insert(owner) } }
+        let parents = ObjectSet(emptied + (ordinals + scoped.map(\.ordinal)).compactMap(owners))
         let parentObjects = parents.objects
         var children = try await targets(of: parentObjects, by: relationship)
         if isPrivate {

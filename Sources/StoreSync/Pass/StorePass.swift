@@ -250,9 +250,8 @@ final class StorePass {
     ) async throws -> [ObjectID: [ObjectID]] {
         guard !sources.isEmpty else { return [:] }
         var targets: [ObjectID: [ObjectID]] = [:]
-        for start in stride(from: 0, to: sources.count, by: Self.soughtCount) {
-            let part = Array(sources[start..<min(start + Self.soughtCount, sources.count)])
-            let found = try await transaction.targets(of: part, by: relationship)
+        for part in sources.parts(of: Self.soughtCount) {
+            let found = try await transaction.targets(of: Array(part), by: relationship)
             if targets.isEmpty { targets = found } else { targets.merge(found) { $0 + $1 } }
         }
         return targets
@@ -265,10 +264,12 @@ extension MappedBatch {
         groups.contains { group in
             let layout = group.mapping.layout
             return (layout.identityColumns + layout.scopedIdentityColumns).contains { column in
-                let keyPath = group.mapping.keys.attributes[column].path()?.joined(separator: ".")
-                return drift.entries.contains {
-                    [.unfitValue, .notAllowed].contains($0.kind) && $0.entity == layout.name && $0.keyPath == keyPath
-                }
+                let keyPath = group.mapping.keyPath(of: column)
+                return !keyPath.isEmpty
+                    && drift.entries.contains {
+                        [.unfitValue, .notAllowed].contains($0.kind) && $0.entity == layout.name
+                            && $0.keyPath == keyPath
+                    }
             }
         }
     }

@@ -6,12 +6,11 @@ import SyncStore
 struct SyncChildren {
     /// The stored object that is the parent.
     let parent: Int64
-    private let layout: EntityLayout
     private let child: EntityLayout
     /// The relationship from the parent to its children.
     let relationship: EntityLayout.Relationship
     /// The children before the pass, in the order of the relationship.
-    private let linked: [Int64]
+    let linked: [Int64]
 
     /// Finds the parent; nil if the request has none.
     ///
@@ -20,18 +19,12 @@ struct SyncChildren {
     init?(_ parent: StoreSyncOptions.Parent?, of child: EntityLayout, in pass: StorePass) async throws {
         guard let parent else { return nil }
         relationship = try parent.relationship(to: child, in: pass.model)
-        layout = try pass.model.layout(of: parent.entity)
         self.child = child
         let query = StoreQuery(parent.entity, where: parent.predicate, limit: 2)
         let found = try await pass.transaction.records(query).map(\.object)
         guard found.count == 1 else { throw StoreSyncError.noParent(entity: parent.entity) }
         self.parent = found[0]
         linked = try await pass.transaction.links(relationship, of: found).map(\.target)
-    }
-
-    /// The children before the pass, as the objects of a query.
-    var linkedRows: StoreQuery.Objects {
-        .only(linked)
     }
 
     /// Links the parent to its children. Absent children are unlinked, or deleted if they can have

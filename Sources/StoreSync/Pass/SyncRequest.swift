@@ -68,7 +68,7 @@ struct SyncRequest: Sendable {
         pass.deletedCount = call?.removalCount(of: entity) ?? 0
         let children = try await SyncChildren(parent, of: layout, in: pass)
         pass.listParent = children.map { ($0.relationship, $0.parent) }
-        let scope = StoreQuery(entity, where: options.scope, objects: children?.linkedRows ?? .all)
+        let scope = StoreQuery(entity, where: options.scope, objects: children.map { .only($0.linked) } ?? .all)
         let limit = try await limit(in: scope, transaction)
         let pages = PassPages(self, of: source, as: contents, into: pass, report: progress)
         if let newerBy = options.newerBy, contents != .changes {
@@ -279,10 +279,13 @@ struct SyncRequest: Sendable {
             throw StoreSyncError.payloadDiffers(result.drift, rejectedCount: result.rejectedCount)
         }
         if options.reportsKeys {
+            let counts = pass.state.counts
             result.keys = StoreSyncResult.Keys(
-                inserted: try await pass.keys(of: pass.state.counts.inserted(layout), layout),
-                updated: try await pass.keys(of: pass.state.counts.updated(layout), layout),
-                deleted: pass.state.counts.deletedKeys(layout))
+                inserted: try await pass.transaction.keys(of: counts.inserted(layout).objects, layout)
+                    .sortedByKey.map(\.value),
+                updated: try await pass.transaction.keys(of: counts.updated(layout).objects, layout)
+                    .sortedByKey.map(\.value),
+                deleted: counts.deletedKeys(layout))
         }
         return result
     }

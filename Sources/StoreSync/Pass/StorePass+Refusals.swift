@@ -2,26 +2,6 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// The elements of the payload whose objects wait for values of unique indexes.
-struct RefusedRows {
-    /// The element of each object.
-    private var elements: [ObjectReference: Int] = [:]
-
-    /// Notes the elements of waiting rows.
-    mutating func note(_ result: MergeRequest.Result, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
-        for row in result.waitingRows {
-            if let merged = result.rows[row] {
-                elements[ObjectReference(merged.object, of: layout)] = elementIndex(row)
-            }
-        }
-    }
-
-    /// The element of an object; nil if it is unknown.
-    func element(of object: ObjectID?, _ layout: EntityLayout) -> Int? {
-        object.flatMap { elements[ObjectReference($0, of: layout)] }
-    }
-}
-
 extension StorePass {
     /// Merges records. Rows that the store refuses are set aside, or fail with the place of their
     /// elements.
@@ -38,8 +18,11 @@ extension StorePass {
             throw StoreError.refused(refusal)
         }
         for refusal in result.refused { reject(refusal, index: refusal.index.map(elementIndex)) }
-        if !result.waitingRows.isEmpty, let layout = request.records.layout {
-            state.refused.note(result, layout, elementIndex)
+        if let layout = request.records.layout {
+            for row in result.waitingRows {
+                guard let merged = result.rows[row] else { continue }
+                state.refused[ObjectReference(merged.object, of: layout)] = elementIndex(row)
+            }
         }
         return result
     }
@@ -56,13 +39,13 @@ extension StorePass {
             refused = try await transaction.settleValues()
             if let first = refused.first, !rules.setsRefusedAside { throw StoreError.refused(first) }
         } catch StoreError.refused(var refusal) {
-            refusal.index = state.refused.element(of: refusal.object, try model.layout(of: refusal.entity))
+            refusal.index = refusedElement(of: refusal.object, try model.layout(of: refusal.entity))
             throw StoreError.refused(refusal)
         }
         var inserted: [String: [ObjectID]] = [:]
         for refusal in refused {
             let layout = try model.layout(of: refusal.entity)
-            reject(refusal, index: state.refused.element(of: refusal.object, layout))
+            reject(refusal, index: refusedElement(of: refusal.object, layout))
             guard let object = refusal.object,
                 state.counts.inserted(layout).contains(object) || call?.hasInserted(object, of: layout) == true
             else { continue }
@@ -72,6 +55,11 @@ extension StorePass {
             let query = StoreQuery(entity, objects: .only(objects))
             state.counts.countDeleted(try await transaction.remove(query, reportsKeys: true))
         }
+    }
+
+    /// The element of an object that waits for unique values; nil if it is unknown.
+    private func refusedElement(of object: ObjectID?, _ layout: EntityLayout) -> Int? {
+        object.flatMap { state.refused[ObjectReference($0, of: layout)] }
     }
 
     /// Reports a refused object that is set aside.
