@@ -408,6 +408,14 @@ import Testing
         }
     }
 
+    @Test func aValueThatIsNotAllowedIsOnlyInTheDebugDescription() {
+        let reason = MappingError.Problem.Reason.notAllowed("secret", allowed: ["a"])
+        #expect(!reason.description.contains("secret"))
+        #expect(reason.debugDescription == "\(reason.description): secret")
+        let empty = MappingError.Problem.Reason.notAllowed("", allowed: ["a"])
+        #expect(empty.debugDescription == empty.description)
+    }
+
     /// A batch also ends by the size of what it keeps of nested objects: their JSON, and values
     /// that another value of the same relationship outdoes.
     @Test(arguments: [true, false]) func theSizeOfNestedJSONEndsABatch(isOutdone: Bool) throws {
