@@ -381,6 +381,7 @@ import Testing
                 SyncAttribute("text", .string)
                 SyncAttribute("small", .int16)
                 SyncAttribute("day", .date)
+                SyncAttribute("kind", .string, userInfo: ["sync.allowedValues": #"["a"]"#])
             }
         }
         let cases:
@@ -389,6 +390,7 @@ import Testing
                     (\.unknownKey, #"{"id":1,"other":2}"#, 1, false), (\.wrongType, #"{"id":1,"text":[1]}"#, 1, true),
                     (\.outOfRange, #"{"id":1,"small":32768}"#, 2, true),
                     (\.unreadableDate, #"{"id":1,"day":"never"}"#, 3, true),
+                    (\.wrongType, #"{"id":1,"kind":"b"}"#, 4, true),
                 ]
         for (field, json, column, isCounted) in cases {
             var contract = ValueContract(wrongType: .ignore, outOfRange: .ignore, unreadableDate: .ignore)
