@@ -42,9 +42,9 @@ public struct StoreSyncOptions: Sendable {
     /// default, which makes them an error. Set after the initializer.
     ///
     /// If true, they are reported in ``StoreSyncResult/rejected``, and absent objects are kept as
-    /// after any rejected object. A stored object keeps its values and its entity. If another object
-    /// has its new value of a unique index, its other values are updated, and the attribute becomes
-    /// null.
+    /// after any rejected object. A stored object keeps its values and its entity. If another
+    /// object has its new value of a unique index, its other values are updated, and the attribute
+    /// becomes null.
     public var setsRefusedAside = false
 
     /// The attribute that orders the versions of an object, such as the time of its last change;

@@ -138,7 +138,8 @@ import Testing
         #expect(evolved.model["Thing"]?.attributes.count { $0.userInfo[annotation] != nil } == 1)
     }
 
-    /// A relationship that a later sample also spells as an identifier keeps the key of each object.
+    /// A relationship that a later sample also spells as an identifier keeps the key of each
+    /// object.
     @Test(arguments: [
         (#"[{"id":1,"company":{"id":7}}]"#, #"[{"id":1,"company":{"id":7}},{"id":2,"company_id":7}]"#, 1),
         (#"[{"id":1,"company":{"id":7}},{"id":2,"company_id":7}]"#, #"[{"id":1,"company":{"id":7}}]"#, 1),
