@@ -99,6 +99,27 @@ import Testing
         }
     }
 
+    /// What waits until the list has been read are the values of the object, and its relationships.
+    @Test(arguments: StoreKind.all)
+    func aNestedObjectOfTheListsEntityGetsTheRelationshipsOfItsNewEntity(kind: StoreKind) async throws {
+        try await RealJSONWorld.withBatches(kind, try Self.mapper()) { world, _ in
+            try await world.sync(#"[{"id":1,"kind":"Vehicle"}]"#, into: "Vehicle")
+            let payload =
+                #"[{"id":2,"next":{"id":1,"kind":"Car","doors":3,"wheels":[{"id":1}],"owner":{"id":5}}},{"id":1}]"#
+            let result = try await world.sync(payload, into: "Vehicle")
+            #expect(result.drift.count(of: .conflict) == 0, "\(result.drift)")
+            #expect(try await counts(world) == [2, 1, 0])
+            #expect(try await world.count("Car", where: PropertyPath("owner.id") == 5) == 1)
+            #expect(try await world.count("Wheel", where: PropertyPath("car.id") == 1) == 1)
+            #expect(try await world.sync(payload, into: "Vehicle").isUnchanged)
+            // The list decides: the nested object keeps its entity, and gets no wheels.
+            let other = try await world.sync(
+                payload.replacing(#"{"id":1}]"#, with: #"{"id":1,"kind":"Vehicle"}]"#), into: "Vehicle")
+            #expect(other.drift.count(of: .conflict) > 0, "\(other.drift)")
+            #expect(try await counts(world) == [2, 0, 0])
+        }
+    }
+
     /// What is said of an object without its entity changes none.
     @Test(arguments: StoreKind.all)
     func anObjectWhoseEntityIsNotStatedKeepsIt(kind: StoreKind) async throws {

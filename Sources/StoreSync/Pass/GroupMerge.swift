@@ -48,6 +48,13 @@ struct GroupMerge {
         return present
     }
 
+    /// The result with the objects of records that wait for their entity.
+    var awaited: MergeRequest.Result {
+        var awaited = result
+        for (record, object) in waiting { awaited.rows[record] = MergeRequest.Result.Row(object, .unchanged) }
+        return awaited
+    }
+
     /// The index in the payload of a record's element.
     func elementIndex(_ record: Int) -> Int {
         origin.elementIndex(rows.ordinals[record])

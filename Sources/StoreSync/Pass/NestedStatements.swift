@@ -45,8 +45,7 @@ struct NestedStatements {
     mutating func add(_ merge: GroupMerge) {
         var waiting = Values(layout: merge.layout, records: RecordBatch(of: merge.layout))
         let stated = merge.statedRecords
-        for (record, found) in merge.result.rows.enumerated() {
-            let merged = found ?? merge.waiting[record].map { MergeRequest.Result.Row($0, .unchanged) }
+        for (record, merged) in merge.awaited.rows.enumerated() {
             guard let merged, merged.change != .updated else { continue }
             if merged.change == .inserted {
                 isIncomplete = isIncomplete || insertedCount == Self.insertedLimit
@@ -128,14 +127,12 @@ extension StorePass {
         defer { state.nested.isListRead = false }
         while !state.nested.isEmpty {
             let waiting = state.nested.take()
-            // The objects that are set aside, by the index of the root entity.
-            var refused: [Int: ObjectSet] = [:]
+            // The objects that stay of another entity, by the index of the stated one.
+            var others: [Int: ObjectSet] = [:]
             for values in waiting.values.compactMap({ $0.remaining(changedByList: waiting.changedByList) }) {
                 let outcome = try await changeEntities(values)
-                for object in outcome.refused.objects {
-                    refused[values.layout.root, default: ObjectSet()].insert(object)
-                }
-                let rest = outcome.refused.isEmpty ? values : values.restricted { !outcome.refused.contains($0) }
+                others[values.layout.index, default: ObjectSet()].formUnion(outcome.others.objects)
+                let rest = outcome.others.isEmpty ? values : values.restricted { !outcome.others.contains($0) }
                 guard let values = rest else { continue }
                 let request = MergeRequest(
                     values.records, matches: values.objects.map { .object($0) }, policy: .init(inserts: false))
@@ -145,7 +142,7 @@ extension StorePass {
                 result.noteUpdates(of: values.objects.indices.filter { outcome.changed.contains(values.objects[$0]) })
                 _ = state.counts.count(result, of: values.layout)
             }
-            for links in waiting.links { try await relate(links.without(refused[links.layout.root])) }
+            for links in waiting.links { try await relate(links.without(others[links.layout.index])) }
         }
     }
 
@@ -153,7 +150,7 @@ extension StorePass {
     /// stated another one.
     private func changeEntities(
         _ values: NestedStatements.Values
-    ) async throws -> (changed: ObjectSet, refused: ObjectSet) {
+    ) async throws -> (changed: ObjectSet, others: ObjectSet) {
         var rows: [ObjectID: Int] = [:]
         for (row, object) in values.objects.enumerated() where values.stated.contains(object) {
             rows[object] = rows[object] ?? row

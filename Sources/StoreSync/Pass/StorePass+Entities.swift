@@ -13,22 +13,22 @@ extension StorePass {
     func changeEntities(_ merge: inout GroupMerge) async throws {
         let (layout, origin) = (merge.layout, merge.origin)
         guard origin.known == nil, origin.policy.inserts, origin.policy.updates else { return }
-        let others = try await objectsOfOtherEntities(merge)
-        guard others.contains(where: { $0 != nil }) else { return }
+        let candidates = try await objectsOfOtherEntities(merge)
+        guard candidates.contains(where: { $0 != nil }) else { return }
         // If an object of the new entity exists too, it is the object of the record.
         let own = try await transaction.find(merge.records)
         var rows: [ObjectID: Int] = [:]
-        for case (let row, let object?) in others.enumerated()
+        for case (let row, let object?) in candidates.enumerated()
         where own[row] == nil || own[row] == object && !merge.waitsForList {
             if !merge.skipped.keys.contains(row) { rows[object] = row }
         }
-        let (changed, refused) = try await changeEntity(
+        let (changed, others) = try await changeEntity(
             of: merge.waitsForList ? [] : rows.keys.sorted(), to: layout, keepsStated: origin.isNested
         ) { rows[$0].map(merge.elementIndex) ?? 0 }
         for (object, row) in rows {
             if changed.contains(object) {
                 merge.changed.insert(row)
-            } else if own[row] == nil || refused.contains(object) {
+            } else if own[row] == nil || others.contains(object) {
                 merge.skipped[row] = .some(object)
                 if merge.waitsForList { merge.waiting[row] = object }
             }
@@ -62,13 +62,13 @@ extension StorePass {
     ///   - keepsStated: Whether an object keeps the entity that the payload has stated for it. This
     ///     is reported.
     ///   - index: Returns the index in the payload of an object's element.
-    /// - Returns: The objects whose entity has changed, and those that are set aside because the
-    ///   store refuses the change. Nothing of these has changed.
+    /// - Returns: The objects whose entity has changed, and those that stay of another one, because
+    ///   of another statement or because the store refuses the change. Nothing of these has changed.
     func changeEntity(
         of objects: [ObjectID], to layout: EntityLayout, keepsStated: Bool, index: (ObjectID) -> Int
-    ) async throws -> (changed: ObjectSet, refused: ObjectSet) {
-        var (changed, refused) = (ObjectSet(), ObjectSet())
-        guard !objects.isEmpty else { return (changed, refused) }
+    ) async throws -> (changed: ObjectSet, others: ObjectSet) {
+        var (changed, others) = (ObjectSet(), ObjectSet())
+        guard !objects.isEmpty else { return (changed, others) }
         var formers: [Int: [ObjectID]] = [:]
         let query = StoreQuery(model.layouts[layout.root].name, objects: .only(objects))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
@@ -81,15 +81,16 @@ extension StorePass {
                 {
                     let kind = state.counts.kindOfConflict(stored.object, of: layout)
                     state.counts.drift.add(kind, entity: layout.name, keyPath: "", index: index(stored.object))
+                    if !isBelow { others.insert(stored.object) }
                 } else {
                     formers[stored.record.layout.index, default: []].append(stored.object)
                 }
             }
         }
         for (entity, objects) in formers.sortedByKey {
-            try await changeEntity(of: objects, from: model.layouts[entity], to: layout, &changed, &refused, index)
+            try await changeEntity(of: objects, from: model.layouts[entity], to: layout, &changed, &others, index)
         }
-        return (changed, refused)
+        return (changed, others)
     }
 
     /// Gives objects of one entity another one. Of several objects that the store refuses together,

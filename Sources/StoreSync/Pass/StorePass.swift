@@ -179,9 +179,11 @@ final class StorePass {
         collect?(MergedRows(merge))
         guard rules.relates else { return }
         let result = merge.rows.expanded(merge.result)
+        let awaited = merge.waiting.isEmpty ? result : merge.rows.expanded(merge.awaited)
         for (index, nested) in group.nested.enumerated() where nested != nil {
-            let links = GroupLinks(group, result, merge.origin, index, in: model, merge.linkCounts[index])
+            var links = GroupLinks(group, result, merge.origin, index, in: model, merge.linkCounts[index])
             if merge.early[index] == nil, state.waitsForList(links.relationship, of: links.layout, links.origin) {
+                links.result = awaited
                 state.nested.add(links)
             } else {
                 try await relate(links, early: merge.early[index])
