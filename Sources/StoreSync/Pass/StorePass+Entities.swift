@@ -63,7 +63,8 @@ extension StorePass {
     ///     is reported.
     ///   - index: Returns the index in the payload of an object's element.
     /// - Returns: The objects whose entity has changed, and those that stay of another one, because
-    ///   of another statement or because the store refuses the change. Nothing of these has changed.
+    ///   of another statement or because the store refuses the change. Nothing of these has
+    ///   changed.
     func changeEntity(
         of objects: [ObjectID], to layout: EntityLayout, keepsStated: Bool, index: (ObjectID) -> Int
     ) async throws -> (changed: ObjectSet, others: ObjectSet) {
