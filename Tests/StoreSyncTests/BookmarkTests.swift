@@ -26,6 +26,15 @@ import Testing
         try await world.json.sync(from: source, into: entity, options: options)
     }
 
+    /// An entity of the user's that happens to have the name of bookmarks.
+    @Test func anotherEntityOfTheNameGetsNoBookmarks() async throws {
+        let own = SyncEntity(SyncEntity.bookmark.name, identity: "name") { SyncAttribute("name", .string) }
+        let world = try SyncWorld(model: try UserModel.withEverything().adding([own]))
+        let listing = Listing("a", .tagged, #"[{"id":1}]"#)
+        #expect(try await world.json.sync(from: listing, into: "User").counts.inserted == 1)
+        #expect(try await world.store.count(StoreQuery(own.name)) == 0)
+    }
+
     @Test(arguments: [Listing.Kind.tagged, .changes])
     func aListWhoseObjectsAnotherOneReplacedIsReadAgain(kind: Listing.Kind) async throws {
         let first = Listing("a", kind, #"[{"id":1},{"id":2}]"#)

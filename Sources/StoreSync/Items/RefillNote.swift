@@ -44,7 +44,7 @@ struct RefillNote: Sendable {
 
     /// Whether a store has a note with all properties, or has no place for notes.
     func isKept(in store: any Store) async throws -> Bool {
-        guard let layout = store.model[SyncEntity.bookmark.name] else { return true }
+        guard let layout = store.model.bookmarks else { return true }
         let key = Record.Key.identity([.string(name)])
         let stored = try await store.read { try await $0.record(layout.name, key: key) }
         guard case .string(let text)? = stored?.record["fingerprint"],
@@ -56,7 +56,7 @@ struct RefillNote: Sendable {
 
     /// Writes the note.
     func keep(in transaction: any StoreTransaction) async throws {
-        guard let layout = transaction.model[SyncEntity.bookmark.name] else { return }
+        guard let layout = transaction.model.bookmarks else { return }
         var writer = JSONWriter()
         writer.beginArray()
         for property in properties.sorted() { writer.string(property) }

@@ -34,8 +34,8 @@ struct BookmarkPlace: Sendable {
 
     /// Reads the bookmark; nil if there is none for this place.
     func read(_ reader: any StoreReader) async throws -> SyncBookmark? {
-        guard reader.model[SyncEntity.bookmark.name]?.entity.attributes == SyncEntity.bookmark.attributes,
-            let record = try await reader.record(SyncEntity.bookmark.name, key: .identity([.string(name)]))?.record,
+        guard let layout = reader.model.bookmarks,
+            let record = try await reader.record(layout.name, key: .identity([.string(name)]))?.record,
             record["fingerprint"] == .string(fingerprint)
         else { return nil }
         var bookmark = SyncBookmark()
@@ -47,7 +47,7 @@ struct BookmarkPlace: Sendable {
 
     /// Replaces the bookmark; nil removes it. Does nothing if the model lacks the entity.
     func write(_ bookmark: SyncBookmark?, _ transaction: any StoreTransaction) async throws {
-        guard let layout = transaction.model[SyncEntity.bookmark.name] else { return }
+        guard let layout = transaction.model.bookmarks else { return }
         var record = Record(of: layout)
         record["name"] = .string(name)
         guard let bookmark else {
@@ -94,10 +94,10 @@ struct BookmarkPlace: Sendable {
         let model = transaction.model
         let changed = result.countsByEntity.compactMap { $1.isUnchanged ? nil : model[$0] }
         guard !changed.isEmpty, let listed = model[request.entity],
-            model[SyncEntity.bookmark.name]?.entity.attributes == SyncEntity.bookmark.attributes
+            let bookmarks = model.bookmarks
         else { return }
         let scope = text(of: request.options.scope)
-        for stored in try await transaction.records(StoreQuery(SyncEntity.bookmark.name)) {
+        for stored in try await transaction.records(StoreQuery(bookmarks.name)) {
             var record = stored.record
             guard case .string(let name) = record["name"], name != own?.name,
                 let entity = name.firstRange(of: " from ").flatMap({ model[String(name[..<$0.lowerBound])] }),
@@ -107,8 +107,7 @@ struct BookmarkPlace: Sendable {
             // Lists with different scopes have no object in common.
             let isApart = scope != nil && otherScope != nil && scope != otherScope
             if isList, !isApart, !result.counts.isUnchanged, entity.overlaps(listed) {
-                _ = try await transaction.remove(
-                    StoreQuery(SyncEntity.bookmark.name, objects: .only([stored.object])))
+                _ = try await transaction.remove(StoreQuery(bookmarks.name, objects: .only([stored.object])))
             } else if record["pages"] != .null,
                 changed.contains(where: { entity.overlaps($0) && !(isApart && $0.overlaps(listed)) })
             {

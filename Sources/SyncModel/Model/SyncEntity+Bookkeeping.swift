@@ -77,6 +77,11 @@ extension SyncEntity {
 }
 
 extension DataModel {
+    /// The entity of bookmarks; nil if the model has none, or another entity of that name.
+    package var bookmarks: EntityLayout? {
+        self[SyncEntity.bookmark.name].flatMap { $0.entity.attributes == SyncEntity.bookmark.attributes ? $0 : nil }
+    }
+
     /// Returns whether two models declare the same entities in the same order, apart from
     /// bookkeeping.
     package func isData(of other: DataModel) -> Bool {
