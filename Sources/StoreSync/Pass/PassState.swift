@@ -99,7 +99,7 @@ struct PassState {
         }
         orphaned.notePlaces(of: present, layout, nestedBy: origin.relationship)
         if let place = origin.entity {
-            statements.insert(present.objects.compactMap(\.self), inPlaceOf: model.layouts[place])
+            statements.insert(present.rows.lazy.compactMap { $0?.object }, inPlaceOf: model.layouts[place])
         }
         if origin.statesEntity, isOfList ? listed.canBeNested : origin.isNested {
             let stated = merge.group.elementIndices.indices.filter { merge.group.undetermined[$0] == nil }

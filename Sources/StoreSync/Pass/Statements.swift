@@ -97,8 +97,8 @@ struct Statements {
         entities[layout.root, default: ObjectSet()].formUnion(objects)
     }
 
-    /// Whether the payload has an object in a place for objects of a sub-entity, of which those of
-    /// an entity are not.
+    /// Whether the payload has an object in a place where an object of an entity cannot be, such as
+    /// a relationship to one of its sub-entities.
     func isInPlace(_ object: ObjectID, below layout: EntityLayout, in model: DataModel) -> Bool {
         places.contains { index, objects in
             let place = model.layouts[index]
@@ -109,9 +109,7 @@ struct Statements {
     /// Notes objects in places for objects of an entity.
     mutating func insert(_ objects: some Sequence<ObjectID>, inPlaceOf layout: EntityLayout) {
         guard layout.parent != nil else { return }
-        var known = places.removeValue(forKey: layout.index) ?? ObjectSet()
-        for object in objects { known.insert(object) }
-        places[layout.index] = known
+        places[layout.index, default: ObjectSet()].formUnion(objects)
     }
 
     /// Notes the values that rows state.

@@ -56,7 +56,7 @@ public protocol StoreTransaction: StoreReader {
     /// - Throws: `StoreError.unrelatedEntities` if the entities have no ancestor in common;
     ///   `StoreError.abstractEntity`; `StoreError.identityTaken` if another object of the new
     ///   entity has the identity of one of the objects; `StoreError.refused` if a constraint of
-    ///   another tool refuses the change, of which nothing is made then;
+    ///   another tool refuses the change, and then nothing has changed;
     ///   `ModelError.unknownEntity`.
     func changeEntity(of objects: [ObjectID], from former: String, to entity: String) async throws
 

@@ -4,15 +4,15 @@ import SyncStoreSQL
 
 // Changes that are undone if the database refuses them.
 extension PostgresWorker {
-    func beginAttempt() async throws {
+    func beginAttempt() async throws -> SQLKeptLinks {
         try await perform { $0.executeLater(["SAVEPOINT sync_change"]) }
-        keptBefore = keptLinks
+        return keptLinks
     }
 
-    func endAttempt(isUndone: Bool) async throws {
-        guard isUndone else { return try await perform { $0.executeLater(["RELEASE SAVEPOINT sync_change"]) } }
+    func endAttempt(restoring kept: SQLKeptLinks?) async throws {
+        guard let kept else { return try await perform { $0.executeLater(["RELEASE SAVEPOINT sync_change"]) } }
         try await perform { _ = try $0.execute("ROLLBACK TO SAVEPOINT sync_change; RELEASE SAVEPOINT sync_change") }
-        (keptLinks, ahead) = (keptBefore, PostgresReadAhead())
+        (keptLinks, ahead) = (kept, PostgresReadAhead())
     }
 }
 #endif

@@ -33,9 +33,8 @@ actor PostgresWorker: SQLWorker {
     private var beginning: PostgresSettings.Beginning?
     /// What the last merge read for the calls after it.
     var ahead = PostgresReadAhead()
-    /// The links that the transaction has removed, in columns that do not accept null. And those
-    /// before the changes that may be undone.
-    var (keptLinks, keptBefore) = (SQLKeptLinks(), SQLKeptLinks())
+    /// The links that the transaction has removed, in columns that do not accept null.
+    var keptLinks = SQLKeptLinks()
     /// The rows that the transaction has inserted.
     private var growth = PostgresGrowth()
     /// Sends signs of life to the server while a transaction is open.

@@ -42,11 +42,13 @@ package protocol SQLWorker: Actor {
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
     func settleValues() async throws -> [StoreError.Refusal]
     /// Begins changes of the transaction that may be undone.
-    func beginAttempt() async throws
+    ///
+    /// - Returns: The links that the transaction has kept so far.
+    func beginAttempt() async throws -> SQLKeptLinks
     /// Ends these changes.
     ///
-    /// - Parameter isUndone: Whether they are undone.
-    func endAttempt(isUndone: Bool) async throws
+    /// - Parameter kept: What `beginAttempt()` returned, to undo the changes; nil to keep them.
+    func endAttempt(restoring kept: SQLKeptLinks?) async throws
 }
 
 extension SQLWorker {
@@ -56,15 +58,15 @@ extension SQLWorker {
     func changeEntity(
         of objects: [StoredRecord], from former: EntityLayout, to layout: EntityLayout, unlinking batches: [LinkBatch]
     ) async throws -> StoreError.Refusal? {
-        try await beginAttempt()
+        let kept = try await beginAttempt()
         do {
             for batch in batches { _ = try await link(batch) }
             try await changeEntity(of: objects, from: former, to: layout)
         } catch StoreError.refused(let refusal) {
-            try await endAttempt(isUndone: true)
+            try await endAttempt(restoring: kept)
             return refusal
         }
-        try await endAttempt(isUndone: false)
+        try await endAttempt(restoring: nil)
         return nil
     }
 

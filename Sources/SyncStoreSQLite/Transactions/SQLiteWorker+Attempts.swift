@@ -2,14 +2,14 @@ import SyncStoreSQL
 
 // Changes that are undone if the database refuses them.
 extension SQLiteWorker {
-    func beginAttempt() throws {
+    func beginAttempt() throws -> SQLKeptLinks {
         try interruptible { try indexed().execute("SAVEPOINT sync_change") }
-        keptBefore = keptLinks
+        return keptLinks
     }
 
-    func endAttempt(isUndone: Bool) throws {
-        let undo = isUndone ? "ROLLBACK TO sync_change; " : ""
+    func endAttempt(restoring kept: SQLKeptLinks?) throws {
+        let undo = kept == nil ? "" : "ROLLBACK TO sync_change; "
         try interruptible { try opened().execute("\(undo)RELEASE sync_change") }
-        if isUndone { (keptLinks, knownLinks) = (keptBefore, SQLiteKnownLinks()) }
+        if let kept { (keptLinks, knownLinks) = (kept, SQLiteKnownLinks()) }
     }
 }

@@ -22,9 +22,8 @@ actor SQLiteWorker: SQLWorker {
     private var lastCursor = 0
     /// The values that objects of the transaction wait for.
     private var waiting = SQLWaitingValues()
-    /// The links that the transaction has removed, in columns that do not accept null. And those
-    /// before the changes that may be undone.
-    var (keptLinks, keptBefore) = (SQLKeptLinks(), SQLKeptLinks())
+    /// The links that the transaction has removed, in columns that do not accept null.
+    var keptLinks = SQLKeptLinks()
     /// The tables that the transaction fills.
     private var fillings = SQLiteFillings()
     /// The links that the last merge read.

@@ -93,7 +93,7 @@ actor NotingWorker: SQLWorker {
 
     func settleValues() -> [StoreError.Refusal] { [] }
 
-    func beginAttempt() {}
+    func beginAttempt() -> SQLKeptLinks { SQLKeptLinks() }
 
-    func endAttempt(isUndone: Bool) {}
+    func endAttempt(restoring kept: SQLKeptLinks?) {}
 }
