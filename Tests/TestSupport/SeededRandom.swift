@@ -1,7 +1,6 @@
-import SyncBase
-
 /// A deterministic random number generator (SplitMix64), so that a failed run can be repeated by
-/// its seed.
+/// its seed. It uses no module of the package, because benchmarks in packages of their own have it
+/// too.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -11,6 +10,9 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
 
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
-        return state.mixed
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,6 +1,15 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// The part of the input that is in memory, and its position in the whole input.
 struct JSONWindow: ~Copyable {
-    /// Owned by this noncopyable value: allocated in `init`, replaced on growth, freed in `deinit`.
+    /// Owned by this noncopyable value: comes from `allocate`, is replaced on growth, and freed in
+    /// `deinit`.
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     /// The unread bytes are at `start..<end`.
@@ -16,11 +25,22 @@ struct JSONWindow: ~Copyable {
 
     init(capacity: Int) {
         self.capacity = max(capacity, 16)
-        memory = .allocate(capacity: self.capacity)
+        memory = Self.allocate(self.capacity)
     }
 
     deinit {
-        memory.deallocate()
+        free(memory)
+    }
+
+    /// - Parameter former: Memory to enlarge; nil, the default, for none. A large one is moved
+    ///   without a copy, which would need both at once.
+    private static func allocate(
+        _ capacity: Int, replacing former: UnsafeMutablePointer<UInt8>? = nil
+    ) -> UnsafeMutablePointer<UInt8> {
+        guard let memory = realloc(former, capacity) else {
+            preconditionFailure("there is no memory for \(capacity) bytes of JSON")
+        }
+        return memory.assumingMemoryBound(to: UInt8.self)
     }
 
     /// The number of unread bytes.
@@ -67,12 +87,8 @@ struct JSONWindow: ~Copyable {
 
     private mutating func grow(toHold byteCount: Int) {
         guard capacity - end < byteCount else { return }
-        let larger = max(capacity * 2, end + byteCount)
-        let replacement = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-        replacement.update(from: memory, count: end)
-        memory.deallocate()
-        memory = replacement
-        capacity = larger
+        capacity = max(capacity * 2, end + byteCount)
+        memory = Self.allocate(capacity, replacing: memory)
     }
 
     private mutating func discardRead() {
@@ -87,11 +103,11 @@ struct JSONWindow: ~Copyable {
         let isLarge = capacity > Self.largeByteCount && end - start <= JSONReader.windowByteCount
         if isLarge {
             capacity = JSONReader.windowByteCount
-            memory = .allocate(capacity: capacity)
+            memory = Self.allocate(capacity)
         }
         // The two regions may overlap, which `update` allows.
         memory.update(from: former + start, count: end - start)
-        if isLarge { former.deallocate() }
+        if isLarge { free(former) }
         end -= start
         start = 0
     }

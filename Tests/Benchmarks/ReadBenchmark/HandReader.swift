@@ -44,6 +44,19 @@ final class HandReader {
             ? "SELECT t.id, t.name, t.email, t.age, t.score, t.active, t.created, c.id, c.name FROM User t "
                 + "LEFT JOIN Company c ON c._id = t.company ORDER BY t._id"
             : "SELECT id, name, email, age, score, active, created FROM User ORDER BY _id"
+        return rows(text, joined: joined)
+    }
+
+    /// The first 50 users, by name, of companies of this name who are older than 30.
+    func users(ofCompany name: String) -> [Row] {
+        rows(
+            """
+            SELECT id, name, email, age, score, active, created FROM User WHERE age > 30 AND company IN \
+            (SELECT _id FROM Company WHERE name = '\(name)') ORDER BY name LIMIT 50
+            """, joined: false)
+    }
+
+    private func rows(_ text: String, joined: Bool) -> [Row] {
         var statement: OpaquePointer?
         sqlite3_prepare_v3(handle, text, -1, 0, &statement, nil)
         defer { sqlite3_finalize(statement) }

@@ -7,14 +7,29 @@ import PackageDescription
 
 let names = ["CSQLite", "CPostgres", "TestSupport", "PostgresTestSupport", "BenchmarkSupport", "LoopbackServer"]
 
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("MemberImportVisibility"),
+]
+
 let package = Package(
     name: "Neighbours",
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "OneWaySynchronizer", path: "../../..")],
     targets: names.map { .target(name: $0) } + [
+        // What benchmarks in packages of their own share with those of the root package must need
+        // no more than its products.
+        .target(
+            name: "ComparisonSupport",
+            dependencies: [.product(name: "JSONMapper", package: "OneWaySynchronizer")],
+            swiftSettings: settings),
+        .target(
+            name: "ReadComparisonSupport",
+            dependencies: [.product(name: "OneWaySyncSQLite", package: "OneWaySynchronizer")],
+            swiftSettings: settings),
         .executableTarget(
             name: "Neighbours",
             dependencies: names.map { .target(name: $0) } + [
+                "ComparisonSupport", "ReadComparisonSupport",
                 .product(name: "OneWaySynchronizer", package: "OneWaySynchronizer"),
                 .product(name: "OneWaySync", package: "OneWaySynchronizer"),
                 .product(name: "OneWaySyncSQLite", package: "OneWaySynchronizer"),
@@ -25,7 +40,7 @@ let package = Package(
                 .product(name: "ModelInference", package: "OneWaySynchronizer"),
                 .product(name: "HTTPTransfer", package: "OneWaySynchronizer"),
                 .product(name: "SyncFolder", package: "OneWaySynchronizer"),
-            ])
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -52,7 +52,7 @@ enum ReadComparison {
         }
         if options.includes("where") {
             try await compare(
-                "where-company-order-page", n: 50, runs: 50, &report,
+                "where-company-order-page", n: 50, runs: 500, &report,
                 store: {
                     try await store.all(
                         User.self, where: \.age > 30 && \.company.name == "Company 7", orderedBy: \.name, limit: 50
@@ -64,7 +64,8 @@ enum ReadComparison {
                             .joining(required: GRDBUser.company.filter(Column("name") == "Company 7"))
                             .order(Column("name")).limit(50).fetchAll(database).count
                     }
-                })
+                },
+                hand: { hand.users(ofCompany: "Company 7").count })
         }
         if options.includes("page") {
             try await compare(
@@ -94,13 +95,14 @@ enum ReadComparison {
 
     private static nonisolated func compare(
         _ name: String, n: Int, runs: Int, _ report: inout BenchmarkReport,
-        store: @escaping @Sendable () async throws -> Int, grdb: @escaping @Sendable () async throws -> Int
+        store: @escaping @Sendable () async throws -> Int, grdb: @escaping @Sendable () async throws -> Int,
+        hand: (() -> Int)? = nil
     ) async throws {
         let counts = (try await store(), try await grdb())
         guard counts.0 == counts.1 else { throw WrongCount(counts.0) }
-        let measured = try await measure(
-            runs: runs,
-            [BenchmarkCase("\(name)-grdb", n: n, body: grdb), BenchmarkCase(name, n: n, body: store)])
+        var cases = [BenchmarkCase("\(name)-grdb", n: n, body: grdb), BenchmarkCase(name, n: n, body: store)]
+        if let hand { cases.append(BenchmarkCase("\(name)-hand", n: n, body: hand)) }
+        let measured = try await measure(runs: runs, cases)
         report.add(measured, against: "\(name)-grdb")
     }
 }
