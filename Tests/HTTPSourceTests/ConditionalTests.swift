@@ -146,6 +146,18 @@ import Testing
             server.requests.map { $0.headers["If-None-Match"] == "a" } == [false, false, false, false, true, false])
     }
 
+    /// A tag of changes is sent only with the request for the same changes.
+    @Test func changesAreAskedForConditionally() async throws {
+        let server = ScriptedServer { request, _ in
+            Self.answer(request, request.query("since").map { "since \($0)" } ?? "all", usersJSON([1]))
+        }
+        let delta = HTTPAPI.Delta(cursor: .element(keyPath: "id"), parameter: "since")
+        let world = try await SourceWorld()
+        for _ in 0..<3 { try await world.sync(.users(server, delta: delta)) }
+        #expect(server.requests.map { $0.query("since") } == [nil, "1", "1"])
+        #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, nil, "since 1"])
+    }
+
     /// A change that was stored wrongly is corrected, although the list itself is unchanged.
     @Test func aListIsReadAgainAfterAChange() async throws {
         let world = try await SourceWorld()

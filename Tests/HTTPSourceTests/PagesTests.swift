@@ -92,6 +92,17 @@ import Testing
         #expect(paths == ["/users?sort=id", "/users/0/10/1", "/users/1/10/2"])
     }
 
+    /// A pointer to the next page that is an object of parameters.
+    @Test(arguments: ["{}", "null", "absent"]) func anEmptyObjectOfParametersEndsThePages(last: String) async throws {
+        let paths = try await read(.parameters(keyPath: "continue")) { request in
+            let page = Int(request.query("from") ?? "0") ?? 0
+            let pointer = page < 2 ? #"{"from":\#(page + 1)}"# : last
+            let member = pointer == "absent" ? "" : #""continue":\#(pointer),"#
+            return .json("{\(member)\"data\":\(usersJSON(Self.ids(page)))}")
+        }
+        #expect(paths.count == 3)
+    }
+
     @Test(arguments: [true, false]) func theTotalIsToldOnTheWay(isHeader: Bool) async throws {
         let server = ScriptedServer { request, index in
             let next = index < 2 ? "?p=\(index)" : ""

@@ -263,6 +263,15 @@ import Testing
         }
     }
 
+    /// A server that restarts closes its connections.
+    @Test(arguments: Kind.allCases) func aRequestWithoutAReplyMayBeTriedAgain(kind: Kind) async throws {
+        try await LoopbackHTTPServer.serving({ _ in .closing }) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            let error = await #expect(throws: HTTPError.self) { try await kind.client.data(from: url) }
+            #expect(error?.isRetryable == true)
+        }
+    }
+
     /// A body whose length is announced is whole with exactly that many bytes. Without a body, or
     /// compressed, the length says nothing.
     @Test(arguments: Kind.allCases) func aBodyHasTheAnnouncedLengthOrIsCutShort(kind: Kind) async throws {

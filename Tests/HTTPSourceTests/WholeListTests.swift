@@ -179,6 +179,18 @@ import Testing
         #expect(result.warnings == ["absent objects were kept: the server counts 4 objects on page 1 and 3 on page 2"])
     }
 
+    /// A list in one reply is also counted by names that the API does not state.
+    @Test func anotherCountOfTheWholeListIsADoubt() async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        let server = ScriptedServer { _, _ in .json(#"{"data":\#(usersJSON(1...3)),"count":3,"total":4}"#) }
+        var source = try HTTPJSONSource.users(server)
+        source.api.totalKeyPath = "count"
+        let result = try await world.sync(source, Self.data)
+        #expect(try await world.users().count == 4)
+        #expect(result.warnings.first?.hasPrefix("total counts 4 objects, and the response had 3") == true)
+    }
+
     @Test func countsThatDifferBetweenReadingsAreADoubt() async throws {
         let world = try await SourceWorld()
         try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))

@@ -25,6 +25,15 @@ import Testing
         #expect(!files.fileExists(atPath: path))
     }
 
+    @Test(arguments: ["two words", "50%20", "ünï"]) func itsParentMayHaveAnyName(name: String) throws {
+        let place = parent.url.appending(path: name)
+        try files.createDirectory(
+            at: place, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let folder = try TransientFolder(in: place)
+        #expect(try files.contentsOfDirectory(atPath: place.path).count == 1)
+        try Data([1]).write(to: folder.url.appending(path: "file"))
+    }
+
     @Test func itStaysAsLongAsAConnectionHasAFileInItOpen() async throws {
         let worker = try Self.worker(in: try TransientFolder())
         try await worker.prepareSchema()
