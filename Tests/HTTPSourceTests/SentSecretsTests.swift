@@ -26,6 +26,15 @@ import Testing
         #expect(try secrets().redacted("<\(echo)>") == "<[redacted]>")
     }
 
+    /// An escape at the end of a text, whole and cut.
+    @Test(arguments: [
+        (#"no k4y\!"#, "no [redacted]"), (#"no tok\"#, #"no tok\"#), ("no tok%", "no tok%"), ("no tok%2", "no tok%2"),
+        (#"no tok\u00"#, #"no tok\u00"#), ("no tok&#4", "no tok&#4"),
+    ])
+    func anEscapeCanBeTheEnd(text: String, shown: String) throws {
+        #expect(try secrets().redacted(text) == shown)
+    }
+
     @Test(arguments: ["", "x", "xy", "user:", "{\"token\":\""], ["", "z", "\"}"])
     func base64IsFoundWhereverItBegins(before: String, after: String) throws {
         let plain = Data((before + "tok/en+12345==" + after).utf8).base64EncodedString()

@@ -353,6 +353,22 @@ import Testing
         }
     }
 
+    /// The reader need not cancel anything.
+    @Test func aReplyThatIsDroppedClosesTheConnection() async throws {
+        let isClosed = Watched(false)
+        let handler: LoopbackHTTPServer.Handler = { _ in
+            .stream { writer in
+                defer { isClosed.update { $0 = true } }
+                while true { try writer.write([UInt8](repeating: 0x20, count: 1 << 12)) }
+            }
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            #expect(try await Kind.system.transport.send(HTTPRequest(url)).status == 200)
+            try await isClosed.wait { $0 }
+        }
+    }
+
     /// Each reply has only its own fields, however many informational ones came before it.
     @Test(arguments: [
         "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nX-A: early\r\n\r\n",

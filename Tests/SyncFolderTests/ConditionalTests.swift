@@ -278,8 +278,10 @@ import Testing
             try await world.synchronizer.sync()
             isDown.withLock { $0 = true }
             let count = world.requests.events.count
-            _ = try await world.failure()
+            let failure = try await world.failure()
             #expect(world.transfers(after: count).count < 50)
+            // Nothing is known of those that it was not asked about.
+            #expect(failure.report.unchanged == 0)
         }
     }
 

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.endsInTime) struct FolderListTests {
     private func page(_ text: String, from address: String = "http://host/dir/list.json") throws -> ListPage {
-        ListPage(url: try #require(URL(string: address)), bytes: Array(text.utf8))
+        ListPage(url: try #require(URL(string: address)), bytes: Array(text.utf8), allowsHTTP: false)
     }
 
     private func items(_ json: String) throws -> [FolderItem] {
@@ -71,7 +71,7 @@ import Testing
         let url = try #require(URL(string: "http://host/dir/list.json"))
         let secrets = SentSecrets(allOf: [["Authorization": "Bearer s3cretTOKEN123"]], url: url)
         let error = try #require(throws: FolderError.self) {
-            try JSONFileList.items(from: ListPage(url: url, bytes: Array(json.utf8), secrets: secrets))
+            try JSONFileList.items(from: ListPage(url: url, bytes: Array(json.utf8), secrets: secrets, allowsHTTP: false))
         }
         guard case .unusableList(_, _, let found) = error else { throw error }
         #expect(found == expected)
@@ -257,8 +257,10 @@ import Testing
             page.bytes = Array(bytes.prefix(count))
             #expect(throws: FolderError.self, "\(count)") { try IndexList(page, prefix: "", trustsDates: true) }
             // A page can also go on behind its end, until the middle of a tag.
-            page.bytes += Array("<!-- </html> <a href".utf8)
-            _ = try? IndexList(page, prefix: "", trustsDates: true)
+            for rest in ["<!-- </html> <a href", "</html><a", "</html><a href=x>x</a><b", "</html><a href=x>x</a> <"] {
+                page.bytes = bytes.prefix(count) + Array(rest.utf8)
+                _ = try? IndexList(page, prefix: "", trustsDates: true)
+            }
         }
     }
 

@@ -318,6 +318,28 @@ import Testing
 
     // MARK: Directories
 
+    @Test func aDirectoryIsClosedWithItsLastReference() throws {
+        let folder = try TemporaryDirectory()
+        var directory = try Directory.open(folder.url.path)
+        let descriptor = try #require(directory?.descriptor)
+        /// The number of the file that is open.
+        func file() -> ino_t? {
+            var status = stat()
+            return fstat(descriptor, &status) == 0 ? status.st_ino : nil
+        }
+        let opened = file()
+        #expect(opened != nil)
+        directory = nil
+        // Another test may have opened something else since then.
+        #expect(file() != opened)
+    }
+
+    @Test func whoOnlyReadsAFolderMakesNothingInIt() throws {
+        let folder = try TemporaryDirectory()
+        #expect(try OpenFolder.reading(folder.url) == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+    }
+
     @Test func onlyTheRemovalOfAMissingFileIsNoError() throws {
         let folder = try TemporaryDirectory()
         try FileManager.default.createDirectory(

@@ -402,7 +402,7 @@ actor HTTPPass: RemotePass {
             if !delta.coversFullPass { cautious.cursor = certain?.text }
             return RemoteEnd(.everything, isSnapshot: source.api.isSnapshot, bookmark: end, cautiousBookmark: cautious)
         }
-        if let certain, kept.map({ $0 < certain }) ?? true {
+        if let certain, let kept, kept < certain {
             cautious.cursor = certain.text
             cautious.pages = []
         }

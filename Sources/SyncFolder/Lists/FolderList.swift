@@ -82,7 +82,8 @@ struct ListPage: Sendable {
     var bytes: [UInt8]
     /// The credentials of the request, which errors do not show.
     var secrets = SentSecrets()
-    var allowsHTTP = false
+    /// Whether addresses with http are allowed in a list that came by https.
+    var allowsHTTP: Bool
     /// Whether a truncated body would have been detected.
     var isFramed = true
 

@@ -37,6 +37,21 @@ import Testing
         #expect(families.map { schema.families[$0].table } == tables)
     }
 
+    /// A trigger can insert a deleted object again, with a number of its own.
+    @Test(arguments: [nil, 7] as [ObjectID?]) func deletedObjectsThatAreThereAgainAreAnError(found: ObjectID?) throws {
+        let removal = SQLRemoval(SQLSchema(try Self.model(), dialect: .sqlite))
+        let keys = [StoredRecord.Key(object: 1, key: .identity([.string("A"), .int(2026)]))]
+        let result = RemovalResult(counts: ["Team": 1], keys: ["Team": keys])
+        func check() throws {
+            try removal.checkReturns(of: result) { layout, identities in
+                #expect(layout.name == "Team" && identities.count == 1)
+                #expect(identities.value(row: 0, column: layout.column(of: "year") ?? 0) == .int(2026))
+                return [found]
+            }
+        }
+        if found == nil { try check() } else { #expect(throws: SQLKeptRows.self) { try check() } }
+    }
+
     /// The rounds in which cascades reach further objects, by the relationships they follow.
     @Test(
         arguments: [
