@@ -102,12 +102,14 @@ import Testing
         #expect(try await problem(limits: limits) { _ in .endless() } == .tooLarge(limit: 100_000))
     }
 
-    /// Without a length in its head.
-    @Test(arguments: [9, 10, 11]) func aBodyMayBeAsLongAsTheLimit(byteCount: Int) async throws {
+    @Test(arguments: [9, 10, 11], [true, false])
+    func aBodyMayBeAsLongAsTheLimit(byteCount: Int, isLengthStated: Bool) async throws {
         var limits = HTTPClient.Limits()
         limits.bodyByteCount = 10
         let body = [UInt8](repeating: 0x30, count: byteCount)
-        let problem = try await problem(limits: limits) { _ in .stream { try $0.write(body) } }
+        let problem = try await problem(limits: limits) { _ in
+            isLengthStated ? .bytes(body) : .stream { try $0.write(body) }
+        }
         #expect(problem == (byteCount > 10 ? .tooLarge(limit: 10) : nil))
     }
 

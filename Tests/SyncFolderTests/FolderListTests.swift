@@ -71,7 +71,8 @@ import Testing
         let url = try #require(URL(string: "http://host/dir/list.json"))
         let secrets = SentSecrets(allOf: [["Authorization": "Bearer s3cretTOKEN123"]], url: url)
         let error = try #require(throws: FolderError.self) {
-            try JSONFileList.items(from: ListPage(url: url, bytes: Array(json.utf8), secrets: secrets, allowsHTTP: false))
+            try JSONFileList.items(
+                from: ListPage(url: url, bytes: Array(json.utf8), secrets: secrets, allowsHTTP: false))
         }
         guard case .unusableList(_, _, let found) = error else { throw error }
         #expect(found == expected)
