@@ -121,7 +121,7 @@ step "a release build of the core runs"
 swift run -c release --scratch-path .build-release EngineBenchmark
 
 step "a package whose targets have the names of ours"
-products() { sed -nE "s/^.*\.$1\(name: \"([^\"]+)\".*$/\1/p" "$2" | sort; }
+products() { sed -nE "s/^.*\.$1\(name: \"([^\"]+)\".*$/\1/p" "$2" | sort -u; }
 diff <(products library Package.swift) <(products product Tests/Packages/Neighbours/Package.swift)
 swift run --package-path Tests/Packages/Neighbours --scratch-path .build-strict "${strict[@]}" Neighbours
 
