@@ -47,6 +47,11 @@ public struct StoreSyncOptions: Sendable {
     /// becomes null.
     public var setsRefusedAside = false
 
+    /// How JSON is read, and its limits, such as 64 MiB for an element. Set after the initializer.
+    ///
+    /// Lines and events of an `HTTPJSONSource` have at most 64 MiB whatever the options say.
+    public var json = JSONReader.Options()
+
     /// The attribute that orders the versions of an object, such as the time of its last change;
     /// nil, the default, for none.
     ///

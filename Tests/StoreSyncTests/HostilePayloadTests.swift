@@ -4,6 +4,7 @@ import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
 import SyncModel
+import SyncStore
 import Testing
 
 /// Payloads that no server should send. On every store, the plan predicts the effect, and the
@@ -113,5 +114,31 @@ import Testing
             #expect(try await world.values("n", of: "Label") == [1, 2])
             #expect(result.rejectedCount == 1)
         }
+    }
+
+    /// Bytes, pieces, and a value that is written as JSON again.
+    @Test(arguments: 0..<3) func theOptionsOfASyncLimitItsJSON(form: Int) async throws {
+        let store = try JSONStore(MemoryStore(Self.model()), mapper: RecordMapper(Self.model()))
+        let text = Array(#"[{"id":1,"n":1234567890}]"#.utf8)
+        func source() throws -> JSONSource {
+            switch form {
+            case 0: .bytes(text)
+            case 1:
+                .chunks(
+                    AsyncStream { pieces in
+                        pieces.yield(text)
+                        pieces.finish()
+                    })
+            default: .value(try JSONValue(parsing: text))
+            }
+        }
+        var options = StoreSyncOptions()
+        options.json.maximumElementByteCount = text.count - 3
+        let error = await #expect(throws: JSONError.self) {
+            try await store.sync(source(), into: "Thing", options: options)
+        }
+        #expect(error?.description.contains("maximumElementByteCount") == true)
+        options.json.maximumElementByteCount = text.count - 2
+        #expect(try await store.sync(source(), into: "Thing", options: options).counts.inserted == 1)
     }
 }

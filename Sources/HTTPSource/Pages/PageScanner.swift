@@ -49,11 +49,14 @@ struct PageScanner: BodyInspector {
         var captures = plan.captures
         if let list = plan.tombstones, !captures.contains(list) { captures.append(list) }
         let list: JSONReader.Layout = plan.format.isOpenEnded ? .lines(at: plan.keyPath) : .array(at: plan.keyPath)
-        reader = JSONReader(layout: list.capturing(captures))
+        // The limits are those of the sync, which reads the objects.
+        var options = JSONReader.Options()
+        (options.maximumElementByteCount, options.maximumDepth) = (.max, .max)
+        reader = JSONReader(layout: list.capturing(captures), options: options)
         // No key of a list equals this one, so every value is outside the list.
         frame =
             JSONKeyPath.list(at: plan.keyPath).list.isEmpty && !captures.isEmpty && !plan.format.isOpenEnded
-            ? JSONReader(layout: .array(at: ["\u{0}"]).capturing(captures)) : nil
+            ? JSONReader(layout: .array(at: ["\u{0}"]).capturing(captures), options: options) : nil
         var fields: [String] = []
         func slot(_ keyPath: String?) -> Int? {
             guard let keyPath else { return nil }

@@ -86,7 +86,8 @@ final class PassPages {
             let (list, flag) = Self.tombstones(of: page)
             let payload = try PayloadReader(
                 page.json, at: page.keyPath ?? request.options.keyPath, mapper: request.mapper,
-                entity: request.entity, options: options, capturing: list.map { [$0] } ?? [],
+                entity: request.entity, options: options, jsonOptions: request.options.json,
+                capturing: list.map { [$0] } ?? [],
                 acceptsSingleObject: acceptsSingleObject || page.keyPath != nil, isOpenEnded: page.isOpenEnded,
                 flag: flag)
             return (payload, flag != nil || request.rules.isHooked)

@@ -82,6 +82,7 @@ actor PayloadReader {
     ///   - source: The JSON.
     ///   - keyPath: The keys that lead to the array; empty if the document is the array.
     ///   - entity: The entity of the objects.
+    ///   - jsonOptions: How JSON is read; the default options by default.
     ///   - captures: The key paths of values to capture in addition to the objects.
     ///   - acceptsSingleObject: Whether a single object is read as an array of one.
     ///   - isOpenEnded: Whether there is an object on each line in place of an array.
@@ -90,7 +91,7 @@ actor PayloadReader {
     ///   number that JSON cannot express.
     init(
         _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String,
-        options: RecordMapper.Reader.Options,
+        options: RecordMapper.Reader.Options, jsonOptions: JSONReader.Options = JSONReader.Options(),
         capturing captures: [String] = [], acceptsSingleObject: Bool = true, isOpenEnded: Bool = false,
         flag: Flag? = nil
     ) throws {
@@ -99,14 +100,14 @@ actor PayloadReader {
         let layout = list.capturing(captures)
         var reader: JSONReader?
         switch source {
-        case .bytes(let bytes): reader = JSONReader(bytes: bytes, layout: layout)
-        case .file(let path): reader = try JSONReader(file: path, layout: layout)
+        case .bytes(let bytes): reader = JSONReader(bytes: bytes, layout: layout, options: jsonOptions)
+        case .file(let path): reader = try JSONReader(file: path, layout: layout, options: jsonOptions)
         case .value(let value):
             var writer = JSONWriter()
             try writer.value(value)
-            reader = JSONReader(bytes: writer.bytes, layout: layout)
+            reader = JSONReader(bytes: writer.bytes, layout: layout, options: jsonOptions)
         case .stream(let source):
-            reader = JSONReader(layout: layout)
+            reader = JSONReader(layout: layout, options: jsonOptions)
             chunks = source.pieces.makeAsyncIterator()
         case .records(let source): fills = source.fills.makeAsyncIterator()
         }
