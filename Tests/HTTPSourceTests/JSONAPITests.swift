@@ -67,6 +67,23 @@ import Testing
         #expect(written.split(separator: "\"name\":").count == count + 1)
     }
 
+    /// Each reply of a thread names only the one before it.
+    @Test(arguments: [1, 17, JSONAPIDocument.depthLimit, JSONAPIDocument.depthLimit + 1], [true, false])
+    func aChainOfIncludedResourcesIsThereAsAWhole(count: Int, isArray: Bool) throws {
+        func linkage(_ id: Int) -> String {
+            guard id <= count else { return "" }
+            let link = #"{"type":"n","id":"\#(id)"}"#
+            return #","relationships":{"before":{"data":\#(isArray ? "[\(link)]" : link)}}"#
+        }
+        let nodes = (1...count).map { #"{"type":"n","id":"\#($0)","attributes":{"name":"n"}\#(linkage($0 + 1))}"# }
+        let text = #"{"data":[{"type":"n","id":"0"\#(linkage(1))}],"included":[\#(nodes.joined(separator: ","))]}"#
+        var writer = JSONWriter()
+        try writer.value(try #require(try Self.flattened(text)))
+        let written = String(decoding: writer.bytes, as: UTF8.self)
+        #expect(written.split(separator: "\"name\":").count - 1 == min(count, JSONAPIDocument.depthLimit))
+        #expect(try JSONValue(parsing: writer.bytes, exactDecimals: true) != .null)
+    }
+
     @Test func numbersAreIdentifiersAndAttributesReplaceNone() throws {
         let text = #"""
             {"data": [{"type": "a", "id": "u", "attributes": {"id": 7, "type": "x"}, "relationships": {

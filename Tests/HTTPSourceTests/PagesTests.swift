@@ -143,6 +143,22 @@ import Testing
 
     // MARK: Pages without end
 
+    @Test(arguments: [2, 3, 4]) func aListMayHaveAsManyPagesAsTheLimit(pageCount: Int) async throws {
+        let server = ScriptedServer { request, _ in
+            let page = Int(request.query("p") ?? "1") ?? 1
+            let headers: HTTPHeaders = page < pageCount ? ["Link": "</users?p=\(page + 1)>; rel=next"] : [:]
+            return .json(usersJSON([page]), headers: headers)
+        }
+        let world = try await SourceWorld()
+        var source = try HTTPJSONSource.users(server, pages: .link)
+        source.maximumPageCount = 3
+        do {
+            #expect(try await world.sync(source).pageCount == pageCount && pageCount <= 3)
+        } catch let error as HTTPError {
+            #expect(error.problem == .tooManyPages(limit: 3) && pageCount == 4)
+        }
+    }
+
     @Test(arguments: ["1", "0"]) func pagesThatLeadBackAreAnError(target: String) async throws {
         let server = ScriptedServer { request, _ in
             let page = Int(request.query("p") ?? "0") ?? 0

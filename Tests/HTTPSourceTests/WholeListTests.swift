@@ -179,6 +179,18 @@ import Testing
         #expect(result.warnings == ["absent objects were kept: the server counts 4 objects on page 1 and 3 on page 2"])
     }
 
+    /// A reply may say that it is the first of several pages, or the only one.
+    @Test(arguments: [1, 2]) func aPageThatIsNotTheLastIsADoubt(pageCount: Int) async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        let server = ScriptedServer { _, _ in
+            .json(#"{"data":\#(usersJSON(1...3)),"page":1,"total_pages":\#(pageCount)}"#)
+        }
+        let result = try await world.sync(.users(server), Self.data)
+        #expect(result.warnings.isEmpty == (pageCount == 1))
+        #expect(try await world.users().count == (pageCount == 1 ? 3 : 4))
+    }
+
     /// A list in one reply is also counted by names that the API does not state.
     @Test func anotherCountOfTheWholeListIsADoubt() async throws {
         let world = try await SourceWorld()
