@@ -37,9 +37,10 @@ import Testing
         #expect(processor.calls.count { $0 == call } == 3)
     }
 
-    @Test func afterTheLastAttemptItsErrorIsReported() async throws {
+    @Test(arguments: [ScriptedProcessor.Call.content("a"), .list, .localKeys])
+    func afterTheLastAttemptItsErrorIsReported(call: ScriptedProcessor.Call) async throws {
         let clock = ManualClock()
-        let processor = failing(.content("a"), times: .max, error: RetryableTestError(retryAfter: .seconds(1)))
+        let processor = failing(call, times: .max, error: RetryableTestError(retryAfter: .seconds(1)))
         let options = SyncOptions(retry: RetryPolicy(maxAttempts: 3))
         let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
         let sync = Task { try await synchronizer.sync() }
@@ -50,7 +51,7 @@ import Testing
         let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
         #expect(failure?.errors.count == 1)
         #expect(failure?.report.retries == 2)
-        #expect(processor.calls.count { $0 == .content("a") } == 3)
+        #expect(processor.calls.count { $0 == call } == 3)
     }
 
     @Test func onlyErrorsThatAllowItAreRetried() async throws {
