@@ -27,8 +27,10 @@ struct JSONAPIDocument {
 
     /// Members of a resource that are not fields of the object.
     private static let envelope: Set<String> = ["attributes", "relationships", "links", "meta"]
-    /// How deep included resources are nested in one another. Each takes up to two of the 512 levels
-    /// that a reader of JSON accepts. A resource that is only deeper is no more than an identifier.
+    /// How deep included resources are nested in one another.
+    ///
+    /// Each takes up to two of the 512 levels that a reader of JSON accepts. Deeper resources are
+    /// only identifiers.
     static let depthLimit = 128
 
     private let included: [Key: JSONValue.Object]
