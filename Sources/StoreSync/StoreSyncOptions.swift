@@ -47,10 +47,12 @@ public struct StoreSyncOptions: Sendable {
     /// becomes null.
     public var setsRefusedAside = false
 
-    /// How JSON is read, and its limits, such as 64 MiB for an element. Set after the initializer.
+    /// The maximum size of an element of the payload, in bytes; 64 MiB by default. Set after the
+    /// initializer. A larger one is an error, `JSONError` with `elementSizeLimit`.
     ///
-    /// Lines and events of an `HTTPJSONSource` have at most 64 MiB whatever the options say.
-    public var json = JSONReader.Options()
+    /// A sync has a whole element in memory. Lines and events of an `HTTPJSONSource`, and elements
+    /// for ``willInsert``, have at most 64 MiB in any case.
+    public var maximumElementByteCount = JSONReader.Options().maximumElementByteCount
 
     /// The attribute that orders the versions of an object, such as the time of its last change;
     /// nil, the default, for none.

@@ -92,24 +92,6 @@ import Testing
         #expect(paths == ["/users?sort=id", "/users/0/10/1", "/users/1/10/2"])
     }
 
-    /// The pointer comes after an object that only the options of the sync allow.
-    @Test func theLimitsOfASyncHoldForItsPages() async throws {
-        let deep = String(repeating: "[", count: 600) + String(repeating: "]", count: 600)
-        let server = ScriptedServer { request, _ in
-            request.query("p") == nil
-                ? .json(#"{"data":[{"id":1,"name":"a","x":\#(deep)}],"next":"?p=2"}"#)
-                : .json(#"{"data":[{"id":2,"name":"b"}],"next":null}"#)
-        }
-        let world = try await SourceWorld()
-        let source = try HTTPJSONSource.users(server, pages: .linkField(keyPath: "next"))
-        let usual = StoreSyncOptions(keyPath: "data")
-        await #expect(throws: (any Error).self) { try await world.sync(source, usual) }
-        var deeper = usual
-        deeper.json.maximumDepth = 1000
-        try await world.sync(source, deeper)
-        #expect(try await world.users().keys.sorted() == [1, 2])
-    }
-
     /// A pointer to the next page that is an object of parameters.
     @Test(arguments: ["{}", "null", "absent"]) func anEmptyObjectOfParametersEndsThePages(last: String) async throws {
         let paths = try await read(.parameters(keyPath: "continue")) { request in

@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Bytes, pieces, and a value that is written as JSON again.
-    @Test(arguments: 0..<3) func theOptionsOfASyncLimitItsJSON(form: Int) async throws {
+    @Test(arguments: 0..<3) func anElementMayBeAsLargeAsTheOptionsSay(form: Int) async throws {
         let store = try JSONStore(MemoryStore(Self.model()), mapper: RecordMapper(Self.model()))
         let text = Array(#"[{"id":1,"n":1234567890}]"#.utf8)
         func source() throws -> JSONSource {
@@ -133,12 +133,12 @@ import Testing
             }
         }
         var options = StoreSyncOptions()
-        options.json.maximumElementByteCount = text.count - 3
+        options.maximumElementByteCount = text.count - 3
         let error = await #expect(throws: JSONError.self) {
             try await store.sync(source(), into: "Thing", options: options)
         }
         #expect(error?.description.contains("maximumElementByteCount") == true)
-        options.json.maximumElementByteCount = text.count - 2
+        options.maximumElementByteCount = text.count - 2
         #expect(try await store.sync(source(), into: "Thing", options: options).counts.inserted == 1)
     }
 }

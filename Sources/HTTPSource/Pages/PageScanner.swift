@@ -49,9 +49,9 @@ struct PageScanner: BodyInspector {
         var captures = plan.captures
         if let list = plan.tombstones, !captures.contains(list) { captures.append(list) }
         let list: JSONReader.Layout = plan.format.isOpenEnded ? .lines(at: plan.keyPath) : .array(at: plan.keyPath)
-        // The limits are those of the sync, which reads the objects.
+        // The limit is that of the sync, which reads the objects.
         var options = JSONReader.Options()
-        (options.maximumElementByteCount, options.maximumDepth) = (.max, .max)
+        options.maximumElementByteCount = .max
         reader = JSONReader(layout: list.capturing(captures), options: options)
         // No key of a list equals this one, so every value is outside the list.
         frame =

@@ -204,7 +204,7 @@ extension JSONError.Reason: CustomStringConvertible {
         case .keyPathNotFound: "nothing at the key path"
         case .depthLimit: "too many levels"
         case .elementSizeLimit:
-            "an element is larger than JSONReader.Options.maximumElementByteCount, 64 MiB by default"
+            "an element is larger than the option maximumElementByteCount, 64 MiB by default"
         case .totalSizeLimit: "the input is larger than JSONReader.Options.maximumTotalByteCount"
         }
     }

@@ -32,7 +32,9 @@ struct JSONWindow: ~Copyable {
         free(memory)
     }
 
-    /// - Parameter former: Memory to enlarge; nil, the default, for none. A large one is moved
+    /// Memory for a number of bytes, of which those of former memory are kept.
+    ///
+    /// - Parameter former: Memory to enlarge; nil, the default, for none. Large memory is moved
     ///   without a copy, which would need both at once.
     private static func allocate(
         _ capacity: Int, replacing former: UnsafeMutablePointer<UInt8>? = nil

@@ -86,7 +86,7 @@ final class PassPages {
             let (list, flag) = Self.tombstones(of: page)
             let payload = try PayloadReader(
                 page.json, at: page.keyPath ?? request.options.keyPath, mapper: request.mapper,
-                entity: request.entity, options: options, jsonOptions: request.options.json,
+                entity: request.entity, options: options, elementByteLimit: request.options.maximumElementByteCount,
                 capturing: list.map { [$0] } ?? [],
                 acceptsSingleObject: acceptsSingleObject || page.keyPath != nil, isOpenEnded: page.isOpenEnded,
                 flag: flag)

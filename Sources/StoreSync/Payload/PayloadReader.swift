@@ -82,7 +82,7 @@ actor PayloadReader {
     ///   - source: The JSON.
     ///   - keyPath: The keys that lead to the array; empty if the document is the array.
     ///   - entity: The entity of the objects.
-    ///   - jsonOptions: How JSON is read; the default options by default.
+    ///   - elementByteLimit: The maximum size of an element in bytes; 64 MiB by default.
     ///   - captures: The key paths of values to capture in addition to the objects.
     ///   - acceptsSingleObject: Whether a single object is read as an array of one.
     ///   - isOpenEnded: Whether there is an object on each line in place of an array.
@@ -91,13 +91,15 @@ actor PayloadReader {
     ///   number that JSON cannot express.
     init(
         _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String,
-        options: RecordMapper.Reader.Options, jsonOptions: JSONReader.Options = JSONReader.Options(),
+        options: RecordMapper.Reader.Options, elementByteLimit: Int = JSONReader.Options().maximumElementByteCount,
         capturing captures: [String] = [], acceptsSingleObject: Bool = true, isOpenEnded: Bool = false,
         flag: Flag? = nil
     ) throws {
         let list: JSONReader.Layout =
             isOpenEnded ? .lines(at: keyPath) : .array(at: keyPath, acceptsSingleObject: acceptsSingleObject)
         let layout = list.capturing(captures)
+        var jsonOptions = JSONReader.Options()
+        jsonOptions.maximumElementByteCount = elementByteLimit
         var reader: JSONReader?
         switch source {
         case .bytes(let bytes): reader = JSONReader(bytes: bytes, layout: layout, options: jsonOptions)

@@ -61,6 +61,7 @@ enum ReadBenchmark {
                             User.self, where: \.age > 30 && \.company.name == "Company 7", orderedBy: \.name, limit: 50
                         ).count
                     },
+                    BenchmarkCase("page-where-company-hand", n: 50) { hand.users(ofCompany: "Company 7").count },
                 ])
             report.add(measured, against: "page")
         }

@@ -1,3 +1,4 @@
+import OneWayStoreTestSupport
 import OneWayTestLimits
 import SyncModel
 import SyncStoreSQL
@@ -7,18 +8,7 @@ import Testing
 /// The statements that create dropped parts of tables again.
 @Suite(.endsInTime) struct RepairTextTests {
     private static func repair(_ part: SQLSchemaError.Defect.Part, of table: String) throws -> SQLRepair {
-        let model = try DataModel {
-            SyncEntity("User", identity: "id") {
-                SyncAttribute("id", .int64)
-                SyncAttribute("name", .string)
-                SyncRelationship("team", toOne: "Team", inverse: "users")
-            }
-            SyncEntity("Team", identity: "id") {
-                SyncAttribute("id", .int64)
-                SyncRelationship("users", toMany: "User", inverse: "team")
-            }
-        }
-        let schema = SQLSchema(model, dialect: .sqlite)
+        let schema = SQLSchema(try UserModel.withNotes(), dialect: .sqlite)
         return SQLRepair(
             [SQLSchemaError.Defect(table: table, part: part)], of: SQLSchemaDescription(schema),
             found: SQLFoundTables(.sqlite, hasSeparateKeys: false), .sqlite)
@@ -29,10 +19,10 @@ import Testing
         (.index("User_identity"), "User", [#"CREATE UNIQUE INDEX "User_identity" ON "User""#], []),
         // The references to its rows lead nowhere.
         (
-            .table, "Team",
+            .table, "User",
             [
-                #"DROP TABLE IF EXISTS "Team""#, #"CREATE TABLE "Team""#,
-                #"UPDATE "User" SET "team" = NULL WHERE "team" NOT IN"#, #"CREATE UNIQUE INDEX "Team_identity""#,
+                #"DROP TABLE IF EXISTS "User""#, #"CREATE TABLE "User""#,
+                #"UPDATE "Note" SET "user" = NULL WHERE "user" NOT IN"#, #"CREATE UNIQUE INDEX "User_identity""#,
             ], []
         ),
     ]
