@@ -27,8 +27,10 @@ enum PostgresWorld {
     }
 
     /// A batch of users of one name.
-    static func batch(_ ids: some Sequence<Int>, name: String) throws -> RecordBatch {
-        var batch = RecordBatch(of: try model().layout(of: "User"))
+    ///
+    /// - Parameter model: Their model; nil, the default, for ``model()``.
+    static func batch(_ ids: some Sequence<Int>, name: String, model: DataModel? = nil) throws -> RecordBatch {
+        var batch = RecordBatch(of: try (model ?? self.model()).layout(of: "User"))
         for id in ids {
             batch.beginRecord()
             batch.setInt(Int64(id), at: 0)

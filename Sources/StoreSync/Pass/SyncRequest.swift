@@ -93,13 +93,17 @@ struct SyncRequest: Sendable {
         (summary.coverage, summary.proof) = (reading.end.coverage, reading.proof)
         summary.absentKeys = rules.clearsAbsent ? .clear : .keep
         let bookmark = reading.proof == nil ? reading.end.cautiousBookmark : reading.end.bookmark
-        summary.warnings = reading.end.warnings
+        let consequences = warnings(about: reading.end, bookmark, keptCount: summary.counts.kept, pages)
+        // A consequence ends with its reason.
+        summary.warnings = reading.end.warnings.filter { reason in
+            !consequences.contains { $0.hasSuffix(": \(reason)") }
+        }
         if layout.family.allSatisfy({ !mapper.model.layouts[$0].hasIdentity }) {
             summary.warnings.append(
                 "no key identifies \(entity), so every sync replaces its objects; state an identity for the entity")
         }
         summary.warnings += pass.versions?.warnings(newerCount: newerCount) ?? []
-        summary.warnings += warnings(about: reading.end, bookmark, keptCount: summary.counts.kept, pages)
+        summary.warnings += consequences
         if summary.counts.kept > newerCount, let reason = Self.reasonToKeep(after: reading, pages, pass) {
             summary.warnings.append("absent objects were kept: \(reason)")
         }

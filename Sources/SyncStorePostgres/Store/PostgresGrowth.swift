@@ -9,7 +9,7 @@ import SyncStoreSQL
 /// https://www.postgresql.org/docs/current/populate.html#POPULATE-ANALYZE
 struct PostgresGrowth {
     /// The minimum number of new rows for which to gather statistics.
-    private static let rowMinimum = 10_000
+    static let rowMinimum = 10_000
     /// The target of the statistics. They are gathered from 300 times as many rows, which takes a
     /// few milliseconds; autovacuum replaces them with better ones.
     private static let target = 10

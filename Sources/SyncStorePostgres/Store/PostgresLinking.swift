@@ -14,6 +14,8 @@ struct PostgresLinking: SQLLinkWriter {
     /// Whether to verify also what the server says it has written, which triggers can change
     /// afterwards; false by default.
     var verifiesAlways = false
+    /// Receives each statement and its verification instead of running them; nil by default.
+    private var collect: ((_ change: SQLStatementText, _ verification: SQLStatementText) -> Void)?
 
     /// - Parameters:
     ///   - known: Links that were read before; nil for none.
@@ -100,8 +102,10 @@ struct PostgresLinking: SQLLinkWriter {
         // Objects that the batch assigns anyway may keep their values.
         let condition = "\(column) = ANY($1::bigint[]) AND \(schema.rowColumn) <> ALL($2::bigint[])"
         let rows: [SQLBinding] = [.objects(plan.released), .objects(plan.assignments.map(\.object))]
-        try connection.run("UPDATE \(table) SET \(column) = NULL WHERE \(condition)", rows)
-        try check(link.table, failing: SQLStatementText("SELECT 1 FROM \(table) WHERE \(condition) LIMIT 1", rows))
+        try write(
+            SQLStatementText("UPDATE \(table) SET \(column) = NULL WHERE \(condition)", rows), link.table,
+            failing: SQLStatementText("SELECT 1 FROM \(table) WHERE \(condition) LIMIT 1", rows)
+        ) { _ in false }
     }
 
     func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws {
@@ -131,14 +135,14 @@ struct PostgresLinking: SQLLinkWriter {
         let objects: SQLBinding = .objects(plan.assignments.map(\.object))
         let values: SQLBinding = .objects(plan.assignments.map { $0.other ?? 0 })
         let positions: SQLBinding = .objects(plan.assignments.map(\.position))
-        let written = try connection.run(text, [objects, values, positions]).integer(0, 0)
-        guard verifiesAlways || written != Int64(plan.assignments.count) else { return }
-        try check(
-            link.table,
+        let count = Int64(plan.assignments.count)
+        try write(
+            SQLStatementText(text, [objects, values, positions]), link.table,
             failing: SQLStatementText(
                 "SELECT 1 FROM unnest($1::bigint[], $2::bigint[]) AS p(row, value) JOIN \(table) t "
                     + "ON t.\(schema.rowColumn) = p.row WHERE t.\(column) IS DISTINCT FROM NULLIF(p.value, 0) LIMIT 1",
-                [objects, values]))
+                [objects, values])
+        ) { $0.integer(0, 0) == count }
     }
 
     // MARK: Join tables
@@ -148,11 +152,13 @@ struct PostgresLinking: SQLLinkWriter {
         let text =
             "DELETE FROM \(schema.relation(link.table)) t USING unnest($1::bigint[], $2::bigint[]) AS p(source, target) "
             + "WHERE t.\(SQLText.name(link.source)) = p.source AND t.\(SQLText.name(link.target)) = p.target"
+        let count = plan.removed.count
         try write(
-            SQLStatementText(text, pairs(plan.removed)), link.table, count: plan.removed.count,
+            SQLStatementText(text, pairs(plan.removed)), link.table,
             failing: SQLStatementText(
                 "SELECT 1 FROM unnest($1::bigint[], $2::bigint[]) AS p(source, target) WHERE \(isPair(link)) LIMIT 1",
-                pairs(plan.removed)))
+                pairs(plan.removed))
+        ) { $0.affectedCount >= count }
     }
 
     func add(_ link: SQLSchema.JoinLink) throws {
@@ -184,11 +190,13 @@ struct PostgresLinking: SQLLinkWriter {
             "INSERT INTO \(table) AS t (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
             + "FROM \(rows) ON CONFLICT \(conflict)"
         let added: [SQLBinding] = [.objects(plan.added.map { $0.other ?? 0 }), .objects(plan.added.map(\.object))]
+        let count = plan.added.count
         try write(
-            SQLStatementText(text, added + [.objects(plan.added.map(\.position))]), link.table, count: plan.added.count,
+            SQLStatementText(text, added + [.objects(plan.added.map(\.position))]), link.table,
             failing: SQLStatementText(
                 "SELECT 1 FROM unnest($1::bigint[], $2::bigint[]) AS p(source, target) WHERE NOT \(isPair(link)) LIMIT 1",
-                added))
+                added)
+        ) { $0.affectedCount >= count }
     }
 
     /// The condition that the table has a pair.
@@ -202,19 +210,41 @@ struct PostgresLinking: SQLLinkWriter {
     /// Runs a writing statement, and verifies its effect.
     ///
     /// - Parameters:
-    ///   - count: The maximum number of rows that it writes.
     ///   - query: Finds a row that should have been written but was not.
+    ///   - isComplete: Whether the statement's result proves that there is none.
     /// - Throws: `SQLSchemaError.unsuitableTable` if there is such a row.
     private func write(
-        _ statement: SQLStatementText, _ table: String, count: Int, failing query: SQLStatementText
+        _ statement: SQLStatementText, _ table: String, failing query: SQLStatementText,
+        _ isComplete: (PostgresResult) -> Bool
     ) throws {
-        if try connection.run(statement).affectedCount < count || verifiesAlways { try check(table, failing: query) }
-    }
-
-    /// Fails if a statement finds a row that should have been written but was not.
-    private func check(_ table: String, failing query: SQLStatementText) throws {
+        if let collect { return collect(statement, query) }
+        guard try !isComplete(connection.run(statement)) || verifiesAlways else { return }
         guard try connection.run(query).rowCount > 0 else { return }
         throw SQLKeptRows("links from being written", in: table).error(by: try connection.guards(of: table, schema))
+    }
+
+    /// Whether a message takes longer than to verify the links, and nothing can refuse them but
+    /// what others have added to the database.
+    ///
+    /// A column may not accept null, and what waits for that is settled before the commit. So are
+    /// statistics gathered, for which many links have to be there.
+    var canWait: Bool {
+        connection.isFar && plan.released.isEmpty && plan.assignments.allSatisfy { $0.other != nil }
+            && plan.assignments.count + plan.added.count + plan.removed.count < PostgresGrowth.rowMinimum
+    }
+
+    /// The statements that write the links. After each comes one that fails if it had not the
+    /// effect, because nobody looks at the results before the commit that follows.
+    func guarded() throws -> [SQLStatementText] {
+        var statements: [SQLStatementText] = []
+        var collecting = self
+        collecting.collect = { change, query in
+            // Not a constant, which the planner would divide by.
+            let check = "SELECT 1 / CASE WHEN EXISTS (\(query.text)) THEN 0 ELSE 1 END"
+            statements += [change, SQLStatementText(check, query.bindings)]
+        }
+        try collecting.write()
+        return statements
     }
 
     private func pairs(_ links: [LinkBatch.Link]) -> [SQLBinding] {

@@ -12,8 +12,8 @@ actor PostgresWorker: SQLWorker {
     nonisolated let executor: BlockingExecutor
     let settings: PostgresSettings
     let schema: SQLSchema
-    private let queries: SQLQueries
-    private var connection: PostgresConnection?
+    let queries: SQLQueries
+    var connection: PostgresConnection?
     /// The expression for the number of a new row, by family.
     private var numbering: [String] = []
     /// The additions of other tools to the database.
@@ -27,25 +27,27 @@ actor PostgresWorker: SQLWorker {
     /// The values that objects of the transaction wait for.
     private var waiting = SQLWaitingValues()
     /// The number of the transaction; nil if it had changed nothing when it was last asked for.
-    private var transactionNumber: String?
+    var transactionNumber: String?
     /// The statements that begin the transaction, if its first call may send them; nil once they
     /// were sent.
-    private var beginning: PostgresSettings.Beginning?
+    var beginning: PostgresSettings.Beginning?
     /// What the last merge read for the calls after it.
     var ahead = PostgresReadAhead()
     /// The links that the transaction has removed, in columns that do not accept null.
     var keptLinks = SQLKeptLinks()
+    /// The last links, which the next call or the commit writes; nil for none.
+    var waitingLinks: PostgresLinking?
     /// The rows that the transaction has inserted.
-    private var growth = PostgresGrowth()
+    var growth = PostgresGrowth()
     /// Sends signs of life to the server while a transaction is open.
     private var signs: Task<Void, any Error>?
     private let writes: Bool
     /// The number of deleted rows that the transaction has reported, from which the server counts;
     /// nil if no trigger of others can delete further ones.
-    private var reportedDeletions: Int?
+    var reportedDeletions: Int?
     /// Whether triggers of others can change what a statement of the transaction has written. False
     /// until the transaction has begun.
-    private var hasTriggers: Bool { reportedDeletions != nil }
+    var hasTriggers: Bool { reportedDeletions != nil }
     /// Selects ``reportedDeletions`` when a transaction begins.
     private let watchedRowCount: String
     /// The process identifier of the connection's server process; 0 before the first connection.
@@ -109,7 +111,7 @@ actor PostgresWorker: SQLWorker {
     }
 
     /// The connection of the open transaction.
-    private func current() throws -> PostgresConnection {
+    func current() throws -> PostgresConnection {
         guard let connection else { throw StoreError.transactionEnded }
         return connection
     }
@@ -119,7 +121,10 @@ actor PostgresWorker: SQLWorker {
     func perform<Result>(_ body: (PostgresConnection) throws -> Result) async throws -> Result {
         guard let beginning else {
             let connection = try current()
-            return try await connection.interruptible { try body(connection) }
+            return try await connection.interruptible {
+                try writeWaitingLinks(connection)
+                return try body(connection)
+            }
         }
         self.beginning = nil
         let wasOpen = connection != nil
@@ -205,52 +210,6 @@ actor PostgresWorker: SQLWorker {
         _ = try? connection.execute("SELECT 1")
     }
 
-    /// Commits the transaction. If the commit fails, the changes are rolled back.
-    ///
-    /// - Throws: `PostgresError`, with code `08007` if the connection was lost and the outcome is
-    ///   unknown.
-    func commit(changing roots: Set<Int>) async throws {
-        var number = transactionNumber
-        let growth = growth
-        let hasBegun = beginning == nil
-        endTransaction()
-        guard hasBegun else { return }
-        let connection = try current()
-        // No call has sent anything.
-        guard !connection.isBeginning else { return connection.dropBeginning() }
-        do { try reportedDeletions.map { try connection.checkDeletions(after: $0, schema) } } catch {
-            throw rolledBack(after: error, connection)
-        }
-        // If nothing was changed, nobody needs to know of the commit, nor what became of it.
-        guard !roots.isEmpty else { return connection.endWithoutChanges() }
-        try growth.gatherStatistics(schema, connection)
-        let payload = PostgresCommitWatch.payload(roots.sorted().map { schema.model.layouts[$0].name })
-        let notification = "pg_catalog.pg_notify('\(settings.commitChannel)', \(SQLText.literal(payload)))"
-        do {
-            if number == nil {
-                number = try connection.execute("SELECT \(PostgresReadAhead.transactionNumber)").text(0, 0)
-            }
-            try connection.execute("SELECT \(notification); COMMIT")
-        } catch let error as PostgresError where error.isConnectionFailure {
-            self.connection = nil
-            guard let number else { throw error }
-            try await PostgresSettlement(number, of: connection, settings: settings).settle(after: error)
-        } catch {
-            throw rolledBack(after: error, connection)
-        }
-    }
-
-    /// Rolls the transaction back after an error at its end.
-    ///
-    /// - Returns: What a deferred constraint refused, or else the error itself.
-    private func rolledBack(after error: any Error, _ connection: PostgresConnection) -> any Error {
-        rollback()
-        if let error = error as? PostgresError, let refusal = try? connection.refusal(atCommit: error, schema) {
-            return StoreError.refused(refusal)
-        }
-        return error
-    }
-
     /// Rolls the transaction back.
     func rollback() {
         endTransaction()
@@ -259,7 +218,7 @@ actor PostgresWorker: SQLWorker {
         if connection?.isClosed == true || connection?.isSubstitute == true { connection = nil }
     }
 
-    private func endTransaction() {
+    func endTransaction() {
         beginning = nil
         transactionNumber = nil
         cursors.removeAll()
@@ -268,6 +227,7 @@ actor PostgresWorker: SQLWorker {
         waiting = SQLWaitingValues()
         ahead = PostgresReadAhead()
         keptLinks = SQLKeptLinks()
+        waitingLinks = nil
         growth = PostgresGrowth()
         signs?.cancel()
         signs = nil
@@ -391,28 +351,6 @@ actor PostgresWorker: SQLWorker {
                 forms: others.forms[schema.table(of: layout.index)] ?? [:])
         merges[layout.index] = merge
         return merge
-    }
-
-    func link(_ batch: LinkBatch) async throws -> LinkBatch.Result {
-        try schema.model.check(batch.relationship)
-        return try await perform { connection in
-            func planned() throws -> PostgresLinking {
-                try PostgresLinking(
-                    batch, known: ahead.links.take(), without: keptLinks, queries: queries, connection: connection)
-            }
-            var first: PostgresLinking? = try planned()
-            if let plan = first?.plan, plan.isEmpty { return plan.result }
-            ahead.noteLinking()
-            return try connection.retrying(plansLookups: true) {
-                var linking = try first.take() ?? planned()
-                linking.verifiesAlways = hasTriggers
-                let result = try linking.run(keeping: &keptLinks)
-                if case .join(let link) = schema.relationships[batch.relationship.source][batch.relationship.index] {
-                    growth.add(linking.plan.added.count, to: link.table)
-                }
-                return result
-            }
-        }
     }
 
     func changeEntity(of objects: [StoredRecord], from former: EntityLayout, to layout: EntityLayout) async throws {

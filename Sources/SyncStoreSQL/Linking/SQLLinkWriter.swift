@@ -60,7 +60,7 @@ extension SQLLinkWriter {
     }
 
     /// Carries out the plan.
-    private func write() throws {
+    package func write() throws {
         let relationship = batch.relationship
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):
