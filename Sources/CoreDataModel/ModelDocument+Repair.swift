@@ -44,7 +44,8 @@ extension ModelDocument {
         }
     }
 
-    /// Removes inverses that do not exist or do not point back, until the remaining ones agree.
+    /// Removes inverses that do not exist or do not point back. Of two relationships, either both or
+    /// none point back.
     private mutating func removeUnusableInverses() {
         let ancestors = self.ancestors
         let indices = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -53,37 +54,27 @@ extension ModelDocument {
         }
         func isRelated(_ one: String, _ other: String) -> Bool {
             one == other || ancestors[one]?.contains { $0.name == other } == true
-                || ancestors[other]?.contains { $0.name == one } == true
         }
         /// Returns whether the inverse of a relationship exists and names it in turn.
-        func isAnswered(
-            _ relationship: SyncRelationship, of entity: SyncEntity, by inverse: String, in all: [SyncEntity]
-        )
-            -> Bool
-        {
+        func isAnswered(_ relationship: SyncRelationship, of entity: SyncEntity, by inverse: String) -> Bool {
             let lineage = [relationship.destination] + (ancestors[relationship.destination] ?? []).map(\.name)
             for name in lineage {
                 guard let index = indices[name] else { continue }
                 guard let place = places[index][inverse] else { continue }
-                let back = all[index].relationships[place]
+                let back = entities[index].relationships[place]
                 return back.inverse == relationship.name && isRelated(back.destination, entity.name)
             }
             return false
         }
-        var hasChanged = true
-        while hasChanged {
-            hasChanged = false
-            for (index, entity) in entities.enumerated() {
-                for (place, relationship) in entity.relationships.enumerated() {
-                    guard let inverse = relationship.inverse,
-                        !isAnswered(relationship, of: entity, by: inverse, in: entities)
-                    else { continue }
-                    warn(
-                        .unusableInverse(relationship: relationship.name, inverse: inverse),
-                        at: line(of: relationship.name, in: entity.name))
-                    entities[index].relationships[place].inverse = nil
-                    hasChanged = true
+        for (index, entity) in entities.enumerated() {
+            for (place, relationship) in entity.relationships.enumerated() {
+                guard let inverse = relationship.inverse, !isAnswered(relationship, of: entity, by: inverse) else {
+                    continue
                 }
+                warn(
+                    .unusableInverse(relationship: relationship.name, inverse: inverse),
+                    at: line(of: relationship.name, in: entity.name))
+                entities[index].relationships[place].inverse = nil
             }
         }
     }

@@ -16,7 +16,7 @@ package struct CivilDate: Equatable, Sendable {
         self.day = day
     }
 
-    /// Creates the date a number of days after 1970-01-01, for years from -400 on.
+    /// Creates the date a number of days after 1970-01-01, from March of year -400 on.
     @inlinable @inline(__always)
     package init(daysSince1970: Int) {
         let shifted = daysSince1970 + 719_468 + 146_097
@@ -30,7 +30,7 @@ package struct CivilDate: Equatable, Sendable {
         year = yearOfCycle + cycle * 400 - 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// The number of days from 1970-01-01 to this date, for years from -400 on.
+    /// The number of days from 1970-01-01 to this date, from March of year -400 on.
     ///
     /// Years are counted from March, which makes the leap day the last day of a year. 400 years
     /// always have 146,097 days, and the months from March on repeat 31, 30, 31, 30, 31 days.

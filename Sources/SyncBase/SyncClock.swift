@@ -56,7 +56,8 @@ package struct SyncClock: Sendable {
 }
 
 extension Duration {
-    /// The sum of two durations, limited to the longest or shortest one instead of overflowing.
+    /// The sum of two durations from ``shortest`` to ``longest``, limited to these instead of
+    /// overflowing.
     package func addingClamped(_ other: Duration) -> Duration {
         if other > .zero { return self > .longest - other ? .longest : self + other }
         return self < .shortest - other ? .shortest : self + other

@@ -122,6 +122,31 @@ import Testing
         }
     }
 
+    /// Zeros are no XML and no property list, which is found out after the size.
+    @Test func filesAreReadUpToALimit() throws {
+        try withFolder(["A.xcdatamodel/contents": one, "plain.xml": one, ".xccurrentversion": ""]) { folder throws in
+            let plain = folder.appendingPathComponent("plain.xml")
+            let marker = folder.appendingPathComponent(".xccurrentversion")
+            for (byteCount, isTooLarge) in [
+                (ModelFile.maximumByteCount, false), (ModelFile.maximumByteCount + 1, true),
+            ] {
+                for url in [plain, marker] {
+                    let handle = try FileHandle(forWritingTo: url)
+                    try handle.truncate(atOffset: UInt64(byteCount))
+                    try handle.close()
+                }
+                #expect(
+                    throws: isTooLarge
+                        ? ModelFile.Failure.tooLarge(file: plain.path) : .unsupportedEncoding(file: plain.path)
+                ) { try ModelFile(contentsOf: plain) }
+                #expect(
+                    throws: isTooLarge
+                        ? ModelFile.Failure.tooLarge(file: marker.path) : .unknownCurrentVersion(file: folder.path)
+                ) { try ModelFile(contentsOf: folder) }
+            }
+        }
+    }
+
     @Test func errorsAndWarningsNameTheFile() throws {
         try withFolder(["A.xcdatamodel/contents": "<model>\n<novelty/></model>"]) { folder throws in
             let warnings = try ModelFile(contentsOf: folder).warnings

@@ -154,6 +154,50 @@ import Testing
         #expect(file.model["Blog"]?.relationships[0].inverse == 0)
     }
 
+    /// The pairs that remain, when relationships of several entities have the same names.
+    @Test func aRelationshipThatAnotherPairLeavesOutLosesItsInverse() throws {
+        let file = try read(
+            """
+            <entity name="A"><relationship name="r" destinationEntity="B" inverseName="back"/></entity>
+            <entity name="B"><relationship name="back" destinationEntity="C" inverseName="r"/></entity>
+            <entity name="C"><relationship name="r" destinationEntity="B" inverseName="back"/></entity>
+            """)
+        #expect(reasons(file) == [.unusableInverse(relationship: "r", inverse: "back")])
+        #expect(file.warnings.map(\.line) == [2])
+        let inverses = try file.model.entities.map { try #require($0.relationships.first).inverse }
+        #expect(inverses == [nil, "r", "back"])
+    }
+
+    /// The inverse leads to an ancestor, which does not have the relationship.
+    @Test(arguments: ["ABX", "AXB", "BAX", "BXA", "XAB", "XBA"])
+    func anInverseToAnAncestorIsRemovedOnBothSides(order: String) throws {
+        let entities: [Character: String] = [
+            "A":
+                "<entity name=\"A\" parentEntity=\"X\"><relationship name=\"r\" destinationEntity=\"B\" inverseName=\"s\"/></entity>",
+            "B": "<entity name=\"B\"><relationship name=\"s\" destinationEntity=\"X\" inverseName=\"r\"/></entity>",
+            "X": "<entity name=\"X\"/>",
+        ]
+        let file = try read(order.compactMap { entities[$0] }.joined(separator: "\n"))
+        let expected: Set<ModelFile.Warning.Reason> = [
+            .unusableInverse(relationship: "r", inverse: "s"), .unusableInverse(relationship: "s", inverse: "r"),
+        ]
+        #expect(file.warnings.count == 2 && Set(reasons(file)) == expected)
+        #expect(try file.model.layout(of: "A").relationships.map(\.inverse) == [nil])
+        #expect(try file.model.layout(of: "B").relationships.map(\.inverse) == [nil])
+    }
+
+    /// The relationship of a parent, and an inverse that leads to it or to a sub-entity.
+    @Test(arguments: ["X", "A", "Y"]) func anInverseMayLeadToASubentity(destination: String) throws {
+        let file = try read(
+            """
+            <entity name="X"><relationship name="r" destinationEntity="B" inverseName="s"/></entity>
+            <entity name="A" parentEntity="X"/><entity name="Y" parentEntity="A"/>
+            <entity name="B"><relationship name="s" destinationEntity="\(destination)" inverseName="r"/></entity>
+            """)
+        #expect(file.warnings.isEmpty)
+        #expect(try file.model.layout(of: "B").relationships.map(\.inverse) == [0])
+    }
+
     // MARK: Attributes
 
     @Test func aPropertyThatAnAncestorDeclaresIsTakenFromThere() throws {

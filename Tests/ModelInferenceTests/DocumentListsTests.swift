@@ -37,6 +37,15 @@ import Testing
         #expect(lists.only == (isIdentified ? nil : "list"))
     }
 
+    /// Whatever is not exactly one object has neither lists nor members, and is not meant itself.
+    @Test(arguments: ["[]", "[5]", #"["x",{"id":1}]"#, #"[{"id":1,"list":[{"x":1}]},{"id":2}]"#])
+    func onlyOneObjectIsExamined(json: String) throws {
+        let reader = JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))
+        let lists = try DocumentLists(in: reader, entity: "Country")
+        #expect(!lists.isIdentified && lists.keyPaths.isEmpty)
+        #expect(lists.members == nil && lists.only == nil)
+    }
+
     /// A list within one of the members is not what the document stands for.
     @Test(
         arguments: [

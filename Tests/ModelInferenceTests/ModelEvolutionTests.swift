@@ -138,6 +138,26 @@ import Testing
         #expect(evolved.model["Thing"]?.attributes.count { $0.userInfo[annotation] != nil } == 1)
     }
 
+    /// The attribute for other values comes with the first sample that needs it, and tells what
+    /// the latest one needed.
+    @Test(
+        arguments: [
+            ("[P]", "[P]", nil), ("[P]", "[P,N,A]", "YES"), ("[P]", "[P,C]", "expected"),
+            ("[P,N,A]", "[P]", "YES"), ("[P,C]", "[P]", "expected"),
+            ("[P,N,A]", "[P,C]", "expected"), ("[P,C]", "[P,N,A]", "YES"),
+        ] as [(String, String, String?)])
+    func theAttributeForOtherValuesIsAddedOnce(first: String, second: String, expected: String?) throws {
+        // A plain object, one with a null, one without the key, and one whose key is no name.
+        let objects = [
+            "P": #"{"id":1,"a":1}"#, "N": #"{"id":2,"a":null}"#, "A": #"{"id":3}"#, "C": #"{"id":4,"\u0001":1}"#,
+        ]
+        func json(_ text: String) -> String { text.map { objects[String($0)] ?? String($0) }.joined() }
+        let evolved = try evolve(json(first), with: json(second))
+        let found = try #require(evolved.model["Thing"]).attributes
+            .compactMap { $0.userInfo[JSONDialect.otherKeysAnnotation] }
+        #expect(found == (expected.map { [$0] } ?? []))
+    }
+
     /// A relationship that a later sample also spells as an identifier keeps the key of each
     /// object.
     @Test(arguments: [
@@ -196,11 +216,17 @@ import Testing
         #expect(evolved.obstacles.first?.description.contains("as JSON") == canBecomeJSON)
     }
 
-    /// A new relationship is read from objects and from identifiers.
-    @Test func aNewRelationshipHasBothOfItsKeys() throws {
-        let second = #"[{"id":1,"company":{"id":5,"n":"c"}},{"id":2,"company_id":5}]"#
+    /// A new relationship is read from objects and from identifiers, also in a new entity.
+    @Test(arguments: [
+        (#"[{"id":1,"company":{"id":5,"n":"c"}},{"id":2,"company_id":5}]"#, ["Thing.company is new: Company"]),
+        (
+            #"[{"id":1,"a":{"id":3,"company":{"id":5,"n":"c"}}},{"id":2,"a":{"id":4,"company_id":5}}]"#,
+            ["A.company is new: Company", "Thing.a is new: A"]
+        ),
+    ])
+    func aNewRelationshipHasBothOfItsKeys(second: String, changes: [String]) throws {
         let evolved = try evolve(#"[{"id":1}]"#, with: second)
-        #expect(evolved.changes.map(\.description) == ["Thing.company is new: Company"])
+        #expect(evolved.changes.map(\.description) == changes)
         #expect(evolved.obstacles.isEmpty)
         try expectFit(second, evolved)
     }
@@ -281,6 +307,34 @@ import Testing
         #expect(evolved.model.entities.map(\.name) == shared.model.entities.map(\.name))
         #expect(evolved.model["Thing"]?.relationships.map(\.name) == ["y"])
         try expectFit(json, evolved)
+    }
+
+    /// An entity stays, to which only an entity leads that stays because of another one.
+    @Test func whatLeadsToAnEntityThatStaysIsFoundInAnyOrder() throws {
+        let model = try DataModel {
+            SyncEntity("Thing", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("x", toMany: "X", owns: true)
+                SyncRelationship("last", toOne: "Last")
+            }
+            SyncEntity("X", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("firsts", toMany: "First", owns: true)
+                SyncRelationship("lasts", toMany: "Last", owns: true)
+                SyncRelationship("others", toMany: "Other", owns: true)
+            }
+            SyncEntity("First", identity: "id") { SyncAttribute("id", .int64) }
+            SyncEntity("Other", identity: "id") { SyncAttribute("id", .int64) }
+            SyncEntity("Last", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("first", toOne: "First")
+            }
+        }
+        let evolved = try Evolution(
+            model, with: Self.reader(#"[{"id":1,"x":[{"id":1}],"last":{"id":1}}]"#), entity: "Thing",
+            options: InferredModel.Options(jsonKeyPaths: ["x"]))
+        #expect(evolved.model.entities.map(\.name) == ["Thing", "First", "Last"])
+        #expect(evolved.changes.filter { $0.kind == .removedEntity }.map(\.entity) == ["Other", "X"])
     }
 
     /// An entity goes with the relationship within which its identities are unique. Another

@@ -114,6 +114,22 @@ import Testing
         #expect(keys.attributes[2].path() == ["maxSize"] && !keys.attributes[2].spellings.contains(["max_size"]))
     }
 
+    /// A key that would be read as a path, or not at all, is annotated as it is.
+    @Test(
+        arguments: [
+            ("sub_thing", nil), ("Sub Thing", "sync.remoteKey"), ("sub_Thing", "sync.remoteKey"),
+            ("x.y", JSONDialect.literalKeyAnnotation), (".", JSONDialect.literalKeyAnnotation),
+            ("", JSONDialect.literalKeyAnnotation),
+        ] as [(String, String?)])
+    func aKeyIsAnnotatedInTheFormThatItNeeds(key: String, annotation: String?) throws {
+        let expected = annotation.map { [$0: key] } ?? [:]
+        let one = try DataModel.inferred(from: #"[{"id": 1, "\#(key)": 2}]"#, entity: "User").layout(of: "User")
+        #expect(one.attributes.map(\.userInfo) == [[:], expected])
+        let objects = #"[{"id": 1, "\#(key)": {"a": 1}}, {"id": 2, "\#(key)": {"a": 2}}]"#
+        let two = try DataModel.inferred(from: objects, entity: "User").layout(of: "User")
+        #expect(two.relationships.map { $0.declaration.userInfo.filter { $0.value == key } } == [expected])
+    }
+
     /// A key that has the name by convention comes before one that is only similar.
     @Test(arguments: [("max__size", "max_size"), ("max__size", "maxSize"), ("max_size_", "max_size")])
     func aConventionalKeyHasTheName(similar: String, conventional: String) throws {

@@ -18,6 +18,20 @@ import Testing
         #expect(released == nil)
     }
 
+    @Test @MainActor func aNotificationIsPostedAsSoonAsTheMainActorIsFree() async throws {
+        final class Sender: Sendable {}
+        let (poster, sender) = (NotificationPoster(), Sender())
+        let seen = EventLog<Bool>()
+        let token = NotificationCenter.default.addObserver(
+            forName: .OneWaySynchronizerDidChangeSyncStatusNotification, object: sender, queue: nil
+        ) { seen.append(($0.userInfo?[SyncStatus.userInfoKey] as? SyncStatus)?.isSyncing == true) }
+        defer { NotificationCenter.default.removeObserver(token) }
+        poster.post(SyncStatus(isSyncing: true), from: sender)
+        #expect(seen.events.isEmpty)
+        for _ in 0..<1_000 where seen.events.isEmpty { await Task { @MainActor in }.value }
+        #expect(seen.events == [true])
+    }
+
     @Test @MainActor func atMost1024NotificationsWait() async throws {
         final class Sender: Sendable {}
         let (poster, sender) = (NotificationPoster(), Sender())

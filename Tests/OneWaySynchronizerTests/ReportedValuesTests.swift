@@ -50,6 +50,37 @@ import Testing
         #expect(SyncError.Recorded(RetryableTestError()).isRetryable)
     }
 
+    @Test func aReportBeginsEmpty() {
+        let report = SyncReport()
+        #expect(!report.isListPartial)
+        let counts: [Int] = [
+            report.listed, report.local, report.deleted, report.unchanged, report.planned, report.inserted,
+            report.updated, report.failed, report.remaining, report.retries,
+        ]
+        #expect(counts.allSatisfy { $0 == 0 })
+        #expect(report.kept == nil && report.durations.isEmpty && report.errors.isEmpty && report.errorCount == 0)
+        #expect(!SyncFailure(report: report, isCancelled: false).isCancelled)
+    }
+
+    static let leaseErrors: [(SyncLeaseError, text: String)] = [
+        (.held(name: "a", holder: nil), "the lease on a is held by another process"),
+        (.notHeld(name: "a"), "the lease on a is not held by this process; its service syncs when it gets the lease"),
+        (
+            .lost(name: "a", underlying: SyncLeaseError.Reason.notRenewed(within: .seconds(9))),
+            "the lease on a was lost: it could not be renewed within 9.0 seconds"
+        ),
+        (.lost(name: "a", underlying: SyncLeaseError.Reason.released), "the lease on a was lost: it was released"),
+    ]
+
+    @Test(arguments: leaseErrors) func aLeaseCanBeRequestedAgain(error: SyncLeaseError, text: String) {
+        #expect(error.isRetryable && error.retryAfter == nil)
+        #expect(error.description == text && error.errorDescription == text)
+        #expect(RetryPolicy().delay(afterAttempt: 1, error: error, random: 0.5) != nil)
+        var report = SyncReport()
+        report.errors = [SyncError(stage: .begin, underlying: error)]
+        #expect(SyncFailure(report: report).isRetryable)
+    }
+
     @Test func descriptionsNameOnlyWhatThereIs() {
         var report = SyncReport()
         #expect(report.description == "0 listed: 0 inserted, 0 updated, 0 unchanged, 0 deleted")

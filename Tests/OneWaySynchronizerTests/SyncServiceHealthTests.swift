@@ -72,6 +72,38 @@ import Testing
         #expect(walk(SyncService<Int>.Health(), depth: 1) == 0)
     }
 
+    @Test func eachStepTellsWhatTheServiceDoes() {
+        let (now, next) = (Date(second: 5), Date(second: 65))
+        let cases: [(Step, SyncStatus.Activity.Kind?, next: Date?, failures: Int)] = [
+            (.waitsForSync(next: next), .waiting, next, 2), (.beginsSync, .syncing, nil, 2),
+            (.endsSync(.success(1), next: next), .waiting, next, 0),
+            (.endsSync(.failure(TestError("no")), next: next), .waiting, next, 3),
+            (.endsSync(nil, next: next), .waiting, next, 2), (.requestsLease, .requestingLease, nil, 2),
+            (.isRefused(holder: Self.holders[0]), .standingBy, nil, 2), (.isRefused(holder: nil), .standingBy, nil, 2),
+            (.hasNoLease(TestError("lost")), .standingBy, nil, 3), (.releasesLease, .releasingLease, nil, 2),
+            (.ends, nil, nil, 2),
+        ]
+        for (step, kind, next, failures) in cases {
+            let activity = SyncStatus.Activity(kind: .waiting, since: Date(second: 1), leaseName: "a")
+            var health = SyncService<Int>.Health(
+                consecutiveFailures: 2, nextRun: Date(second: 2),
+                retry: RetryPolicy.Retry(error: TestError("no"), attempt: 1, maxAttempts: 2, delay: .zero),
+                activity: activity)
+            health.record(step, at: now, leaseName: "b")
+            #expect(health.activity?.kind == kind, "\(step)")
+            #expect(health.activity?.since == (kind == nil ? nil : now), "\(step)")
+            #expect(health.activity?.leaseName == (kind == nil ? nil : "b"), "\(step)")
+            #expect(health.nextRun == next && health.retry == nil, "\(step)")
+            #expect(health.consecutiveFailures == failures, "\(step)")
+            #expect((health.lastSuccess == now) == (failures == 0), "\(step)")
+            #expect((health.lastFailure == now) == (failures == 3), "\(step)")
+            #expect(health.isSyncing == (kind == .syncing) && health.isStandingBy == (kind == .standingBy), "\(step)")
+            var stopping = SyncService<Int>.Health(nextRun: Date(second: 2), activity: activity)
+            stopping.record(.beginsNoMore, at: now, leaseName: "b")
+            #expect(stopping.activity == activity && stopping.nextRun == nil)
+        }
+    }
+
     @Test func aRefusalKeepsTheBeginningOfTheStandbyForItsHolder() {
         var health = SyncService<Int>.Health()
         for (second, step) in [Step.isRefused(holder: Self.holders[0]), .requestsLease].cycled(3).enumerated() {

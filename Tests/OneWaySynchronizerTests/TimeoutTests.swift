@@ -111,6 +111,43 @@ import Testing
         (.shouldUpdate("b"), .shouldUpdate), (.prepare(["a"]), .prepare), (.content("a"), .content), (.end, .end),
     ]
 
+    /// Just before, at and after the end of the stage's time.
+    @Test(arguments: [(4_999, false), (5_000, true), (5_001, true)])
+    func anErrorThatComesTooLateIsATimeOut(milliseconds: Int, isLate: Bool) async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { [clock] call in
+            guard call == .list else { return }
+            clock.advance(by: .milliseconds(milliseconds))
+            throw TestError("no")
+        }
+        let options = SyncOptions().with { $0.stageTimeouts = [.list: .seconds(5)] }
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let error = try await failure(Task { try await synchronizer.sync() }).errors.first?.underlying
+        let reason: SyncError.Reason? = isLate ? .timedOut(after: .seconds(5)) : nil
+        #expect(error is TestError == !isLate)
+        #expect(error as? SyncError.Reason == reason)
+    }
+
+    /// A wait that lasts to the end of the stage's time leaves none for another attempt.
+    @Test(arguments: [(4_999, 2), (5_000, 1), (5_001, 1)])
+    func anAttemptNeedsTime(milliseconds: Int, attempts: Int) async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            if call == .list { throw RetryableTestError(retryAfter: .milliseconds(milliseconds)) }
+        }
+        let options = SyncOptions(retry: RetryPolicy(maxAttempts: 2)).with { $0.stageTimeouts = [.list: .seconds(5)] }
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let events = synchronizer.events
+        let sync = Task { try await synchronizer.sync() }
+        // From then on, nothing but the wait for the attempt sleeps.
+        for await event in events { if case .willRetry = event { break } }
+        try await clock.waitForPendingDelays([.milliseconds(min(milliseconds, 5_000))])
+        clock.advance(by: .milliseconds(min(milliseconds, 5_000)))
+        let failure = try await failure(sync)
+        let reason: SyncError.Reason? = attempts == 1 ? .timedOut(after: .seconds(5)) : nil
+        #expect(failure.errors.first?.underlying as? SyncError.Reason == reason)
+        #expect(failure.report.retries == attempts - 1)
+        #expect(processor.calls.count { $0 == .list } == attempts)
+    }
+
     @Test(arguments: singleCalls)
     func aStageThatTakesTooLongEndsThePass(call: ScriptedProcessor.Call, stage: SyncStage) async throws {
         let never = Gate()

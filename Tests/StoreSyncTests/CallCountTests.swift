@@ -116,4 +116,18 @@ import Testing
         _ = try await lookUps(one, #"{"id":3,"company":{"id":7}}"#, other)
         #expect(try await world.column("id", where: "company.id = 7") == [1, 3])
     }
+
+    /// What the store has already is compared, and not linked again.
+    @Test(arguments: [
+        (#"[{"id":7,"users":[{"id":1},{"id":2}]}]"#, #"[{"id":7,"users_ids":[1,2]}]"#, "Company"),
+        (#"[{"id":1,"address":{"city":"A"}},{"id":2}]"#, #"[{"id":1,"address":{"city":"A"}},{"id":2}]"#, "User"),
+    ])
+    func aListThatStatesTheLinksOfTheStoreLinksNothing(first: String, second: String, entity: String) async throws {
+        let calls = Calls()
+        let world = try SyncWorld { HookedStore($0, calls) }
+        try await world.sync(first, into: entity)
+        let count = calls.count(of: .link)
+        #expect(try await world.sync(second, into: entity).isUnchanged)
+        #expect(calls.count(of: .link) == count)
+    }
 }

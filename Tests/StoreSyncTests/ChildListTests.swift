@@ -27,4 +27,15 @@ import Testing
         try await world.sync(#"[{"id":1}]"#, into: entity, childrenOf: object, .all.subtracting(.delete))
         #expect(try await world.column("id", of: entity, where: "\(path).id = 1") == [1, 2])
     }
+
+    @Test(arguments: [true, false])
+    func aChildOfAnotherParentComesOnlyIfObjectsAreUpdated(updates: Bool) async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"notes":[{"id":1}]},{"id":2,"notes":[{"id":2}]}]"#)
+        let user = StoreSyncOptions.Parent("User", where: PropertyPath("id") == 1)
+        try await world.sync(
+            #"[{"id":1},{"id":2},{"id":3}]"#, into: "Note", childrenOf: user,
+            updates ? .all : .all.subtracting(.update))
+        #expect(try await world.column("id", of: "Note", where: "user.id = 1") == (updates ? [1, 2, 3] : [1, 3]))
+    }
 }

@@ -163,4 +163,31 @@ import Testing
         try await world.json.apply([.objects(.text(#"[{"id":1},{"id":2}]"#), of: "Note")], into: "User")
         #expect(try await notes(of: 1) == [2])
     }
+
+    /// An identifier leads to the object that comes first, and to none after that one is gone,
+    /// although another one with the same key comes then.
+    @Test(arguments: [true, false], [true, false])
+    func anIdentifierWaitsForOneObjectOnly(isStored: Bool, areTogether: Bool) async throws {
+        let world = try SyncWorld(model: Self.model.get())
+        let object = #"{"id":7,"name":"n"}"#
+        let changes: [RemoteChange] = [
+            .objects(.text(#"{"id":1,"boss_id":7}"#)), .objects(.text(object)), .removals(.text("7")),
+            .objects(.text(object)),
+        ]
+        let calls =
+            areTogether
+            ? [Array(changes.prefix(isStored ? 1 : 0)), Array(changes.dropFirst(isStored ? 1 : 0))]
+            : changes.map { [$0] }
+        for call in calls { try await world.json.apply(call, into: "User") }
+        #expect(try await world.column("id") == [1, 7])
+        #expect(try await world.column("id", where: "boss != null") == [])
+    }
+
+    /// The size is that of what arrived, and not only of the object in it.
+    @Test func aSingleChangeHasTheSizeOfItsText() async throws {
+        let world = try SyncWorld(model: Self.model.get())
+        let text = #"{"event":"changed", "data": {"object": {"id": 1, "name": "n"}}}"#
+        let result = try await world.json.apply([.objects(.text(text), keyPath: "data.object")], into: "User")
+        #expect(result.counts.inserted == 1 && result.byteCount == text.utf8.count)
+    }
 }

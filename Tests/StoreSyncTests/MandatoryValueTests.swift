@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayStoreTestSupport
 import OneWayTestLimits
 import StoreSync
 import SyncModel
@@ -99,6 +100,40 @@ import Testing
         #expect(again.rejected.count == (company.contains("null") ? 1 : 0))
         let same = try await world.store.all(User.self, including: \.company)
         #expect(same.map { $0.company.value??.name } == ["Acme"])
+    }
+
+    /// Beside an object whose earlier statement counts.
+    @Test(arguments: [1, 2, 1000])
+    func aRefusedObjectOfALaterPlaceIsLinkedWhenItComes(rowCount: Int) async throws {
+        let model = try DataModel {
+            SyncEntity("Order", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("customer", toOne: "Customer")
+            }
+            SyncEntity("Customer", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("places", toMany: "Place", inverse: "customers")
+            }
+            SyncEntity("Place", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string, optional: false)
+                SyncRelationship("customers", toMany: "Customer", inverse: "places")
+            }
+        }
+        let world = try SyncWorld(model: model) { HookedStore($0, SmallBatches(rowCount)) }
+        let result = try await world.sync(
+            #"""
+            [{"id":1,"customer":{"id":1,"places":[{"id":1,"name":"a"}]}},{"id":2},
+             {"id":3,"customer":{"id":1,"places":[{"id":6}]}},
+             {"id":4,"customer":{"id":2,"places":[{"id":1},{"id":5}]}}]
+            """#, into: "Order")
+        #expect(result.drift.count(of: .unknownIdentifier) == 1)
+        try await world.sync(#"[{"id":1,"name":"a"},{"id":5,"name":"b"},{"id":6,"name":"c"}]"#, into: "Place")
+        let customers = try await world.store.records(
+            StoreQuery("Customer", orderedBy: [Ordering("id")]), with: ["places"])
+        let places = customers.map { ($0.record[related: "places"]?.keys ?? []).map { "\($0)" }.sorted() }
+        let expected: [[Int64]] = [[1], [1, 5]]
+        #expect(places == expected.map { $0.map { "\(Record.Key.identity([.int($0)]))" } })
     }
 
     @Test func aDefaultTakesThePlaceOfNullButIdentifiesNoObject() async throws {

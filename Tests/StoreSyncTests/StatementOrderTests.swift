@@ -164,4 +164,51 @@ import Testing
             #expect(shorter.countsByEntity["Line"].map { [$0.inserted, $0.unchanged] } == [1, 1], "\(rowCount)")
         }
     }
+
+    /// A sheet receives a line of another one, between new lines.
+    @Test(arguments: [false, true])
+    func whatMovesToAnOrderedListHasTheOrderOfThePayload(replaces: Bool) async throws {
+        let model = try DataModel {
+            SyncEntity("Sheet", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("lines", toOrdered: "Line", inverse: "sheet")
+            }
+            SyncEntity("Line", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("sheet", toOne: "Sheet", inverse: "lines")
+            }
+        }
+        try await withBatches(model) { world, rowCount in
+            func lines(of id: Int64) async throws -> [Record.Key]? {
+                let sheets = try await world.store.records(
+                    StoreQuery("Sheet", where: PropertyPath("id") == id), with: ["lines"])
+                return sheets.first?.record[related: "lines"]?.keys
+            }
+            try await world.sync(#"[{"id":1,"lines":[{"id":1},{"id":2}]},{"id":2,"lines":[{"id":3}]}]"#, into: "Sheet")
+            let json = #"[{"id":2,"lines":[{"id":4},{"id":1},{"id":5}]}]"#
+            for _ in 0..<2 {
+                var operations = StoreSyncOptions.Operations.all.subtracting(.delete)
+                if !replaces { operations.remove(.deleteRelationships) }
+                try await world.sync(json, into: "Sheet", operations)
+                let expected: [Int64] = replaces ? [4, 1, 5] : [3, 4, 1, 5]
+                #expect(try await lines(of: 2) == expected.map { .identity([.int($0)]) }, "\(rowCount)")
+                #expect(try await lines(of: 1) == [.identity([.int(2)])], "\(rowCount)")
+            }
+        }
+    }
+
+    /// What a nested object contains comes before what follows the nested object.
+    @Test(arguments: [
+        (#""manager":{"id":2,"company":{"id":7,"users":[{"id":3}]}},"reports":[{"id":3,"company":{"id":8}}]"#, 7),
+        (#""manager":{"id":3,"company":{"id":8}},"reports":[{"id":2,"company":{"id":7,"users":[{"id":3}]}}]"#, 8),
+    ])
+    func theFirstPlaceCountsHoweverDeepItIs(nested: String, company: Int) async throws {
+        try await withBatches { world, rowCount in
+            for _ in 0..<2 {
+                let result = try await world.sync(#"[{"id":1,\#(nested)}]"#)
+                #expect(try await world.column("id", where: "company.id = \(company)").contains(3), "\(rowCount)")
+                #expect(result.drift.count(of: .conflict) > 0, "\(rowCount)")
+            }
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import OneWaySynchronizer
 import OneWayTestLimits
 import OneWayTestSupport
 import StoreSync
@@ -207,12 +208,19 @@ import Testing
         }
     }
 
-    @Test(arguments: [200, 422]) func whatIsRejectedIsAnsweredAsTheCallerChooses(status: Int) async throws {
+    @Test(arguments: [199, 200, 299, 300, 422]) func whatIsRejectedIsAnsweredAsTheCallerChooses(status: Int)
+        async throws
+    {
         let webhook = Self.webhooks[0]
         let problem = MappingError.Problem(
             entity: "User", attribute: "age", keyPath: "age", index: 0, reason: .missingMandatory)
         let errors: [(any Error)?] = [
             nil, StoreSyncError.unsuitableKey(entity: "User"), LiveSync.Refusal.unknownEntity("User"),
+            LiveSync.Refusal.rejected(count: 1, first: nil),
+            StoreSyncError.payloadDiffers(DriftReport(), rejectedCount: 1),
+            StoreSyncError.unidentifiedObjects(entity: "User", key: "id", count: 1),
+            StoreSyncError.unsuitableRelationship(entity: "User", relationship: "notes", index: 0),
+            StoreSyncError.unsuitableTombstones(entity: "User", keyPath: "gone"),
             MappingError.unfit(problem), #expect(throws: JSONError.self) { try JSONValue(parsing: "{") },
         ]
         for error in errors {
@@ -224,7 +232,7 @@ import Testing
             // A request that was answered with success is remembered, another one is not.
             let second = await answer(webhook, by: verifier, rejectedStatus: status)
             #expect(second.status == 200 && second.error == nil)
-            #expect((second.result == nil) == (status == 200))
+            #expect((second.result == nil) == (200...299).contains(status))
         }
     }
 
@@ -232,7 +240,16 @@ import Testing
     @Test(
         arguments: [
             StoreSyncError.unknownVersion(entity: "User", attribute: "at"), StoreSyncError.differentModels,
+            StoreSyncError.removalLimitExceeded(
+                entity: "User", removals: 2, localCount: 2, limit: RemovalLimit(count: 1)),
+            StoreSyncError.noParent(entity: "User"), StoreSyncError.noJSON(entity: "User"),
+            StoreSyncError.noRelationship(entity: "User", destination: "Note"),
+            StoreSyncError.repeatedPages(entity: "User", count: 30),
             MappingError.unknownTransformer(entity: "User", attribute: nil, name: "Cents"),
+            MappingError.unknownEntity("User"), MappingError.unrelatedEntity(entity: "User", answer: "Note"),
+            MappingError.irreversible(entity: "User", attribute: "age", by: "Cents", ""),
+            MappingError.inexpressible(entity: "User", key: nil, attribute: "age"),
+            MappingError.nestedTooDeep(entity: "User", maximumDepth: 9), LiveSync.Refusal.tooManyWaiting(limit: 9),
             JSONError.unreadableFile(path: "/users.json", code: 2),
         ] as [any Error])
     func anErrorOfTheProgramIsNoContent(error: any Error) async throws {

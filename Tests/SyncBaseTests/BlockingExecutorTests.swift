@@ -21,6 +21,11 @@ import Testing
         func block(on semaphore: DispatchSemaphore) {
             semaphore.wait()
         }
+
+        /// Keeps a reference for as long as the thread runs.
+        func keep(_ semaphore: DispatchSemaphore, at key: pthread_key_t) {
+            pthread_setspecific(key, Unmanaged.passRetained(semaphore).toOpaque())
+        }
     }
 
     @Test func callsRunOneAfterAnotherOnItsThread() async {
@@ -107,5 +112,32 @@ import Testing
         }
         task.cancel()
         #expect(await task.value == ("own", true))
+    }
+
+    /// What a thread has of its own is released when it ends, whether it has a call then or waits
+    /// for one.
+    @Test(arguments: [false, true]) func theThreadEndsWithTheLastReference(isIdle: Bool) async {
+        let ended = DispatchSemaphore(value: 0)
+        var key = pthread_key_t()
+        pthread_key_create(&key) { pointer in
+            #if canImport(Darwin)
+            Unmanaged<DispatchSemaphore>.fromOpaque(pointer).takeRetainedValue().signal()
+            #else
+            if let pointer { Unmanaged<DispatchSemaphore>.fromOpaque(pointer).takeRetainedValue().signal() }
+            #endif
+        }
+        do {
+            let (executor, other) = (BlockingExecutor(label: "last"), Worker(BlockingExecutor(label: "other")))
+            await Worker(executor).keep(ended, at: key)
+            // Meanwhile the thread has begun to wait.
+            for number in 0..<(isIdle ? 100 : 0) { _ = await other.call(number) }
+            withExtendedLifetime(executor) {}
+        }
+        #expect(Self.hasEnded(ended))
+        pthread_key_delete(key)
+    }
+
+    private static func hasEnded(_ semaphore: DispatchSemaphore) -> Bool {
+        semaphore.wait(timeout: .now() + 10) == .success
     }
 }

@@ -51,4 +51,34 @@ import Testing
         #expect(ErrorText.place(in: exact + "a") == " in: " + exact + "…")
         #expect(ErrorText.place(in: "a" + String(repeating: " ", count: 10_000) + "b") == " in: a…")
     }
+
+    /// The errors of `Codable` show no value.
+    @Test func anErrorOfCodableIsDescribedByItsPlace() {
+        enum Key: String, CodingKey { case list, name }
+        struct Place: CodingKey {
+            let stringValue = "Index 3"
+            let intValue: Int? = 3
+            init() {}
+            init?(stringValue: String) { nil }
+            init?(intValue: Int) { nil }
+        }
+        let path: [any CodingKey] = [Key.list, Place(), Key.name]
+        let (decoding, root) = (
+            DecodingError.Context(codingPath: path, debugDescription: "secret"),
+            DecodingError.Context(codingPath: [], debugDescription: "secret")
+        )
+        let encoding = EncodingError.Context(codingPath: path, debugDescription: "secret")
+        let texts: [(any Error, String)] = [
+            (DecodingError.keyNotFound(Key.name, root), "name is missing"),
+            (DecodingError.keyNotFound(Key.name, decoding), "name is missing at list.3.name"),
+            (DecodingError.valueNotFound(Int.self, decoding), "a value is missing at list.3.name"),
+            (DecodingError.typeMismatch(Int.self, decoding), "the value is not of type Int at list.3.name"),
+            (DecodingError.dataCorrupted(decoding), "the value is not valid at list.3.name"),
+            (EncodingError.invalidValue("secret", encoding), "the value cannot be encoded at list.3.name"),
+        ]
+        for (error, text) in texts {
+            #expect(ErrorText.codingProblem(error) == text && ErrorText.describing(error) == text)
+        }
+        #expect(ErrorText.codingProblem(Plain()) == nil)
+    }
 }

@@ -62,4 +62,16 @@ import Testing
         #expect(!code.isValid(Array(valid.dropLast())))
         #expect(!code.isValid(valid + [0]))
     }
+
+    /// The codes of "message" with the key 0, 1, 2, …, as Python's hmac computes them. A key that
+    /// is longer than a block of 64 bytes is replaced by its digest.
+    @Test(arguments: [
+        (63, "b86ea50d9f23f008fd5904193ccdc892ff333e26cf44153a03dfae39c8d0eafb"),
+        (64, "eb97f15211c02e38e3213edb045e8301601867c1cd49df01c687eb04f8909e98"),
+        (65, "2d55f05a56fff8d5ba47a50eb1c006240377002f70e09d8862f8a5cb1c880e4a"),
+    ]) func aKeyCanFillItsBlock(byteCount: UInt8, expected: String) {
+        var code = HMACSHA256(key: Array(0..<byteCount))
+        code.update("message".utf8)
+        #expect(Hexadecimal.text(of: code.code()) == expected)
+    }
 }

@@ -36,5 +36,27 @@ import Testing
         let second = Task { try await handoff.send(2) }
         handoff.close()
         await #expect(throws: CancellationError.self) { try await second.value }
+        await #expect(throws: CancellationError.self) { try await handoff.send(3) }
+    }
+
+    /// An element may be taken, or the receiver stop, while the sender is about to wait.
+    @Test func aSenderThatIsAboutToWaitMissesNothing() async throws {
+        let handoff = Handoff<Int>()
+        let sender = Task {
+            for number in 1...5_000 { try await handoff.send(number) }
+            handoff.finish(.success(()))
+        }
+        let end = Promise<Int>()
+        let receiver = Task {
+            var sum = 0
+            while let number = try await handoff.next() { sum += number }
+            end.settle(.success(sum))
+        }
+        await #expect(throws: Never.self) {
+            let sum = try await end.value(until: Deadline(in: .seconds(20)))
+            #expect(sum == 12_502_500)
+        }
+        sender.cancel()
+        receiver.cancel()
     }
 }

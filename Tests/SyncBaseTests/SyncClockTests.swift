@@ -30,6 +30,13 @@ import Testing
         #expect(Duration.seconds(1).multipliedClamped(by: -1) == .zero)
         #expect(Duration.seconds(1).multipliedClamped(by: .nan) == .zero)
         #expect(Duration.seconds(1).multipliedClamped(by: .infinity) == .longest)
+        #expect(
+            Duration.zero.multipliedClamped(by: 2) == .zero && Duration.seconds(1).multipliedClamped(by: 0) == .zero)
+        // From 10^18 s on.
+        #expect(Duration.seconds(1 << 59).multipliedClamped(by: 1) == .seconds(1 << 59))
+        #expect(Duration.seconds(-1 << 59).multipliedClamped(by: 1) == .seconds(-1 << 59))
+        #expect(Duration.seconds(1_000_000_000_000_000_000).multipliedClamped(by: 1) == .longest)
+        #expect(Duration.seconds(-1_000_000_000_000_000_000).multipliedClamped(by: 1) == .shortest)
     }
 
     @Test func aDeadlineIsReachedByItsClock() async throws {
@@ -43,5 +50,30 @@ import Testing
         #expect(deadline.remaining == .zero)
         #expect(Deadline(in: .longest, by: SyncClock(clock)).time == .longest)
         try await Deadline(in: .seconds(-1)).sleep()
+    }
+
+    @Test func anAlarmCallsOnceAtItsTime() async throws {
+        let clock = ManualClock()
+        let calls = Watched<[Int]>([])
+        let alarms = [1, 2, 3].map { number in
+            SyncClock(clock).alarm(after: .seconds(number)) { calls.update { $0.append(number) } }
+        }
+        try await clock.waitForPendingDelays([.seconds(1), .seconds(2), .seconds(3)])
+        alarms[1].cancel()
+        try await clock.waitForPendingDelays([.seconds(1), .seconds(3)])
+        clock.advance(by: .seconds(3))
+        try await calls.wait { $0.sorted() == [1, 3] }
+        _ = SyncClock(clock).alarm(after: .longest) {}
+        try await clock.waitForPendingDelays([SyncClock.longestSleep])
+        clock.advance(by: SyncClock.longestSleep)
+        try await clock.waitForPendingDelays([])
+    }
+
+    @Test func anAlarmOfTheSystemsClockCalls() async throws {
+        let called = Promise<Void>()
+        let never = SyncClock.continuous.alarm(after: .longest) { called.settle(.failure(CancellationError())) }
+        _ = SyncClock.continuous.alarm(after: .zero) { called.settle() }
+        try await called.value()
+        never.cancel()
     }
 }

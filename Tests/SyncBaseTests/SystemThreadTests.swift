@@ -1,3 +1,4 @@
+import Foundation
 import OneWayTestLimits
 import SyncBase
 import Testing
@@ -29,4 +30,24 @@ import Testing
         thread.value?.join()
         #expect(answer.value == true)
     }
+
+    #if os(Linux)
+    /// Linux has 15 bytes for a name, and a file that is written to set it.
+    @Test func aThreadHasItsName() throws {
+        let name = Locked<String?>(nil)
+        let isClosed = Locked<Bool?>(nil)
+        try SystemThread(name: "a name of a thread") {
+            let files = FileManager.default
+            name.value = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+            guard let place = try? files.destinationOfSymbolicLink(atPath: "/proc/thread-self"),
+                let descriptors = try? files.contentsOfDirectory(atPath: "/proc/self/fd")
+            else { return }
+            isClosed.value = descriptors.allSatisfy { descriptor in
+                let file = try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+                return file != "/proc/\(place)/comm"
+            }
+        }.join()
+        #expect(name.value == "a name of a thr\n" && isClosed.value == true)
+    }
+    #endif
 }

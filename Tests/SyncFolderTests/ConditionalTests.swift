@@ -346,4 +346,27 @@ import Testing
             #expect(try await world.synchronizer.sync().updated == 1)
         }
     }
+
+    /// Some servers refuse only the method, and are asked in another way. A busy one is not.
+    @Test(
+        arguments: [
+            (405, nil, true), (403, nil, true), (404, nil, true), (500, nil, true), (501, nil, true),
+            (408, nil, false), (425, nil, false), (429, nil, false), (503, nil, false), (405, "0", false),
+        ] as [(Int, String?, Bool)])
+    func aServerThatRefusesTheQuestionIsAskedOnceMore(status: Int, retryAfter: String?, isAsked: Bool) async throws {
+        try await FolderWorld.with { world in
+            world.reply { request in
+                if request.path == "/list.json" { return .json(#"[{"key": "a", "url": "/a"}]"#) }
+                if request.method == "HEAD" {
+                    return .status(status, headers: retryAfter.map { [("Retry-After", $0)] } ?? [])
+                }
+                if request.header("if-none-match") == "\"1\"" { return .status(304) }
+                return .text("content", headers: [("ETag", "\"1\"")])
+            }
+            try await world.synchronizer.sync()
+            // The download finds out, too.
+            #expect(try await world.synchronizer.sync().unchanged == (isAsked ? 1 : 0))
+            #expect(try world.contents == ["a": "content"])
+        }
+    }
 }

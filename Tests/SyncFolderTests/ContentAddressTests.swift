@@ -24,4 +24,35 @@ import Testing
         #expect(ContentAddress.mark(of: url) == mark && mark.count == 32)
         #expect(ContentAddress.mark(of: try #require(URL(string: "http://h/other"))) != mark)
     }
+
+    @Test(arguments: [
+        (
+            "Signature", ["expires", "policy", "key-pair-id", "AWSAccessKeyId", "GoogleAccessId", "OSSAccessKeyId"]
+        ),
+        (
+            "sig",
+            [
+                "se", "sp", "spr", "sr", "st", "sv", "sip", "ss", "srt", "skoid", "sktid", "skt", "ske", "sks", "skv",
+            ]
+        ),
+    ]) func aParameterBelongsToItsSignatureOnly(signature: String, names: [String]) throws {
+        for name in names {
+            let other = signature == "sig" ? "signature" : "sig"
+            for (query, unsigned) in [
+                ("\(name)=1&\(signature)=2", ""), ("\(name)=1", "?\(name)=1"),
+                ("\(name)=1&\(other)=2", "?\(name)=1"),
+            ] {
+                let url = try #require(URL(string: "https://h/a?\(query)"))
+                #expect(ContentAddress.unsigned(url) == "https://h/a\(unsigned)")
+            }
+        }
+    }
+
+    @Test func aRelativeAddressIsWhatItLeadsTo() throws {
+        let base = try #require(URL(string: "https://h/d/list"))
+        let relative = try #require(URL(string: "a?id=1", relativeTo: base))
+        let absolute = try #require(URL(string: "https://h/d/a?id=1"))
+        #expect(ContentAddress.unsigned(relative) == "https://h/d/a?id=1")
+        #expect(ContentAddress.mark(of: relative) == ContentAddress.mark(of: absolute))
+    }
 }

@@ -113,4 +113,43 @@ import Testing
         let keys: [SyncKey] = ["a/b", "a/c", "b", "a/d/e", "a/d/f", "ab", "a b", "a/b"]
         for ignoresCase in [false, true] { try NameCollisions.check(keys, ignoresCase: ignoresCase) }
     }
+
+    /// 180 bytes stay of a name of more than 255, or fewer, so that no escape and no scalar is cut.
+    @Test(arguments: [
+        (String(repeating: "x", count: 255), 255), (String(repeating: "x", count: 256), 180),
+        (String(repeating: "x", count: 252) + "\n", 255), (String(repeating: "x", count: 253) + "\n", 180),
+        (String(repeating: "x", count: 177) + "\n" + String(repeating: "x", count: 100), 180),
+        (String(repeating: "x", count: 178) + "\n" + String(repeating: "x", count: 100), 178),
+        (String(repeating: "x", count: 179) + "\n" + String(repeating: "x", count: 100), 179),
+        (String(repeating: "x", count: 180) + "\n" + String(repeating: "x", count: 100), 180),
+        (String(repeating: "x", count: 178) + "\u{e9}" + String(repeating: "x", count: 100), 180),
+        (String(repeating: "x", count: 179) + "\u{e9}" + String(repeating: "x", count: 100), 179),
+        (String(repeating: "x", count: 177) + "\u{1F4F7}" + String(repeating: "x", count: 100), 177),
+    ]) func aNameIsCutBetweenItsCharacters(key: String, byteCount: Int) {
+        let name = FilePath(of: SyncKey(key)).text
+        let isCut = name.contains("%~")
+        #expect(isCut == (byteCount < 255) && name.utf8.count == (isCut ? byteCount + 66 : byteCount))
+        #expect(name.utf8.prefix(min(byteCount, 177)).elementsEqual(key.utf8.prefix(min(byteCount, 177))))
+    }
+
+    @Test(arguments: [(3_071, false), (3_072, true)]) func aPathHasAtMost3072Bytes(byteCount: Int, isCut: Bool) {
+        // Each name counts with the slash behind it.
+        let folders = String(repeating: String(repeating: "n", count: 255) + "/", count: 11)
+        let key = folders + String(repeating: "n", count: 200) + "/" + String(repeating: "m", count: byteCount - 3_017)
+        #expect(key.utf8.count == byteCount)
+        #expect(FilePath(of: SyncKey(key)).text.contains("%~") == isCut)
+    }
+
+    @Test(arguments: [
+        ("gz", ["gzip", "x-gzip"]), ("tgz", ["gzip", "x-gzip"]), ("bz2", ["bzip2", "x-bzip2"]),
+        ("tbz", ["bzip2", "x-bzip2"]), ("tbz2", ["bzip2", "x-bzip2"]), ("xz", ["xz", "x-xz"]),
+        ("txz", ["xz", "x-xz"]), ("zst", ["zstd"]), ("br", ["br"]), ("Z", ["compress", "x-compress"]), ("zip", []),
+        ("", []),
+    ]) func theNameOfAFileHasItsCompression(suffix: String, encodings: [String]) {
+        for key in ["a.\(suffix)", "b.gz/a.b.\(suffix)", ".\(suffix.uppercased())"] {
+            #expect(CompressedName.encodings(of: SyncKey(key)) == Set(encodings))
+        }
+        #expect(CompressedName.encodings(of: SyncKey("a.\(suffix)/")).isEmpty)
+        #expect(CompressedName.encodings(of: SyncKey(suffix)).isEmpty)
+    }
 }

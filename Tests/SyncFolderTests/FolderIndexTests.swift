@@ -17,7 +17,8 @@ import Testing
     }
 
     private static let lines: [IndexLine] = [
-        .boot("abc"), .planned("a\tb\n%"), .doubtful("e\u{301}"), .synced, .removed(""), .removed("-"), .removed("%2D"),
+        .boot("abc"), .planned("a\tb\n%\u{7F}"), .doubtful("e\u{301}"), .synced, .removed(""), .removed("-"),
+        .removed("%2D"),
         .content("k", FileStamp(byteCount: 5, modified: -7), ContentVersion()),
         .content(
             "k", FileStamp(byteCount: 0, modified: 1),
@@ -36,7 +37,7 @@ import Testing
         #expect(bytes.filter { $0 == IndexLine.lineEnd }.count == 1 && bytes.last == IndexLine.lineEnd)
         #expect(IndexLine(bytes.dropLast()) == line)
         // For other readers, no field has blanks.
-        #expect(bytes.allSatisfy { $0 > 0x20 || $0 == UInt8(ascii: "\t") || $0 == IndexLine.lineEnd })
+        #expect(bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") || $0 == IndexLine.lineEnd })
         for count in 1..<bytes.count { #expect(IndexLine(bytes.dropLast(count + 1)) != line) }
     }
 
@@ -164,5 +165,75 @@ import Testing
         let last = try FolderIndex(in: folder).entries
         #expect(last["new"]?.isDoubtful == false)
         #expect(last["lost"]?.isDoubtful == (wasKilled ? true : nil))
+    }
+
+    /// As many lines as are cheap to read: 1,000, and three of each entry.
+    @Test(arguments: [(1_003, 1_003), (1_004, 4), (1_005, 4)])
+    func anIndexIsReplacedAboveALimit(lineCount: Int, expected: Int) throws {
+        var (index, file) = try opened()
+        try index.append((1...lineCount).map { .content("a", stamp($0), ContentVersion()) }, to: file)
+        close(file)
+        let path = root.url.appending(path: "index")
+        for _ in 0..<2 {
+            let (_, other) = try opened()
+            close(other)
+            #expect(try Data(contentsOf: path).count { $0 == IndexLine.lineEnd } == 1 + expected)
+        }
+    }
+
+    @Test func damagedLinesAreCountedAndLeftOut() throws {
+        var (index, file) = try opened()
+        try index.append([.content("a", stamp(1), ContentVersion())], to: file)
+        close(file)
+        let path = root.url.appending(path: "index")
+        try Data(try Data(contentsOf: path) + Array("x\n\nn\t%zz\n".utf8)).write(to: path)
+        #expect(try FolderIndex(in: folder).damagedLineCount == 3)
+        let (next, other) = try opened()
+        close(other)
+        #expect(next.damagedLineCount == 0 && next.entries["a"]?.content == [stamp(1)])
+        #expect(try Data(contentsOf: path).count { $0 == IndexLine.lineEnd } == 2)
+    }
+
+    @Test(arguments: lines) func aLineWithAnotherFieldIsNone(_ line: IndexLine) {
+        #expect(IndexLine((line.bytes.dropLast() + Array("\tx".utf8))[...]) == nil)
+    }
+
+    @Test func numbersOfPartsAreLimited() {
+        func number(_ text: String) -> Int? {
+            guard case .part(_, let part?) = IndexLine(Array("d\ta\t\(text)\tx\ty\t-".utf8)[...]) else { return nil }
+            return part.number
+        }
+        #expect(number("1") == 1 && number("\(Int.max / 2)") == Int.max / 2)
+        #expect(number("0") == nil && number("\(Int.max / 2 + 1)") == nil && number("-") == nil)
+    }
+
+    /// Only what is known on both sides can differ.
+    @Test func aPartIsTheBeginningOfWhatTheListDescribes() throws {
+        let url = try #require(URL(string: "http://host/a"))
+        let part = DownloadPart(
+            number: 1, address: ContentAddress.mark(of: url), tag: "t", byteCount: 5, revision: "1", sha256: "ab")
+        let item = FolderItem("a", at: url, revision: "1", byteCount: 5, sha256: "AB")
+        #expect(part.isBeginning(of: item))
+        let changes: [(Bool, (inout FolderItem, inout DownloadPart) -> Void)] = [
+            (true, { item, _ in item.byteCount = nil }), (true, { item, _ in item.sha256 = nil }),
+            (true, { $1.sha256 = nil }), (false, { $1.byteCount = nil }), (false, { item, _ in item.byteCount = 6 }),
+            (false, { item, _ in item.sha256 = "ac" }), (false, { item, _ in item.revision = nil }),
+            (false, { $1.revision = nil }), (false, { item, _ in item.revision = "2" }), (false, { $1.address = "" }),
+        ]
+        for (index, (isBeginning, change)) in changes.enumerated() {
+            var (item, part) = (item, part)
+            change(&item, &part)
+            #expect(part.isBeginning(of: item) == isBeginning, "\(index)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("ab", "AB", true), ("ab", "ac", false), (nil, "ab", true), ("ab", nil, true), (nil, nil, true),
+        ] as [(String?, String?, Bool)])
+    func aVersionAgreesUnlessTheChecksumsDiffer(stored: String?, listed: String?, agrees: Bool) throws {
+        let item = FolderItem("a", at: try #require(URL(string: "http://host/a")), sha256: listed)
+        #expect(ContentVersion(sha256: stored).agrees(with: item) == agrees)
+        #expect(item.owsRevision == listed?.lowercased() && item.owsDownloadOrder == 0)
     }
 }

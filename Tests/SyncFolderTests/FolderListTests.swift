@@ -170,7 +170,18 @@ import Testing
     @Test func aTextWithoutAKnownEndIsAnError() throws {
         var page = try page("http://host/a")
         page.isFramed = false
-        #expect(throws: FolderError.self) { try AddressList.items(from: page) }
+        #expect(throws: page.error("the response has no length, so that its end is not known")) {
+            try AddressList.items(from: page)
+        }
+        page.isFramed = true
+        page.bytes += [0xFF]
+        #expect(throws: page.error("it is not UTF-8")) { try AddressList.items(from: page) }
+    }
+
+    @Test func aTextCanBeginWithAByteOrderMark() throws {
+        let page = try page("\u{FEFF}HTTP://host/dir/a\nhttp://host:81/dir/b\n")
+        #expect(page.form == .addresses)
+        #expect(try AddressList.items(from: page).map(\.key) == ["a", "host/dir/b"])
     }
 
     // MARK: Indexes

@@ -351,4 +351,23 @@ import Testing
         // The system does not say whether there is such a file.
         #expect(throws: FolderError.self) { try directory.knownStatus(String(repeating: "x", count: 300)) }
     }
+
+    /// After the end of the system, planned files count as the mirror's, whatever they are.
+    @Test func onlyWhatIsFreeOrTheMirrorsIsPlanned() async throws {
+        try await FolderWorld.with { world in
+            world.serve([("own", 1), ("changed", 1)])
+            try await world.synchronizer.sync()
+            for path in ["changed", "d/other"] { try world.write("mine", to: path) }
+            let open = try OpenFolder.writing(world.folder)
+            let items = ["own", "changed", "d/other", "d/new", "new"].map { FolderItem($0, at: world.listURL) }
+            try open.plan(items, listed: nil)
+            await open.release()
+            let index = try Data(contentsOf: world.folder.appending(path: ".mirror/index"))
+            let last = try #require(index.split(separator: IndexLine.lineEnd).lastIndex { $0.starts(with: "b\t".utf8) })
+            let planned = index.split(separator: IndexLine.lineEnd)[(last + 1)...].compactMap { line -> SyncKey? in
+                if case .planned(let key)? = IndexLine(Array(line)[...]) { key } else { nil }
+            }
+            #expect(Set(planned) == ["own", "d/new", "new"])
+        }
+    }
 }

@@ -53,6 +53,22 @@ import Testing
             SyncEntity("B", parent: "A") { SyncAttribute("y", .bool) }
             SyncEntity("C", parent: "B") { SyncRelationship("x", toMany: "A") }
         }
+        for property in ["x", "z"] {
+            refuse(
+                .inheritedProperty(entity: "C", property: property, from: "A"),
+                "C.\(property) is declared already by A"
+            ) {
+                SyncEntity("A") {
+                    SyncAttribute("z", .bool)
+                    SyncRelationship("x", toOne: "A")
+                }
+                SyncEntity("B", parent: "A") {
+                    SyncAttribute("other", .bool)
+                    SyncRelationship("another", toOne: "A")
+                }
+                SyncEntity("C", parent: "B") { SyncAttribute(property, .bool) }
+            }
+        }
     }
 
     @Test func relationshipsLeadSomewhereAndBack() {

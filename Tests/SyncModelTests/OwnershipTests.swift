@@ -39,6 +39,45 @@ import Testing
         #expect(try model.layout(of: "Node").relationships.map(\.isOwning) == [true, false])
     }
 
+    /// Neither side has an identity, and both lead to as many objects as the other.
+    @Test(arguments: [true, false]) func theSideThatCascadesOwnsIfTheOtherDoesNot(isToMany: Bool) throws {
+        let rules = SyncRelationship.DeleteRule.allCases
+        for one in rules {
+            for other in rules {
+                var relationships = [
+                    SyncRelationship("b", toMany: "B", inverse: "a", deleteRule: one),
+                    SyncRelationship("a", toMany: "A", inverse: "b", deleteRule: other),
+                ]
+                for index in relationships.indices { relationships[index].isToMany = isToMany }
+                let model = try DataModel([
+                    SyncEntity("A", attributes: [], relationships: [relationships[0]]),
+                    SyncEntity("B", attributes: [], relationships: [relationships[1]]),
+                ])
+                let expected = [one == .cascade && other != .cascade, other == .cascade && one != .cascade]
+                #expect(model.layouts.map { $0.relationships[0].isOwning } == expected, "\(one) \(other)")
+                #expect(model.layouts.map { $0.relationships[0].sharesTargets } == expected.map { $0 && isToMany })
+            }
+        }
+    }
+
+    /// What each side states, and which side owns.
+    @Test(
+        arguments: [
+            (nil, nil, [true, false]), (true, nil, [true, false]), (false, nil, [false, false]),
+            (nil, true, [false, true]),
+            (nil, false, [true, false]), (true, true, [true, true]), (false, true, [false, true]),
+        ] as [(Bool?, Bool?, [Bool])])
+    func whatIsStatedCounts(ofOne: Bool?, ofOther: Bool?, expected: [Bool]) throws {
+        let model = try DataModel {
+            SyncEntity("A", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("b", toOne: "B", inverse: "a", owns: ofOne)
+            }
+            SyncEntity("B") { SyncRelationship("a", toOne: "A", inverse: "b", owns: ofOther) }
+        }
+        #expect(model.layouts.map { $0.relationships[0].isOwning } == expected)
+    }
+
     @Test func anIdentityWithinAParentIsNoneOfTheStore() throws {
         let model = try DataModel {
             SyncEntity("Order", identity: "id") {

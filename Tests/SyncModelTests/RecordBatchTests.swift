@@ -1,5 +1,6 @@
 import Foundation
 import OneWayTestLimits
+import SyncBase
 import SyncModel
 import Testing
 
@@ -165,6 +166,75 @@ import Testing
                     #expect(isEqual == (value == other), "\(String(describing: value)), \(String(describing: other))")
                 }
             }
+        }
+    }
+
+    private func batch(_ rows: [[AttributeValue?]]) -> RecordBatch {
+        var batch = RecordBatch(columnCount: rows.first?.count ?? 1)
+        for row in rows {
+            batch.beginRecord()
+            for (column, value) in row.enumerated() { if let value { batch.setValue(value, at: column) } }
+            batch.endRecord()
+        }
+        return batch
+    }
+
+    @Test func theContentOfABatchIsThatOfItsRows() {
+        func content(_ rows: [[AttributeValue?]]) -> UInt64 {
+            var fingerprint = Fingerprint()
+            batch(rows).combineContent(into: &fingerprint)
+            return fingerprint.value
+        }
+        let cells: [AttributeValue?] = [nil, .null, 1, 2, .double(1), "abc", "abd", .uri("abc")]
+        var contents: [UInt64] = [content([])]
+        for (index, cell) in cells.enumerated() {
+            contents.append(content([[cell, nil]]))
+            if index > 0 { contents.append(content([[nil, cell]])) }
+            contents.append(content([[nil, nil], [cell, nil]]))
+        }
+        contents.append(content([["ab", "c"]]))
+        contents.append(content([["a", "bc"]]))
+        #expect(Set(contents).count == contents.count)
+        #expect(content([[1, "abc"]]) == content([[1, "abc"]]))
+    }
+
+    @Test func aRowIsIdentifiedByValuesInAllColumns() {
+        let cells: [AttributeValue?] = [nil, .null, 1, "", false, .double(0)]
+        batch([cells, cells.reversed()]).withReader { reader in
+            for (row, expected) in [[2, 3, 4, 5], [0, 1, 2, 3]].enumerated() {
+                let identified = cells.indices.filter { reader.isIdentified(row, by: [$0]) }
+                #expect(identified == expected)
+                #expect(reader.isIdentified(row, by: identified) && !reader.isIdentified(row, by: []))
+                for column in cells.indices where !identified.contains(column) {
+                    #expect(!reader.isIdentified(row, by: identified + [column]))
+                    #expect(!reader.isIdentified(row, by: [column] + identified))
+                }
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([], true), ([1], true), ([1, 2, 5], true), ([.min, .max], true), ([1, 1], false), ([2, 1], false),
+            ([1, 3, 2], false), ([.min, .min], false),
+        ] as [([Int64], Bool)])
+    func aColumnOfIntegersMayAscend(numbers: [Int64], isAscending: Bool) {
+        let integers = numbers.map { AttributeValue.int($0) }
+        func ascends(_ values: [AttributeValue?]) -> Bool {
+            batch(values.map { [$0] }).withReader { $0.isAscending(column: 0) }
+        }
+        #expect(ascends(integers) == isAscending)
+        for other in [nil, .null, "9", .double(9), .date(Timestamp(microseconds: 9))] as [AttributeValue?] {
+            #expect(!ascends(integers + [other]) && !ascends([other] + integers))
+        }
+    }
+
+    @Test func rowsOfEqualCellsHaveEqualHashes() {
+        let values: [AttributeValue?] = [nil, .null, 1, 2, true, "a", "b", .uri("a"), .double(1)]
+        batch(values.map { [$0, "x", $0] } + values.map { [$0, "y", $0] }).withReader { reader in
+            let hashes = (0..<reader.count).map { reader.hash(row: $0, columns: [0, 2]) }
+            #expect(Array(hashes.prefix(values.count)) == Array(hashes.suffix(values.count)))
+            #expect(Set(hashes).count == values.count)
         }
     }
 

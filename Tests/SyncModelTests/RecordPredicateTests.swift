@@ -202,6 +202,36 @@ import Testing
                 == "Person.age is int16, but is compared with a value of another type")
     }
 
+    /// Texts that are a value of the attribute are no text all the same.
+    @Test(arguments: AttributeType.allCases) func onlyTextsAndAddressesHavePartsOfText(type: AttributeType) throws {
+        let model = try DataModel { SyncEntity("E") { SyncAttribute("x", type) } }
+        let layout = try model.layout(of: "E")
+        for text in ["x", "2014-01-02", "7", "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"] {
+            for match in PropertyPath.TextMatch.allCases {
+                let predicate = RecordPredicate.text(PropertyPath("x"), match, text)
+                if type == .string || type == .uri {
+                    #expect(throws: Never.self) { try predicate.bound(to: layout, in: model) }
+                } else {
+                    #expect(throws: RecordPredicateError.self) { try predicate.bound(to: layout, in: model) }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: PropertyPath.Comparison.allCases)
+    func valuesOfJSONAreOnlyEqualOrNot(comparison: PropertyPath.Comparison) throws {
+        let model = try DataModel { SyncEntity("E") { SyncAttribute("x", .json) } }
+        let layout = try model.layout(of: "E")
+        let predicate = RecordPredicate.comparison(PropertyPath("x"), comparison, "[1]")
+        if comparison == .equal || comparison == .notEqual {
+            #expect(throws: Never.self) { try predicate.bound(to: layout, in: model) }
+        } else {
+            #expect(throws: RecordPredicateError.unsuitableProperty(entity: "E", key: "x", name: "x")) {
+                try predicate.bound(to: layout, in: model)
+            }
+        }
+    }
+
     @Test func recordsAreOrderedByOneCriterionAfterTheOther() throws {
         let layout = try model.layout(of: "Person")
         func isAdaFirst(_ orderings: Ordering...) throws -> Bool? {

@@ -79,6 +79,28 @@ import Testing
         #expect(same.hashValue == record.hashValue)
     }
 
+    @Test func recordsDifferInEntityValuesAndTargets() throws {
+        let person = Record(of: try model.layout(of: "Person"))
+        var (named, hired, idle) = (person, person, person)
+        named["email"] = "a@b"
+        hired[related: "company"] = .one(.identity(7))
+        idle[related: "company"] = .one(nil)
+        let records = [
+            person, named, hired, idle, Record(of: try model.layout(of: "Note")),
+            Record(of: try model.layout(of: "Company")),
+        ]
+        #expect(Set(records).count == records.count)
+        #expect(Set(records.map(\.hashValue)).count == records.count)
+        #expect(records == records)
+    }
+
+    @Test func aKeyHasAllValuesOfAnIdentity() {
+        #expect(Record.Key([]) == nil && Record.Key([.null]) == nil && Record.Key([1, .null]) == nil)
+        #expect(Record.Key([1, "a"]) == .identity([1, "a"]))
+        #expect(Record.Targets.one(nil).keys == [] && Record.Targets.many([]).keys == [])
+        #expect(Record.Targets.one(.identity(1)).keys == [.identity([1])])
+    }
+
     @Test func aCodableTypeGoesIntoARecordAndBack() throws {
         var record = Record(of: try model.layout(of: "Person"))
         let person = Person(

@@ -31,6 +31,22 @@ import Testing
         #expect(AttributeValue.int(9_007_199_254_740_993) != .int(9_007_199_254_740_992))
     }
 
+    /// Otherwise, sets of many values would be slow.
+    @Test func differentValuesHaveDifferentHashes() throws {
+        var values: [AttributeValue] = [.null, true, false, .uri("a"), .uri("b")]
+        for number in 1...2 {
+            values.append(.int(Int64(number)))
+            values.append(.double(Double(number)))
+            values.append(.decimal(Decimal(number)))
+            values.append(.date(Timestamp(microseconds: Int64(number))))
+            values.append(.binary(Data([UInt8(number)])))
+            values.append(.uuid(UUID()))
+        }
+        for text in ["", "a", "b", "ab"] { values.append(.string(text)) }
+        for text in ["1", "[]", "[1]"] { values.append(.json(try #require(CanonicalJSON(text)))) }
+        #expect(Set(values.map(\.hashValue)).count == values.count)
+    }
+
     private enum Role: String, AttributeRepresentable { case reader }
 
     /// Each database orders JSON in its own way, so a condition or an ordering by it does not

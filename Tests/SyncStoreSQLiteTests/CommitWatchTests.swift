@@ -54,6 +54,28 @@ import Testing
         }
     }
 
+    /// Each own commit is a signal, among which that of another store comes sooner or later.
+    @Test func aCommitOfAnotherIsNoticedAmongOwnOnes() async throws {
+        let (store, other) = (try await open(), try await open())
+        let signals = try await store.commits()
+        try await insert(-1, into: other)
+        var isNoticed = false
+        for id in 0..<2_000 where !isNoticed {
+            try await insert(Int64(id), into: store)
+            isNoticed = await signals.next() == CommitSignals.Signal(roots: nil)
+        }
+        #expect(isNoticed)
+    }
+
+    @Test func theLastCommitIsToldEvenIfTheStoreIsGone() async throws {
+        var store: SQLiteStore? = try await open()
+        let signals = try #require(try await store?.commits())
+        if let store { try await insert(1, into: store) }
+        store = nil
+        #expect(await signals.next() == CommitSignals.Signal(roots: [1]))
+        #expect(await signals.next() == nil)
+    }
+
     @Test func laterObserversNoticeCommitsToo() async throws {
         let (store, other) = (try await open(), try await open())
         for id in 0..<3 {

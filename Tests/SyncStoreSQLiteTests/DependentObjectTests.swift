@@ -268,6 +268,19 @@ import Testing
         #expect(try texts("SELECT quote(ärger) FROM Person WHERE \"\(name)\" = 'MINE'") == ["NULL", "NULL"])
     }
 
+    /// SQLite reads an unknown name in double quotes as a text, also after a migration.
+    @Test func aTriggerWithATextInDoubleQuotesWorksOn() async throws {
+        try await fill()
+        try run(
+            """
+            CREATE TABLE notes (text TEXT);
+            CREATE TRIGGER noting AFTER INSERT ON Person BEGIN INSERT INTO notes VALUES ("added"); END
+            """)
+        let store = try await world.open(.people(attributes: [SyncAttribute("age", .int64)]))
+        try await world.sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"},{"id":3,"name":"c"}]"#, into: store)
+        #expect(try texts("SELECT text FROM notes") == ["added"])
+    }
+
     @Test func aColumnOfOthersThatCannotBeMovedIsARefusal() async throws {
         try await fill()
         try run("ALTER TABLE Person ADD COLUMN upper TEXT AS (upper(name))")

@@ -109,7 +109,52 @@ extension ExistingTableTests {
             #expect(try await merge("Post", of: person).isLinked(row: 0, by: 0) == false)
             try await link(post, to: [person])
             #expect(try await transaction.links(relationship, of: [post]).map(\.target) == [person])
+            #expect(try await transaction.settleValues().isEmpty)
+            try await link(post, to: [])
+            let refused = try await transaction.settleValues()
+            #expect(refused.map(\.key) == [.identity(5)] && refused.map(\.attributes) == [["person"]])
+            #expect(refused.map(\.reason) == [.null])
         }
+    }
+
+    /// The first person gets the second one as boss, who was the fourth one before.
+    @Test(
+        arguments: [
+            ("boss INTEGER CHECK (boss <> 2)", "", .check, "CHECK constraint failed: boss <> 2"),
+            (
+                "boss INTEGER UNIQUE", "UPDATE people SET boss = 2 WHERE id = 3", .taken(by: nil),
+                "UNIQUE constraint failed: people.boss"
+            ),
+            (
+                "boss INTEGER",
+                "CREATE TRIGGER t AFTER UPDATE OF boss ON people BEGIN UPDATE people SET name = NULL; END", .null,
+                "NOT NULL constraint failed: people.name"
+            ),
+            (
+                "boss INTEGER UNIQUE",
+                "CREATE TABLE seats (boss INTEGER REFERENCES people (boss)); INSERT INTO seats VALUES (4)",
+                .missingReference(from: "people"), nil
+            ),
+        ] as [(String, String, StoreError.Refusal.Reason, String?)])
+    func aLinkThatTheTableRefusesHasAReason(
+        column: String, addition: String, reason: StoreError.Refusal.Reason, constraint: String?
+    ) async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'x', \(column));
+            INSERT INTO people VALUES (1, 'a', 4), (2, 'b', NULL), (3, 'c', NULL), (4, 'd', NULL);
+            \(addition)
+            """, at: path)
+        let model = try DataModel.people { SyncRelationship("boss", toOne: "Person") }
+        let store = try await open(model, rowColumn: "rowid").store
+        var batch = LinkBatch(try #require(store.model["Person"]?.relationship("boss")), mode: .replace)
+        batch.append(1, to: [2])
+        let error = await #expect(throws: StoreError.self) {
+            try await store.transaction { [batch] in _ = try await $0.link(batch) }
+        }
+        guard case .refused(let refusal) = error else { throw try #require(error) }
+        #expect(refusal.reason == reason && refusal.constraint == constraint)
+        #expect(refusal.key == .identity(1) && refusal.attributes == ["boss"])
     }
 
     @Test func rowsWhoseNumbersCanChangeAreNoTargets() async throws {

@@ -193,6 +193,45 @@ extension ExistingTableTests {
         #expect(try await dump("people") == ["1|anon", "2|b"])
     }
 
+    /// A check stops a statement at the row that it refuses; a trigger may undo all of it.
+    @Test(
+        arguments: [
+            ("CHECK", false), ("ABORT", false), ("FAIL", false), ("CHECK", true), ("ABORT", true), ("FAIL", true),
+        ], [[1], [3], [5], [2, 4], [1, 2, 3, 4, 5]] as [[Int64]])
+    func onlyTheRefusedRowsAreSetAside(kind: (name: String, isUpdate: Bool), refused: [Int64]) async throws {
+        let isCheck = kind.name == "CHECK"
+        let event = kind.isUpdate ? "UPDATE" : "INSERT"
+        let trigger = """
+            CREATE TRIGGER guard BEFORE \(event) ON people WHEN NEW.name = 'no'
+                BEGIN SELECT RAISE(\(kind.name), 'refused'); END
+            """
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT \(isCheck ? "CHECK (name <> 'no')" : ""));
+            \(isCheck ? "" : trigger)
+            """, at: path)
+        let store = try await open(.people(), rowColumn: "rowid").store
+        let layout = try store.model.layout(of: "Person")
+        func merge(_ names: [String]) async throws -> MergeRequest.Result {
+            var batch = RecordBatch(of: layout)
+            for (index, name) in names.enumerated() {
+                batch.beginRecord()
+                batch.setInt(Int64(index + 1), at: 0)
+                batch.setValue(.string(name), at: 1)
+                batch.endRecord()
+            }
+            var request = MergeRequest(batch)
+            request.setsRefusedAside = true
+            return try await store.transaction { [request] in try await $0.merge(request) }
+        }
+        if kind.isUpdate { #expect(try await merge((1...5).map { "x\($0)" }).refused.isEmpty) }
+        let result = try await merge((1...5).map { refused.contains($0) ? "no" : "a\($0)" })
+        #expect(result.refused.compactMap(\.index).sorted() == refused.map { Int($0) - 1 })
+        #expect(Set(result.refused.map(\.key)) == Set(refused.map { .identity([.int($0)]) }))
+        let kept = (1...5).filter { kind.isUpdate || !refused.contains($0) }
+        #expect(try await dump("people") == kept.map { "\($0)|\(refused.contains($0) ? "x" : "a")\($0)" })
+    }
+
     /// Only a repeated identity is reported as one; the database names what others require.
     @Test(arguments: [
         "CREATE UNIQUE INDEX other ON people (name)", "CREATE UNIQUE INDEX other ON people (lower(name))",

@@ -9,6 +9,47 @@ import Testing
 
 // The values that columns of others hold.
 extension ExistingTableTests {
+    /// Whatever depends on the column, directly or through columns that are generated from it.
+    @Test(arguments: ["name", "low", "start", "lower(name)", "upper(low)", "start || '!'", "id > 0, start"])
+    func valuesOfUniqueIndexesAreExchanged(terms: String) async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, low TEXT AS (lower(name)),
+                start TEXT AS (substr(low, 1, 1)));
+            CREATE UNIQUE INDEX other ON people (\(terms))
+            """, at: path)
+        let store = try await open(.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, store)
+        #expect(try await sync(#"[{"id":1,"name":"b"},{"id":2,"name":"a"}]"#, store).counts.updated == 2)
+        #expect(try await dump("people") == ["1|b", "2|a"])
+    }
+
+    /// While two objects exchange a value that each must have, one of them has a third one.
+    @Test(
+        arguments: [
+            ("INTEGER", .int64, "1", "2"), ("REAL", .double, "0.5", "1.5"), ("TEXT", .string, #""a""#, #""b""#),
+            ("BLOB", .binary, #""AA==""#, #""AQ==""#),
+            (
+                "TEXT", .uuid, #""0A1B2C3D-0000-11DE-8000-000000000000""#,
+                #""0A1B2C3D-0000-11DE-8000-000000000001""#
+            ),
+            ("TEXT", .date, #""2014-01-02T10:00:00Z""#, #""2014-01-03T10:00:00Z""#),
+        ] as [(String, AttributeType, String, String)])
+    func uniqueValuesThatCannotBeNullAreExchanged(
+        declaration: String, type: AttributeType, one: String, other: String
+    ) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, code \(declaration) NOT NULL UNIQUE)", at: path)
+        let store = try await open(.people(attributes: [SyncAttribute("code", type)]), rowColumn: "rowid")
+        try await sync(#"[{"id":1,"code":\#(one)},{"id":2,"code":\#(other)}]"#, store)
+        let before = try await SQLiteShell.run("SELECT quote(code) FROM people ORDER BY id", at: path)
+        let exchanged = #"[{"id":1,"code":\#(other)},{"id":2,"code":\#(one)}]"#
+        #expect(try await sync(exchanged, store).counts.updated == 2)
+        let after = try await SQLiteShell.run("SELECT quote(code) FROM people ORDER BY id", at: path)
+        #expect(before.count == 2 && after == before.reversed())
+        #expect(try await sync(exchanged, store).isUnchanged)
+    }
+
     /// The refusal names the option that would help.
     @Test(arguments: [(SQLNaming.DateStorage.iso8601, "1.5"), (.secondsSince1970, "'2014-02-14T10:00:00.000000Z'")])
     func datesOfAnotherFormAreRefusedWithAnAdvice(dates: SQLNaming.DateStorage, value: String) async throws {

@@ -57,6 +57,41 @@ import Testing
         #expect(same.map { $0?.change } == [.unchanged, .updated])
     }
 
+    /// Each object gets the cells in which it differs itself, not another one of its identity.
+    @Test func theCellsOfTheObjectThatIsMeantAreWritten() async throws {
+        let model = try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncAttribute("note", .string)
+            }
+            SyncEntity("Guest", parent: "Person") {}
+        }
+        let store = try await SQLiteStore(exactly: model, at: .memory)
+        func merge(_ entity: String, _ rows: [(id: Int64, name: String, note: String)]) async throws {
+            var batch = RecordBatch(of: try model.layout(of: entity))
+            for row in rows {
+                batch.beginRecord()
+                batch.setInt(row.id, at: 0)
+                batch.setValue(.string(row.name), at: 1)
+                batch.setValue(.string(row.note), at: 2)
+                batch.endRecord()
+            }
+            let request = MergeRequest(batch)
+            _ = try await store.transaction { try await $0.merge(request) }
+        }
+        try await merge("Person", [(1, "a", "n"), (2, "b", "m")])
+        try await merge("Guest", [(1, "x", "N")])
+        try await merge("Person", [(1, "a", "N"), (2, "B", "m")])
+        let stored = try await store.records(StoreQuery("Person")).map { stored in
+            [stored.record.entityName, "\(stored.record["name"])", "\(stored.record["note"])"]
+        }
+        func row(_ entity: String, _ name: AttributeValue, _ note: AttributeValue) -> [String] {
+            [entity, "\(name)", "\(note)"]
+        }
+        #expect(Set(stored) == [row("Person", "a", "N"), row("Person", "B", "m"), row("Guest", "x", "N")])
+    }
+
     @Test func theFirstObjectIsMeantIfNoneIsOfTheEntityItself() async throws {
         try await merge("Visitor", [(1, "v"), (2, "w")])
         try await merge("Guest", [(1, "g"), (2, "h")])
@@ -76,10 +111,10 @@ import Testing
 
     @Test func objectsThatAreNamedAreMerged() async throws {
         try await merge("Person", [(1, "a"), (2, "b"), (3, "c")])
-        func mergeNamed(_ rows: [(match: MergeRequest.Match, id: Int64?, name: String)]) async throws -> [MergeRequest
-            .Result
-            .Row?]
-        {
+        func mergeNamed(
+            _ rows: [(match: MergeRequest.Match, id: Int64?, name: String)],
+            policy: MergeRequest.Policy = MergeRequest.Policy()
+        ) async throws -> [MergeRequest.Result.Row?] {
             var batch = RecordBatch(of: try store.model.layout(of: "Person"))
             for row in rows {
                 batch.beginRecord()
@@ -87,7 +122,7 @@ import Testing
                 batch.setValue(.string(row.name), at: 1)
                 batch.endRecord()
             }
-            var request = MergeRequest(batch)
+            var request = MergeRequest(batch, policy: policy)
             request.matches = rows.map(\.match)
             let sent = request
             return try await store.transaction { try await $0.merge(sent).rows }
@@ -106,6 +141,12 @@ import Testing
         }
         let given = try await mergeNamed([(.object(2), 9, "s"), (.identity, 10, "t")])
         #expect(given == [.init(2, .updated), .init(4, .inserted)])
+        #expect(try await names() == ["Person A", "Person c", "Person s", "Person t"])
+        // Without updates, they are found all the same.
+        let found = try await mergeNamed(
+            [(.object(1), nil, "u"), (.object(99), nil, "v"), (.identity, 10, "w")],
+            policy: MergeRequest.Policy(updates: false))
+        #expect(found == [.init(1, .unchanged), nil, .init(4, .unchanged)])
         #expect(try await names() == ["Person A", "Person c", "Person s", "Person t"])
     }
 }

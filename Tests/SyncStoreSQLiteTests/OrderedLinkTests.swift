@@ -71,6 +71,41 @@ import Testing
         #expect(places == [["p": 2, "i": 7, "n": 7]])
     }
 
+    /// New objects are in the order of their rows, whatever their numbers are.
+    @Test func objectsThatAreInsertedWithLinksHavePlaces() async throws {
+        let model = try DataModel {
+            SyncEntity("List", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("rows", toOrdered: "Row", inverse: "list")
+            }
+            SyncEntity("Row", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("list", toOne: "List", inverse: "rows")
+            }
+        }
+        let store = try await SQLiteStore(exactly: model, at: .memory)
+        let lists = try await Self.insert("List", 0..<2, into: store)
+        let rows = try #require(model["List"]?.relationship("rows"))
+        let layout = try model.layout(of: "Row")
+        var batch = RecordBatch(of: layout)
+        for id in [7, 3, 5, 4, 6] as [Int64] {
+            batch.beginRecord()
+            batch.setInt(id, at: 0)
+            batch.endRecord()
+        }
+        let request = MergeRequest(batch)
+        let links = MergeRequest.InitialLinks(
+            try #require(layout.relationship("list")), targets: [lists[0], lists[1], lists[0], nil, lists[0]])
+        let objects = try await store.transaction {
+            try await $0.merge(request, linking: [links]).objects.compactMap { $0 }
+        }
+        let found = try await store.read { try await $0.links(rows, of: lists) }
+        #expect(found.filter { $0.source == lists[0] }.map(\.target) == [objects[0], objects[2], objects[4]])
+        let column = try #require(store.positionColumn(of: "rows", in: "List"))
+        let places = try await store.sql { try await $0.rows("SELECT \(column) AS p FROM Row ORDER BY _id") }
+        #expect(places == [["p": 0], ["p": 0], ["p": 1], ["p": .null], ["p": 2]])
+    }
+
     /// More links than one statement writes.
     @Test func anObjectCanHaveAnyNumberOfLinks() async throws {
         let many = try await Self.insert("Song", 4..<20_004, into: store)

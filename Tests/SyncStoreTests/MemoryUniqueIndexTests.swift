@@ -53,4 +53,50 @@ import Testing
         index.change(4, from: nil, to: team(4, "x"))
         #expect(conflicts() == [[4, 2]])
     }
+
+    @Test func aRowThatIsNotMergedDoesNotWait() async throws {
+        let store = MemoryStore(exactly: try Self.model())
+        try await store.transaction { transaction in
+            var batch = RecordBatch(of: transaction.model.layouts[0])
+            for id in 1...3 as ClosedRange<Int64> {
+                batch.beginRecord()
+                batch.setInt(id, at: 0)
+                batch.setValue("x", at: 1)
+                batch.endRecord()
+            }
+            let result = try await transaction.merge(MergeRequest(batch, matches: [.identity, .skipped, .identity]))
+            #expect(result.waitingRows == [2] && result.objects == [1, nil, 2])
+            // Only the index matters here.
+            _ = try await transaction.remove(StoreQuery("Team"), reportsKeys: false)
+        }
+    }
+
+    /// The index of an entity has none of the objects that belong to another entity.
+    @Test func anObjectOfAnotherEntityLeavesTheIndex() async throws {
+        var car = SyncEntity("Car", parent: "Vehicle") { SyncAttribute("plate", .string) }
+        car.indexes = [SyncEntity.Index(["plate"], unique: true)]
+        let model = try DataModel([
+            SyncEntity("Vehicle", identity: "id") { SyncAttribute("id", .int64) }, car,
+            SyncEntity("Boat", parent: "Vehicle") { SyncAttribute("length", .int64) },
+        ])
+        let store = MemoryStore(exactly: model)
+        func insert(_ id: Int64) async throws -> ObjectID {
+            var record = Record(of: try model.layout(of: "Car"))
+            record["id"] = .int(id)
+            record["plate"] = "x"
+            return try await store.transaction { [record] in try await $0.insert(record) }
+        }
+        let first = try await insert(1)
+        await #expect(throws: StoreError.self) { _ = try await insert(2) }
+        try await store.transaction { try await $0.changeEntity(of: [first], from: "Car", to: "Boat") }
+        let second = try await insert(2)
+        #expect(try await store.count(StoreQuery("Car")) == 1)
+        // It has no plate when it is a car again.
+        try await store.transaction { try await $0.changeEntity(of: [first], from: "Boat", to: "Car") }
+        try await store.transaction {
+            _ = try await $0.remove(StoreQuery("Car", objects: .only([second])), reportsKeys: false)
+        }
+        _ = try await insert(3)
+        #expect(try await store.count(StoreQuery("Car")) == 2)
+    }
 }

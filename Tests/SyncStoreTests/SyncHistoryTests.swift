@@ -1,4 +1,5 @@
 import OneWayTestLimits
+import SyncModel
 import SyncStore
 import Testing
 
@@ -11,5 +12,20 @@ import Testing
         changed.limit = limit
         changed.totalLimit = limit
         #expect(changed.limit == expected && changed.totalLimit == expected)
+    }
+
+    /// Without a history, a store has no entity for passes.
+    @Test func onlyAStoreWithAHistoryHasPasses() throws {
+        let model = try DataModel { SyncEntity("Thing", identity: "id") { SyncAttribute("id", .int64) } }
+        let pass = SyncEntity.pass.name
+        #expect(try MemoryStore(model).model[pass] == nil)
+        #expect(try MemoryStore(model, history: SyncHistory()).model[pass] != nil)
+        #expect(try MemoryStore(Thing.self).model[pass] == nil)
+        #expect(try MemoryStore(Thing.self, history: SyncHistory()).model[pass] != nil)
+    }
+
+    struct Thing: SyncObject {
+        var id: Int
+        static let declaration = SyncDeclaration<Thing>(.identity(\.id))
     }
 }

@@ -93,4 +93,33 @@ import Testing
         changes.add(ChangeSet(["Thing": .init(inserted: [.object(5)], deleted: [.object(5)])]))
         #expect(changes["Thing"] == expected)
     }
+
+    /// A store that notes whether its transactions may wait for their first call.
+    private struct Beginnings: Store {
+        let base: MemoryStore
+        let mayWait = Locked<[Bool]>([])
+        var model: DataModel { base.model }
+
+        func transaction<Result: Sendable>(
+            _ body: @Sendable (any StoreTransaction) async throws -> Result
+        ) async throws -> Result {
+            mayWait.withLock { $0.append(TransactionBeginning.mayWait) }
+            return try await base.transaction(body)
+        }
+
+        func read<Result: Sendable>(
+            _ body: @Sendable (any StoreReader) async throws -> Result
+        ) async throws -> Result {
+            try await base.read(body)
+        }
+    }
+
+    @Test func onlyATransactionWhoseChangesAreAtHandMayWait() async throws {
+        let store = Beginnings(base: try Self.store())
+        for isAtHand in [false, true] {
+            // What the body begins is another matter.
+            #expect(try await store.transaction(isAtHand: isAtHand) { _ in TransactionBeginning.mayWait } == false)
+        }
+        #expect(store.mayWait.value == [false, true] && !TransactionBeginning.mayWait)
+    }
 }

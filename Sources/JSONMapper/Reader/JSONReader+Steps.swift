@@ -6,9 +6,7 @@ extension JSONReader {
     func step() throws -> Bool {
         if case .start = phase { return try skipByteOrderMark() }
         let byte: UInt8
-        if case .betweenLines(let isFirst, let hasNewline) = phase {
-            return try stepBetweenLines(isFirst: isFirst, hasNewline: hasNewline)
-        }
+        if case .betweenLines(let hasNewline) = phase { return try stepBetweenLines(hasNewline: hasNewline) }
         switch try peek() {
         case .starved: return false
         case .ended:
@@ -151,17 +149,17 @@ extension JSONReader {
         return []
     }
 
-    private func stepBetweenLines(isFirst: Bool, hasNewline: Bool) throws -> Bool {
+    private func stepBetweenLines(hasNewline: Bool) throws -> Bool {
         while window.count > 0 {
             let byte = window[0]
             guard ASCII.isWhitespace(byte) else {
-                guard isFirst || hasNewline else { throw fail(.trailingContent) }
+                guard hasNewline else { throw fail(.trailingContent) }
                 phase = .single
                 return true
             }
             window.start += 1
             if byte == ASCII.newline || byte == ASCII.carriageReturn, !hasNewline {
-                phase = .betweenLines(isFirst: isFirst, hasNewline: true)
+                phase = .betweenLines(hasNewline: true)
                 return true
             }
         }
@@ -181,7 +179,7 @@ extension JSONReader {
         if window.count >= 2, min(window[0], window[1]) == 0xFE, max(window[0], window[1]) == 0xFF {
             throw fail(.invalidUTF8)
         }
-        phase = layout.kind == .lines ? .betweenLines(isFirst: true, hasNewline: false) : .root
+        phase = layout.kind == .lines ? .betweenLines(hasNewline: true) : .root
         return true
     }
 }

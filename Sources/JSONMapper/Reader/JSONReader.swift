@@ -36,7 +36,8 @@ public final class JSONReader {
         /// Before a document that is null.
         case null
         case element, single
-        case betweenLines(isFirst: Bool, hasNewline: Bool)
+        /// Before a line. Only the first one needs no newline before it.
+        case betweenLines(hasNewline: Bool)
         case trailing, finished
         case failed(JSONError)
     }
@@ -179,7 +180,7 @@ public final class JSONReader {
             case .single:
                 guard let result = try readObject(isWhole: isWhole, body) else { return nil }
                 switch layout.kind {
-                case .lines: phase = .betweenLines(isFirst: false, hasNewline: false)
+                case .lines: phase = .betweenLines(hasNewline: false)
                 case .array, .arrayOrSingle, .document: leaveTarget()
                 }
                 elementCount += 1

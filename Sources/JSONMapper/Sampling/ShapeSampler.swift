@@ -341,13 +341,13 @@ package struct ShapeSampler: ~Copyable {
 extension JSONNumber {
     /// The kind of a number that is not written as a 64-bit integer.
     fileprivate var shapeKind: ShapeKinds {
-        if isNegative, !isTruncated, mantissa == 0 { return .wholeFraction }
+        if isNegative, mantissa == 0 { return .wholeFraction }
         let isDecimal = holdsDecimal
         if isInteger { return isDecimal ? .largeInteger : .endlessNumber }
         guard let double else { return isDecimal ? .longNumber : .endlessNumber }
         let isWhole = int64 != nil
-        // A double distinguishes all decimals of 15 significant digits.
-        if !isTruncated, mantissa < 1_000_000_000_000_000, abs(exponent) < 290 {
+        // A double distinguishes all decimals of 15 significant digits. A truncated mantissa has more.
+        if mantissa < 1_000_000_000_000_000, abs(exponent) < 290 {
             return isWhole ? .wholeFraction : isDecimal ? .fraction : .extremeNumber
         }
         guard isExact(double) else { return isDecimal ? .longNumber : .endlessNumber }

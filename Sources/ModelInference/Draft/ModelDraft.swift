@@ -228,7 +228,7 @@ struct ModelDraft {
         let entity = entities[index]
         for relationship in entity.relationships where !relationship.isToMany {
             let target = entities[relationship.destination]
-            guard let property = relationship.property, target.identity.count == 1, target.scopedIdentity == nil,
+            guard let property = relationship.property, target.identity.count == 1,
                 property.name == JSONKey.snakeCase(relationship.name) ?? relationship.name,
                 let identity = target.attributes.first(where: { $0.name == target.identity[0] })
             else { continue }

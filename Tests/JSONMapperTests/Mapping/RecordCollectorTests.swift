@@ -132,6 +132,18 @@ import Testing
         #expect(restricted.identifierGroups.flatMap(\.elementIndices) == Array(1502..<5001))
     }
 
+    /// A batch of one byte: what one note leads to is packed before the next one is read.
+    @Test func whatAPackedObjectLacksIsCountedAlsoIfNothingFollowsIt() throws {
+        let json =
+            #"[{"id":1,"notes":[{"id":1,"user":{"id":5,"z":0}},{"user":{"id":6,"y":0},"id":[]}]}]"#
+        let users = try mapper(ValueContract(wrongType: .reject)).reader(
+            of: "User", bytes: Array(json.utf8), options: .init(batchByteCount: 1, keepsRelationships: true))
+        let batch = try #require(try users.next())
+        #expect(batch.nestedDrift.entries.map { "\($0.entity).\($0.keyPath) \($0.count)" } == ["User.z 1"])
+        let notes = try #require(batch.groups.first?.nested[0])
+        #expect(notes.objects?.rejected.map(\.index) == [1])
+    }
+
     @Test func ofSeveralValuesOfARelationshipOneCounts() throws {
         let mapper = try mapper()
         func users(_ json: String) throws -> NestedElements {

@@ -29,7 +29,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [("Person", ["Person", "Note"]), ("Guest", ["Person", "Note"]), ("Note", ["Note"])])
+    @Test(arguments: [
+        ("Person", ["Person", "Note"]), ("Guest", ["Person", "Note"]), ("Note", ["Note"]), ("Team", ["Team"]),
+    ])
     func deleteRulesReachTheseTables(entity: String, tables: [String]) throws {
         let schema = SQLSchema(try Self.model(), dialect: .sqlite)
         let index = try schema.model.layout(of: entity).index
@@ -52,16 +54,18 @@ import Testing
         if found == nil { try check() } else { #expect(throws: SQLKeptRows.self) { try check() } }
     }
 
-    /// The rounds in which cascades reach further objects, by the relationships they follow.
+    /// The tables that cascades reach, and the rounds in which they do, by the relationships they
+    /// follow.
     @Test(
         arguments: [
-            ("Company", [["teams"], ["members"]]), ("Team", [["members"]]), ("Member", []),
+            ("Company", ["Company", "Team", "Member"], [["teams"], ["members"]]),
+            ("Team", ["Team", "Member"], [["members"]]), ("Member", ["Member"], []),
             // A tree is reached at once, and what its leaves have in the next round.
-            ("Folder", [["folders", "files"], ["files"]]),
+            ("Folder", ["Folder", "Member"], [["folders", "files"], ["files"]]),
             // Owners that share a target decide when the last one goes, at any depth.
-            ("Label", nil), ("Hen", nil),
-        ] as [(String, [[String]]?)])
-    func cascadesTakeAsManyRoundsAsTheirPaths(entity: String, rounds: [[String]]?) throws {
+            ("Label", ["Label"], nil), ("Hen", ["Hen", "Egg"], nil), ("Egg", ["Egg", "Hen"], nil),
+        ] as [(String, [String], [[String]]?)])
+    func cascadesTakeAsManyRoundsAsTheirPaths(entity: String, tables: [String], rounds: [[String]]?) throws {
         let model = try DataModel {
             SyncEntity("Company", identity: "id") {
                 SyncAttribute("id", .int64)
@@ -93,9 +97,11 @@ import Testing
                 SyncRelationship("hen", toOne: "Hen", inverse: "eggs", deleteRule: .cascade)
             }
         }
-        let removal = SQLRemoval(SQLSchema(model, dialect: .sqlite))
-        let found = removal.rounds(deleting: try model.layout(of: entity).index)
-        #expect(found?.map { $0.map(\.relationship) } == rounds)
+        let schema = SQLSchema(model, dialect: .sqlite)
+        let removal = SQLRemoval(schema)
+        let index = try model.layout(of: entity).index
+        #expect(removal.families(deleting: index).map { schema.families[$0].table } == tables)
+        #expect(removal.rounds(deleting: index)?.map { $0.map(\.relationship) } == rounds)
     }
 
     @Test(arguments: StoreKind.all) func deletedObjectsAreCountedAndNamed(kind: StoreKind) async throws {

@@ -80,7 +80,8 @@ struct StatementWorld {
         return Self.text(SQLQueries(self[keyPath: dialect]).rows(bound, objectSet: 7)).withoutSchema
     }
 
-    private static func text(_ statement: SQLStatementText) -> String {
+    /// A statement, with its values after an arrow.
+    static func text(_ statement: SQLStatementText) -> String {
         let values = statement.bindings.map(text).joined(separator: ", ")
         return statement.text + (values.isEmpty ? "" : " <- \(values)")
     }

@@ -85,7 +85,11 @@ actor NotingWorker: SQLWorker {
         return MergeRequest.Result((0..<request.records.count).map { MergeRequest.Result.Row(Int64($0), .inserted) })
     }
 
-    func changeEntity(of objects: [StoredRecord], from former: EntityLayout, to layout: EntityLayout) {}
+    /// Refuses robots.
+    func changeEntity(of objects: [StoredRecord], from former: EntityLayout, to layout: EntityLayout) throws {
+        note("changes \(objects.count) to \(layout.name)")
+        if layout.name == "Robot" { throw StoreError.refused(StoreError.Refusal(entity: "Robot", reason: .check)) }
+    }
 
     func link(_ batch: LinkBatch) -> LinkBatch.Result { LinkBatch.Result() }
 
@@ -93,7 +97,10 @@ actor NotingWorker: SQLWorker {
 
     func settleValues() -> [StoreError.Refusal] { [] }
 
-    func beginAttempt() -> SQLKeptLinks { SQLKeptLinks() }
+    func beginAttempt() -> SQLKeptLinks {
+        note("tries")
+        return SQLKeptLinks()
+    }
 
-    func endAttempt(restoring kept: SQLKeptLinks?) {}
+    func endAttempt(restoring kept: SQLKeptLinks?) { note(kept == nil ? "keeps it" : "undoes it") }
 }

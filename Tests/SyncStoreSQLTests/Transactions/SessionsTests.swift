@@ -19,6 +19,8 @@ import Testing
                 SyncAttribute("id", .int64)
                 SyncRelationship("boss", toOne: "Person")
             }
+            SyncEntity("Guest", parent: "Person") {}
+            SyncEntity("Robot", parent: "Person") {}
         }
     }
 
@@ -71,6 +73,27 @@ import Testing
             }
         }
         #expect(log.events == ["writer begins", "writer merges", "writer rolls back"])
+    }
+
+    /// What is refused is undone; the transaction may go on.
+    @Test(arguments: [("Guest", "keeps it"), ("Robot", "undoes it")])
+    func aChangeOfTheEntityIsKeptOrUndone(entity: String, end: String) async throws {
+        let sessions = sessions()
+        try await sessions.transaction(begin: { await $0.begin() }) { transaction in
+            do {
+                try await transaction.changeEntity(of: [1, 2, 3], from: "Person", to: entity)
+                #expect(entity == "Guest")
+            } catch StoreError.refused {
+                #expect(entity == "Robot")
+            }
+        }
+        let ofReading = ["opens", "reads", "closes", "committed"]
+        let events = log.events.filter { event in !ofReading.contains { event.contains($0) } }
+        #expect(
+            events == [
+                "writer begins", "writer tries", "writer changes 3 to \(entity)", "writer \(end)",
+                entity == "Guest" ? "writer commits [0]" : "writer commits []",
+            ])
     }
 
     @Test func aCancelledTransactionIsRolledBack() async throws {
