@@ -44,8 +44,8 @@ extension ModelDocument {
         }
     }
 
-    /// Removes inverses that do not exist or do not point back. Of two relationships, either both or
-    /// none point back.
+    /// Removes inverses that do not exist or do not point back. Of two relationships, either both
+    /// or none point back.
     private mutating func removeUnusableInverses() {
         let ancestors = self.ancestors
         let indices = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })

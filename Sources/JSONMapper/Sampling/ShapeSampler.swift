@@ -346,7 +346,8 @@ extension JSONNumber {
         if isInteger { return isDecimal ? .largeInteger : .endlessNumber }
         guard let double else { return isDecimal ? .longNumber : .endlessNumber }
         let isWhole = int64 != nil
-        // A double distinguishes all decimals of 15 significant digits. A truncated mantissa has more.
+        // A double distinguishes all decimals of 15 significant digits. A truncated mantissa has
+        // more.
         if mantissa < 1_000_000_000_000_000, abs(exponent) < 290 {
             return isWhole ? .wholeFraction : isDecimal ? .fraction : .extremeNumber
         }
