@@ -215,4 +215,17 @@ import Testing
             try DataModel { SyncEntity("A", identity: "a") { SyncAttribute("a", .json) } }
         }
     }
+
+    /// The last of equal keys counts.
+    @Test(arguments: [
+        (#"{"a":1,"b":2,"A":3}"#, #"{"A":3,"a":1,"b":2}"#, true), (#"{"a":1,"a":2}"#, #"{"a":2}"#, false),
+        (#"{"c":{"a":1,"b":0,"a":1}}"#, #"{"c":{"a":1,"b":0}}"#, false),
+        (#"[{"a":1},{"a":2}]"#, #"[{"a":1},{"a":2}]"#, true),
+    ])
+    func repeatedKeysAreNoted(text: String, canonical: String, isComplete: Bool) {
+        var bytes: [UInt8] = []
+        let reading = Array(text.utf8).withUnsafeBufferPointer { CanonicalJSONWriter.append(canonical: $0, to: &bytes) }
+        #expect(String(decoding: bytes, as: UTF8.self) == canonical)
+        #expect(reading == (isComplete ? .complete : .withoutRepeatedKeys))
+    }
 }

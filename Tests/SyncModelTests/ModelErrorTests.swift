@@ -45,6 +45,14 @@ import Testing
         }
     }
 
+    @Test func anEntityHasAtMostAHundredAncestors() throws {
+        func model(_ count: Int) throws -> DataModel {
+            try DataModel((0...count).map { SyncEntity("E\($0)", parent: $0 == 0 ? nil : "E\($0 - 1)") {} })
+        }
+        #expect(try model(100).entities.count == 101)
+        #expect(throws: ModelError.tooManyAncestors(entity: "E101", limit: 100)) { try model(101) }
+    }
+
     @Test func anInheritedPropertyIsNotDeclaredAgain() {
         refuse(
             .inheritedProperty(entity: "C", property: "x", from: "A"), "C.x is declared already by A"

@@ -274,4 +274,16 @@ import Testing
             }
         }
     }
+
+    /// `%` stands for any text, `_` for a scalar, and a backslash makes the next byte stand for
+    /// itself.
+    @Test(arguments: [
+        ("a_bc", #"a\_bc"#, true), ("axbc", #"a\_bc"#, false), ("a%bc", #"a\%bc"#, true), ("axbc", #"a\%bc"#, false),
+        (#"a\bc"#, #"a\\bc"#, true), (#"a\"#, #"a\"#, true), ("abc", #"a\bc"#, true), ("aébc", "a_bc", true),
+        ("aébc", "a__bc", false), ("abc", "%", true), ("", "%", true), ("", "_", false), ("abcabd", "%ab_", true),
+        ("abcabd", "ab_", false), ("abc", "abc%%", true), ("abc", "ab", false), ("ab", "abc", false),
+    ])
+    func aPatternStandsForTexts(text: String, pattern: String, matches: Bool) {
+        #expect(LikePattern.matches(Array(text.utf8), pattern: Array(pattern.utf8)) == matches)
+    }
 }

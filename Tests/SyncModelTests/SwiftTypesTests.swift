@@ -118,6 +118,8 @@ import Testing
             SyncEntity("Base") { SyncAttribute("id", .int64) }
             SyncEntity("Sub", parent: "Base") { SyncAttribute("name", .string) }
             SyncEntity("Other") { SyncAttribute("remoteID", .int64) }
+            SyncEntity("Stated", identity: "id") { SyncAttribute("id", .int64) }
+            SyncEntity("Inheriting", parent: "Stated") { SyncAttribute("name", .string) }
         }
         #expect(!model.swiftTypes().contains(".identity("))
     }
