@@ -181,6 +181,19 @@ import Testing
                 == (type == .json ? [] : [.unknownValue(element: "entry", attribute: key, value: annotated)]))
     }
 
+    @Test(arguments: [("[1, 2]", true), ("[1", false), ("", false)])
+    func aDefaultThatIsNoJSONIsReported(text: String, isJSON: Bool) throws {
+        let file = try entity(
+            """
+            <attribute name="a" attributeType="String" defaultValueString="\(text)">
+            <userInfo><entry key="sync.type" value="json"/></userInfo></attribute>
+            """)
+        #expect(try file.model.layout(of: "E").attributes[0].defaultValue.isNull == !isJSON)
+        let warning = ModelFile.Warning.Reason.unknownValue(
+            element: "attribute", attribute: "defaultValueString", value: text)
+        #expect(reasons(file) == (isJSON ? [] : [warning]))
+    }
+
     /// Core Data has no list of allowed values, so an annotation states it.
     @Test func allowedValuesAreAnAnnotation() throws {
         func file(_ values: String) throws -> ModelFile {

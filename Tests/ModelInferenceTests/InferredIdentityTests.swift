@@ -23,6 +23,8 @@ import Testing
         (#"[{"user_id": 1}, {"name": "x"}]"#, nil), (#"[{"uuid": 1.5}]"#, nil), (#"[{"note_id": 1}]"#, nil),
         (#"[{"id": 1, "a": 2}, {"id": 1, "a": 2}]"#, nil), (#"[{"id": 1}, {"id": null}]"#, nil),
         (#"[{"slug": "a", "code": 1}, {"slug": "b", "code": 1}]"#, "slug"), (#"[{"slug": "a", "id": 1}]"#, "id"),
+        // Some endings only tell the first of several keys.
+        (#"[{"invoice_number": "a", "n": 1}]"#, "invoiceNumber"), (#"[{"n": 1, "invoice_number": "a"}]"#, nil),
     ])
     func thePrimaryKeyIsFound(json: String, expected: String?) throws {
         let model = try DataModel.inferred(from: json, entity: "User")

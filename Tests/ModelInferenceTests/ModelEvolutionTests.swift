@@ -214,6 +214,17 @@ import Testing
         let canBecomeJSON = kind == .notObjects || kind == .otherCount
         #expect(evolved.obstacles.first?.canBecomeJSON == canBecomeJSON)
         #expect(evolved.obstacles.first?.description.contains("as JSON") == canBecomeJSON)
+        let entity = try #require(evolved.obstacles.first?.entity)
+        let identity =
+            key.isEmpty ? "objects of \(entity) have no key any more" : "id does not identify every \(entity)"
+        #expect((evolved.obstacles.first?.reason == identity) == (kind == .identity))
+    }
+
+    @Test func eachEntityHasItsObstacle() throws {
+        let evolved = try evolve(
+            #"[{"id":1,"o":{"id":1,"p":1},"q":{"id":1,"r":1}}]"#,
+            with: #"[{"id":1,"o":{"id":true,"p":1},"q":{"id":1,"r":1}},{"id":2,"q":{"id":1,"r":2}}]"#)
+        #expect(Set(evolved.obstacles.map { "\($0.entity) \($0.kind)" }) == ["O keyType", "Q identity"])
     }
 
     /// A new relationship is read from objects and from identifiers, also in a new entity.
