@@ -340,6 +340,14 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
     }
 
+    @Test func aFolderWithABlankInItsNameIsRead() throws {
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appendingPathComponent("a folder", isDirectory: true)
+        try FileManager.default.createDirectory(
+            at: url.appendingPathComponent(FilePath.internals), withIntermediateDirectories: true)
+        #expect(try OpenFolder.reading(url) != nil)
+    }
+
     @Test func onlyTheRemovalOfAMissingFileIsNoError() throws {
         let folder = try TemporaryDirectory()
         try FileManager.default.createDirectory(
