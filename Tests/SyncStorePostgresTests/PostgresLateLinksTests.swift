@@ -24,12 +24,12 @@ struct PostgresLateLinksTests {
     }
 
     private static func store(
-        at url: String, isFar: Bool, silenceLimit: Duration = .seconds(60)
+        at url: String, isFar: Bool, model: DataModel? = nil, silenceLimit: Duration = .seconds(60)
     ) async throws -> PostgresStore {
         var options = PostgresStore.Options()
         options.silenceLimit = silenceLimit
         options.farRoundTrip = isFar ? .zero : .seconds(600)
-        return try await PostgresStore(exactly: model(), at: url, options: options)
+        return try await PostgresStore(exactly: model ?? self.model(), at: url, options: options)
     }
 
     /// Inserts users 1 to 3 and links the first one to the others, without a call after it.
@@ -95,6 +95,69 @@ struct PostgresLateLinksTests {
             }
             #expect(errors[0] == errors[1])
             #expect(errors[0].contains(said))
+        }
+    }
+
+    @Test("Refused links end the transaction, also if the error of a later call is ignored")
+    func refusedLinksAreNotForgotten() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await Self.store(at: database.url, isFar: true)
+            try await PostgresSession.run(database.url, Self.additions[0].addition)
+            let batch = try PostgresWorld.batch(1...2, name: "a", model: store.model)
+            let friends = try #require(try store.model.layout(of: "User").relationship("friends"))
+            await #expect(throws: StoreError.self) {
+                try await store.transaction { transaction in
+                    let objects = try await transaction.merge(MergeRequest(batch)).objects.compactMap(\.self)
+                    var links = LinkBatch(friends, mode: .replace)
+                    links.append(objects[0], to: [objects[1]])
+                    _ = try await transaction.link(links)
+                    #expect((try? await transaction.count(StoreQuery("User"))) == nil)
+                }
+            }
+            #expect(try await store.count(StoreQuery("User")) == 0)
+        }
+    }
+
+    @Test("A change of entity whose links stay is undone, and the transaction goes on", arguments: [false, true])
+    func anUndoneChangeLeavesItsLinks(isFar: Bool) async throws {
+        let model = try DataModel {
+            SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) }
+            SyncEntity("Guest", parent: "Person") { SyncRelationship("rooms", toMany: "Room") }
+            SyncEntity("Room", identity: "id") { SyncAttribute("id", .int64) }
+        }
+        try await SharedPostgres.withDatabase { database in
+            let store = try await Self.store(at: database.url, isFar: isFar, model: model)
+            let rooms = try #require(try model.layout(of: "Guest").relationship("rooms"))
+            let guest = try await store.transaction { transaction in
+                func insert(_ entity: String) async throws -> ObjectID {
+                    var record = Record(of: try model.layout(of: entity))
+                    record["id"] = .int(1)
+                    return try await transaction.insert(record)
+                }
+                let guest = try await insert("Guest")
+                var links = LinkBatch(rooms, mode: .replace)
+                links.append(guest, to: [try await insert("Room")])
+                _ = try await transaction.link(links)
+                return guest
+            }
+            try await PostgresSession.run(
+                database.url,
+                """
+                CREATE TABLE held (a bigint, b bigint, FOREIGN KEY (a, b) REFERENCES "Guest_rooms"); \
+                INSERT INTO held SELECT * FROM "Guest_rooms"
+                """)
+            try await store.transaction { transaction in
+                do {
+                    try await transaction.changeEntity(of: [guest], from: "Guest", to: "Person")
+                    Issue.record("the link was removed")
+                } catch StoreError.refused(let refusal) { #expect(refusal.reason == .missingReference(from: "held")) }
+                var other = Record(of: try model.layout(of: "Person"))
+                other["id"] = .int(2)
+                _ = try await transaction.insert(other)
+            }
+            #expect(try await store.count(StoreQuery("Person")) == 2)
+            #expect(try await store.count(StoreQuery("Guest")) == 1)
+            #expect(try await store.read { try await $0.links(rooms, of: [guest]).count } == 1)
         }
     }
 

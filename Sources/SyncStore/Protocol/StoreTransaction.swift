@@ -67,7 +67,9 @@ public protocol StoreTransaction: StoreReader {
     /// to-one relationship takes the last of its targets.
     ///
     /// - Returns: The sources that changed and the targets that were detached.
-    /// - Throws: `StoreError.relationshipOfOtherModel` for a relationship of another model.
+    /// - Throws: `StoreError.relationshipOfOtherModel` for a relationship of another model;
+    ///   `StoreError.refused` if a constraint of another tool refuses a link. A store on a server
+    ///   may throw this from the next call or the commit, and then commits nothing.
     func link(_ batch: LinkBatch) async throws -> LinkBatch.Result
 
     /// Deletes objects, and applies the model's delete rules.

@@ -11,6 +11,8 @@ extension PostgresWorker {
 
     func endAttempt(restoring kept: SQLKeptLinks?) async throws {
         guard let kept else { return try await perform { $0.executeLater(["RELEASE SAVEPOINT sync_change"]) } }
+        // Those from before the changes were written when these began.
+        waitingLinks = nil
         try await perform { _ = try $0.execute("ROLLBACK TO SAVEPOINT sync_change; RELEASE SAVEPOINT sync_change") }
         (keptLinks, ahead) = (kept, PostgresReadAhead())
     }

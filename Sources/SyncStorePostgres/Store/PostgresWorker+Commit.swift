@@ -39,8 +39,13 @@ extension PostgresWorker {
     }
 
     /// Writes the links that wait for the next call.
+    ///
+    /// If they are refused, they wait on: otherwise a transaction whose body ignores the error of
+    /// that call would be committed without them.
     func writeWaitingLinks(_ connection: PostgresConnection) throws {
-        if let links = waitingLinks.take() { try write(links, connection) }
+        guard let links = waitingLinks else { return }
+        try write(links, connection)
+        waitingLinks = nil
     }
 
     /// Commits the transaction. If the commit fails, the changes are rolled back.
