@@ -77,7 +77,7 @@ import Testing
         #expect(text(DateText.microseconds(input)) == expected)
     }
 
-    /// Each unit at its limits, and each number is rounded down. After `…`, there are other digits.
+    /// Each unit at its limits. Each number is rounded down. Other digits follow `…`.
     @Test(
         arguments: [
             ("15e-1", "1500000"), ("-15e-1", "-1500000"), ("15e-5", "150"), ("-15e-5", "-150"), ("15e-6", "15"),

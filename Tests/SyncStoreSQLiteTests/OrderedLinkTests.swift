@@ -71,22 +71,27 @@ import Testing
         #expect(places == [["p": 2, "i": 7, "n": 7]])
     }
 
-    /// New objects are in the order of their rows, whatever their numbers are.
-    @Test func objectsThatAreInsertedWithLinksHavePlaces() async throws {
-        let model = try DataModel {
-            SyncEntity("List", identity: "id") {
+    /// Owners with items in an order.
+    private static func ownedItems() throws -> DataModel {
+        try DataModel {
+            SyncEntity("Owner", identity: "id") {
                 SyncAttribute("id", .int64)
-                SyncRelationship("rows", toOrdered: "Row", inverse: "list")
+                SyncRelationship("items", toOrdered: "Item", inverse: "owner")
             }
-            SyncEntity("Row", identity: "id") {
+            SyncEntity("Item", identity: "id") {
                 SyncAttribute("id", .int64)
-                SyncRelationship("list", toOne: "List", inverse: "rows")
+                SyncRelationship("owner", toOne: "Owner", inverse: "items")
             }
         }
+    }
+
+    /// New objects are in the order of their rows, whatever their numbers are.
+    @Test func objectsThatAreInsertedWithLinksHavePlaces() async throws {
+        let model = try Self.ownedItems()
         let store = try await SQLiteStore(exactly: model, at: .memory)
-        let lists = try await Self.insert("List", 0..<2, into: store)
-        let rows = try #require(model["List"]?.relationship("rows"))
-        let layout = try model.layout(of: "Row")
+        let owners = try await Self.insert("Owner", 0..<2, into: store)
+        let items = try #require(model["Owner"]?.relationship("items"))
+        let layout = try model.layout(of: "Item")
         var batch = RecordBatch(of: layout)
         for id in [7, 3, 5, 4, 6] as [Int64] {
             batch.beginRecord()
@@ -95,14 +100,14 @@ import Testing
         }
         let request = MergeRequest(batch)
         let links = MergeRequest.InitialLinks(
-            try #require(layout.relationship("list")), targets: [lists[0], lists[1], lists[0], nil, lists[0]])
+            try #require(layout.relationship("owner")), targets: [owners[0], owners[1], owners[0], nil, owners[0]])
         let objects = try await store.transaction {
             try await $0.merge(request, linking: [links]).objects.compactMap { $0 }
         }
-        let found = try await store.read { try await $0.links(rows, of: lists) }
-        #expect(found.filter { $0.source == lists[0] }.map(\.target) == [objects[0], objects[2], objects[4]])
-        let column = try #require(store.positionColumn(of: "rows", in: "List"))
-        let places = try await store.sql { try await $0.rows("SELECT \(column) AS p FROM Row ORDER BY _id") }
+        let found = try await store.read { try await $0.links(items, of: owners) }
+        #expect(found.filter { $0.source == owners[0] }.map(\.target) == [objects[0], objects[2], objects[4]])
+        let column = try #require(store.positionColumn(of: "items", in: "Owner"))
+        let places = try await store.sql { try await $0.rows("SELECT \(column) AS p FROM Item ORDER BY _id") }
         #expect(places == [["p": 0], ["p": 0], ["p": 1], ["p": .null], ["p": 2]])
     }
 
@@ -128,16 +133,7 @@ import Testing
     }
 
     @Test func objectsOfOneOwnerHaveItsOrder() async throws {
-        let model = try DataModel {
-            SyncEntity("Owner", identity: "id") {
-                SyncAttribute("id", .int64)
-                SyncRelationship("items", toOrdered: "Item", inverse: "owner")
-            }
-            SyncEntity("Item", identity: "id") {
-                SyncAttribute("id", .int64)
-                SyncRelationship("owner", toOne: "Owner", inverse: "items")
-            }
-        }
+        let model = try Self.ownedItems()
         let store = try await SQLiteStore(exactly: model, at: .memory)
         let items = model.layouts[0].relationships[0]
         func link(_ relationship: EntityLayout.Relationship, _ source: ObjectID, to targets: [ObjectID]) async throws {

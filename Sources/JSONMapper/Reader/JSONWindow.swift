@@ -32,7 +32,7 @@ struct JSONWindow: ~Copyable {
         free(memory)
     }
 
-    /// Memory for a number of bytes, of which those of former memory are kept.
+    /// Allocates memory for a number of bytes. The bytes of former memory stay in it.
     ///
     /// - Parameter former: Memory to enlarge; nil, the default, for none. Large memory is moved
     ///   without a copy, which would need both at once.
