@@ -366,6 +366,25 @@ import Testing
         try expectFit(json, evolved)
     }
 
+    /// The same where the model does not say that the relationship owns them.
+    @Test func whatIsUniqueWithinARelationshipBelongsToIt() throws {
+        let model = try DataModel {
+            SyncEntity("Thing", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("x", toMany: "X", inverse: "thing")
+            }
+            SyncEntity("X", identity: "id", within: "thing") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("thing", toOne: "Thing", inverse: "x")
+            }
+        }
+        let evolved = try Evolution(
+            model, with: Self.reader(#"[{"id":1,"x":[{"id":1}]}]"#), entity: "Thing",
+            options: InferredModel.Options(jsonKeyPaths: ["x"]))
+        #expect(evolved.changes.map(\.kind) == [.becameJSON(from: "X"), .removedEntity])
+        #expect(evolved.model.entities.map(\.name) == ["Thing"])
+    }
+
     /// Keys are compared byte by byte, as a mapper does.
     @Test func keysOfEqualCharactersAreDifferent() throws {
         let second = #"[{"id":1,"cafe\u0301":1}]"#

@@ -378,4 +378,17 @@ import Testing
             #expect(Set(planned) == ["own", "d/new", "new"])
         }
     }
+
+    @Test func aRemovalOutsideAPassTellsWhatItLeavesAlone() async throws {
+        try await FolderWorld.with { world in
+            world.serve([("a", 1), ("b", 1)])
+            try await world.synchronizer.sync()
+            try world.write("changed", to: "a")
+            _ = world.mirror.takeNotes()
+            try await world.mirror.owsRemoveLocalItems(for: ["a", "b"])
+            #expect(try world.contents == ["a": "changed"])
+            let notes = world.mirror.takeNotes()
+            #expect(notes.count == 1 && notes.first?.contains("was left alone") == true, "\(notes)")
+        }
+    }
 }

@@ -103,7 +103,6 @@ package struct JSONCursor {
         let key = try scanString()
         guard try significant() == ASCII.colon else { throw fault(.unexpectedByte) }
         position += 1
-        needsComma = true
         return key
     }
 
@@ -127,7 +126,6 @@ package struct JSONCursor {
         if needsComma && position.pointee != ASCII.comma { return false }
         guard areEqual(position + skipped, expected, count: quotedKey.count) else { return false }
         position += quotedKey.count + skipped
-        needsComma = true
         return true
     }
 
@@ -157,7 +155,6 @@ package struct JSONCursor {
             position += 1
             // The read of the element rejects a closing bracket after the comma.
         }
-        needsComma = true
         return true
     }
 

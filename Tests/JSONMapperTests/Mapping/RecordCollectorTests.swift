@@ -66,6 +66,30 @@ import Testing
         #expect(batch.toleratedCount == 0)
     }
 
+    /// Objects with others nested in them are not packed.
+    @Test func everyLevelOfARejectedElementGoesWithIt() throws {
+        let (batch, notes) = try notes(
+            #"[{"id":1,"notes":[{"id":1}]},{"notes":[{"id":2,"user":{"id":5}},{"id":3,"user":{"id":6}}],"id":[]},{"id":2,"notes":[{"id":4,"user":{"id":7}}]}]"#,
+            try mapper(ValueContract(wrongType: .reject)))
+        #expect(batch.rejected.map(\.index) == [1])
+        #expect(notes.owners == [0, 1])
+        let group = try #require(notes.objects?.groups.first)
+        #expect(group.makeRecords().map { $0["id"] } == [1, 4])
+        #expect(group.elementIndices == [0, 1])
+        #expect(group.nested[0]?.objects?.groups.first?.makeRecords().map { $0["id"] } == [7])
+    }
+
+    @Test func aBatchIsCutBeforeElements() throws {
+        let users = try mapper().reader(
+            of: "User", bytes: Array(#"[{"id":1,"z":0},{"id":2},{"id":3,"notes":[{"id":9}]},{"id":4}]"#.utf8),
+            options: .init(keepsRelationships: true))
+        let batch = try #require(try users.next())
+        let parts = batch.parts(beginningAt: [1, 3])
+        #expect(parts.map { $0.groups.flatMap { $0.makeRecords().map { $0["id"] } } } == [[1], [2, 3], [4]])
+        #expect(parts.map(\.drift.entries.count) == [1, 0, 0])
+        #expect(batch.parts(beginningAt: []).map(\.recordCount) == [4])
+    }
+
     @Test func whatIsNestedInARejectedNestedObjectGoesWithIt() throws {
         let (batch, notes) = try notes(
             #"[{"id":1,"notes":[{"user":{"id":5,"z":0},"id":[]},{"id":2,"user":{"id":6,"z":0}}]}]"#,
