@@ -13,6 +13,7 @@ struct MirrorCommand {
     ///
     /// - Returns: The exit code.
     func run() async -> Int32 {
+        OpenFiles.raiseLimit()
         let mirror = FolderMirror(
             of: arguments.listURL, in: arguments.folder,
             client: FolderMirror.client(requestsPerSecond: arguments.requestsPerSecond), headers: arguments.headers,

@@ -41,6 +41,12 @@ import Testing
         #expect(try await world.json.store.count(StoreQuery("User")) == 4)
     }
 
+    /// The changes after a cursor of these APIs include what changes while its pages are read.
+    @Test func someCursorsCoverTheReadingOfTheirPages() {
+        let covering = HTTPAPI.all.filter { $0.delta?.coversFullPass == true }
+        #expect(covering.map(\.name) == ["couchdb", "dropbox", "google", "googlecontacts"])
+    }
+
     /// Pages of one moment prove what is gone, and are not read again.
     @Test(arguments: imitations.filter { ["datasette", "drfcursor", "kubernetes", "stripe"].contains($0.api.name) })
     func thePagesOfASnapshotAreReadOnce(imitation: Imitation) async throws {

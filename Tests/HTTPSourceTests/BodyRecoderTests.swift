@@ -25,7 +25,7 @@ import Testing
         ("data: {\"a\":1}\n\ndata: 2\n\n", #"[{"a":1},2]"#),
         ("event: x\ndata: 1\n\n: c\n\ndata: 2\n\n", "[1,2]"), ("", "[]"), ("data: 1\n\ndata: 2\n", nil),
         ("data: 1\n\nevent: error\ndata: 2\n\n", nil), ("data: {\ndata:  \"a\":1}\n\n", #"[{"a":1}]"#),
-        ("<html>\n", nil), ("{\"a\":1}\n", nil),
+        ("<html>\n", nil), ("{\"a\":1}\n", nil), ("<html>\n\ndata: 1\n\n", "[1]"),
     ]
 
     static let cases =

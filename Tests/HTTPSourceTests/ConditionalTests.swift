@@ -36,6 +36,48 @@ import Testing
         #expect(server.requests[1].headers["If-None-Match"] == tag)
     }
 
+    /// A condition that the server refuses says nothing about the list.
+    @Test(arguments: [400, 404, 412, 431, 501]) func aListIsReadAfterARefusedCondition(status: Int) async throws {
+        let server = ScriptedServer { request, _ in
+            request.headers["If-None-Match"] == nil
+                ? .json(usersJSON(1...3), headers: ["ETag": #""a""#]) : HTTPResponse(status: status)
+        }
+        let world = try await SourceWorld()
+        try await world.sync(.users(server))
+        let again = try await world.sync(.users(server))
+        #expect(again.coverage == .everything && again.isUnchanged)
+        #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, #""a""#, nil])
+    }
+
+    /// The last page is gone, and those before it have the same text as before.
+    @Test func pagesAreReadAfterOneThatIsGone() async throws {
+        let isShorter = Watched(false)
+        let server = ScriptedServer { request, _ in
+            let page = Int(request.url.query()?.split(separator: "=").last ?? "1") ?? 1
+            guard page <= (isShorter.value ? 2 : 3) else { return HTTPResponse(status: 404) }
+            return Self.answer(request, "\"\(page)\"", usersJSON([page]))
+        }
+        let world = try await SourceWorld()
+        let pages = HTTPAPI.Pages.page(parameter: "page").ending(.status([404]))
+        try await world.sync(.users(server, pages: pages))
+        #expect(try await world.users().count == 3)
+        isShorter.update { $0 = true }
+        try await world.sync(.users(server, pages: pages))
+        #expect(try await world.users().keys.sorted() == [1, 2])
+    }
+
+    /// A server that is away is not asked a second time without the condition.
+    @Test func aFailureThatMayPassEndsTheSync() async throws {
+        let server = ScriptedServer { request, _ in
+            request.headers["If-None-Match"] == nil
+                ? .json(usersJSON(1...3), headers: ["ETag": #""a""#]) : HTTPResponse(status: 503)
+        }
+        let world = try await SourceWorld()
+        try await world.sync(.users(server))
+        await #expect(throws: HTTPError.self) { try await world.sync(.users(server)) }
+        #expect(server.requests.last?.headers["If-None-Match"] == #""a""#)
+    }
+
     @Test func aTagIsKeptOnlyWithItsData() async throws {
         let server = ScriptedServer { request, index in
             Self.answer(request, #""a""#, index == 0 ? "[{\"id\":1},{" : usersJSON([1]))

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPSource
 import HTTPTransfer
+import JSONMapper
 import OneWayTestLimits
 import OneWayTestSupport
 import Testing
@@ -41,6 +42,29 @@ import Testing
         #expect(second.method == (isRead ? "GET" : method))
         #expect(second.body == (isRead ? nil : first.body))
         #expect(second.headers["Content-Type"] == (isRead ? nil : "a/b"))
+    }
+
+    /// A list that is requested by a query is not that of an address without it. The answer of a
+    /// query may have an address of its own.
+    @Test(arguments: [301, 302, 303, 307, 308]) func aRedirectDoesNotDropTheQuery(status: Int) async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...3)) }))
+        let server = ScriptedServer { request, _ in
+            request.url.path == "/users"
+                ? HTTPResponse(status: status, headers: ["Location": "/found"])
+                : .json(usersJSON(request.body == nil && status != 303 ? [1] : [1, 2, 3]))
+        }
+        var source = try HTTPJSONSource.users(server)
+        source.api.body = .object(["q": .string("*")])
+        let sent = source
+        if status < 303 {
+            let error = try #require(await #expect(throws: HTTPError.self) { try await world.sync(sent) })
+            #expect("\(error)".hasSuffix("would get no query, because the redirect has status \(status); request it directly"))
+            #expect(server.paths == ["/users"])
+        } else {
+            try await world.sync(sent)
+        }
+        #expect(try await world.users().count == 3)
     }
 
     @Test func headersAreAskedForBeforeEachRequest() async throws {

@@ -145,14 +145,19 @@ import Testing
         ("data: {\"id\":1,\"error\":\"timed out\"}\n\n", .events()),
     ])
     func eachLineIsChecked(body: String, format: HTTPAPI.Format) async throws {
-        let (result, users, requests) = try await sync(body, as: format) { $0.check = .failing(ifSet: "error") }
-        #expect(throws: (any Error).self) { try result.get() }
-        if case .failure(let error) = result {
-            #expect(
-                String(reflecting: error)
-                    == "https://api.test/users: the server reports an error: error is a text: timed out")
+        for pages in [HTTPAPI.Pages.automatic, .single] {
+            let (result, users, requests) = try await sync(body, as: format) {
+                $0.pages = pages
+                $0.check = .failing(ifSet: "error")
+            }
+            #expect(throws: (any Error).self) { try result.get() }
+            if case .failure(let error) = result {
+                #expect(
+                    String(reflecting: error)
+                        == "https://api.test/users: the server reports an error: error is a text: timed out")
+            }
+            #expect(users == [1, 2, 3, 4] && requests == 1)
         }
-        #expect(users == [1, 2, 3, 4] && requests == 1)
     }
 
     @Test func linesThatPassTheCheckAreAList() async throws {

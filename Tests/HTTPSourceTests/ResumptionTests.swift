@@ -198,4 +198,37 @@ import Testing
             #expect(requests.events.count == 5)
         }
     }
+
+    /// Keeps what it receives.
+    private final class Memory: DownloadSink {
+        let bytes = Watched(Array("12345".utf8))
+
+        func begin(_ resumption: Resumption) { bytes.update { $0.removeLast($0.count - resumption.byteCount) } }
+
+        func write(_ piece: [UInt8], _ resumption: Resumption) { bytes.update { $0 += piece } }
+    }
+
+    /// Where the caller's next attempt would ask for the same continuation, the whole body is
+    /// requested once instead.
+    @Test(arguments: [1, 2]) func aPartThatHasNoContinuationIsReplacedOnce(refusalCount: Int) async throws {
+        let server = ScriptedServer { _, index in
+            index < refusalCount
+                ? HTTPResponse(
+                    status: 206, headers: ["ETag": "\"2\"", "Content-Range": "bytes 5-9/10"], bytes: Array("67890".utf8))
+                : HTTPResponse(status: 200, headers: ["ETag": "\"2\""], bytes: Array("abcde".utf8))
+        }
+        let (sink, url) = (Memory(), try #require(URL(string: "https://host/")))
+        let part = Resumption(byteCount: 5, total: 10, tag: "\"1\"")
+        let client = HTTPClient(transport: server, retry: RetryPolicy(maxAttempts: 1))
+        func download() async throws -> DownloadEnd {
+            try await client.download(url, into: sink, resuming: part, headers: [:], isRepeated: true)
+        }
+        if refusalCount == 1 {
+            _ = try await download()
+        } else {
+            await #expect(throws: HTTPError.self) { _ = try await download() }
+        }
+        #expect(server.requests.map { $0.headers["Range"] } == ["bytes=5-", nil])
+        #expect(sink.bytes.value == Array((refusalCount == 1 ? "abcde" : "12345").utf8))
+    }
 }

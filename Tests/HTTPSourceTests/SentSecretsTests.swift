@@ -46,6 +46,13 @@ import Testing
         }
     }
 
+    /// Both forms of the digits with the values 62 and 63.
+    @Test(arguments: ["fn5+Pz8/Pj4+", "fn5-Pz8_Pj4-"]) func bothAlphabetsOfBase64AreFound(echo: String) throws {
+        let secrets = SentSecrets(
+            allOf: [["Authorization": "Bearer ~~~???>>>"]], url: try #require(URL(string: "https://host/")))
+        #expect(secrets.redacted("auth \(echo)") == "auth [redacted]")
+    }
+
     @Test func basicCredentialsAreFoundDecoded() throws {
         let header = "Basic " + Data("user:pa55word".utf8).base64EncodedString()
         let secrets = SentSecrets(allOf: [["Authorization": header]], url: try #require(URL(string: "https://host/")))

@@ -284,23 +284,30 @@ import Testing
             case "/halfChunks": .cutShortChunked(Array("1234".utf8))
             case "/gzip": .gzippedJSON(#"[{"id":1},{"id":2},{"id":3},{"id":4}]"#)
             case "/none": .status(204)
+            case "/closed": .garbage(Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc".utf8))
+            case "/last": .garbage(Array("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc".utf8))
             default: .status(500)
             }
         }
         try await LoopbackHTTPServer.serving(handler) { server in
-            func read(_ path: String) async throws -> String {
+            func read(_ path: String) async throws -> (body: String, isFramed: Bool) {
                 let url = try #require(URL(string: server.baseURL + path))
                 var bytes: [UInt8] = []
-                for try await piece in try await kind.transport.send(HTTPRequest(url)).body { bytes += piece }
-                return String(decoding: bytes, as: UTF8.self)
+                let response = try await kind.transport.send(HTTPRequest(url))
+                for try await piece in response.body { bytes += piece }
+                return (String(decoding: bytes, as: UTF8.self), response.isFramed)
             }
             let whole = [
-                "/whole": "12345", "/empty": "", "/chunks": "01234", "/none": "",
+                "/whole": "12345", "/empty": "", "/chunks": "01234", "/none": "", "/closed": "abc", "/last": "abc",
                 "/gzip": #"[{"id":1},{"id":2},{"id":3},{"id":4}]"#,
             ]
             for (path, expected) in whole {
-                let body = try await read(path)
+                let (body, isFramed) = try await read(path)
                 #expect(body == expected, "\(path)")
+                // Where only the connection ends, the body may have been longer.
+                if ["/whole", "/chunks", "/last", "/closed"].contains(path) {
+                    #expect(isFramed == (path != "/closed"), "\(path)")
+                }
             }
             for path in ["/short", "/halfChunks"] {
                 await #expect(throws: HTTPError.Problem.self, "\(path)") { _ = try await read(path) }

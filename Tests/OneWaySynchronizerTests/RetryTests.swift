@@ -221,6 +221,16 @@ import Testing
         #expect(delay == expected)
     }
 
+    /// A server that asks for short waits is given as much time as one that asks for none.
+    @Test(arguments: [Duration.zero, .seconds(1), .seconds(20)]) func shortWishesDoNotShortenTheWaits(wish: Duration) {
+        let policy = RetryPolicy()
+        for attempt in 1..<policy.maxAttempts {
+            let own = policy.delay(afterAttempt: attempt, error: RetryableTestError(), random: 0.5)
+            let granted = policy.delay(afterAttempt: attempt, error: RetryableTestError(retryAfter: wish), random: 0.5)
+            #expect(granted == max(own ?? .zero, wish, policy.baseDelay))
+        }
+    }
+
     // MARK: Time-outs
 
     @Test func aCallThatTakesTooLongIsCancelledAndFails() async throws {

@@ -229,9 +229,9 @@ import Testing
 
     @Test(
         arguments: [
-            ("ab", "AB", true), ("ab", "ac", false), (nil, "ab", true), ("ab", nil, true), (nil, nil, true),
+            ("ab", "AB", true), ("ab", "ac", false), (nil, "ab", false), ("ab", nil, true), (nil, nil, true),
         ] as [(String?, String?, Bool)])
-    func aVersionAgreesUnlessTheChecksumsDiffer(stored: String?, listed: String?, agrees: Bool) throws {
+    func aVersionAgreesWithTheListedChecksum(stored: String?, listed: String?, agrees: Bool) throws {
         let item = FolderItem("a", at: try #require(URL(string: "http://host/a")), sha256: listed)
         #expect(ContentVersion(sha256: stored).agrees(with: item) == agrees)
         #expect(item.owsRevision == listed?.lowercased() && item.owsDownloadOrder == 0)

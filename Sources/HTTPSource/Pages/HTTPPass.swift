@@ -98,7 +98,12 @@ actor HTTPPass: RemotePass {
     ///
     /// - Returns: Whether there may be changes.
     func begin() async throws -> Bool {
-        guard try await !isUnchanged() else { return false }
+        do {
+            guard try await !isUnchanged() else { return false }
+        } catch let error as HTTPError where !error.isRetryable {
+            // A page that is gone, a cursor that has expired, or a condition that the server
+            // refuses: only a request without conditions tells what is wrong.
+        }
         visited = []
         if ready == nil { ready = try await open(nil, index: 0) }
         return true

@@ -72,7 +72,6 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
         var resumption = Resumption()
         if order.retries != nil { _ = resumption.take(status: found.status, headers: found.headers) }
         state.begin(found)
-        var isContinued = false
         while true {
             do {
                 for try await bytes in body {
@@ -99,11 +98,10 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
                     watch.noteArrival()
                 }
                 // A part may be shorter than the rest that was requested.
-                if !isContinued || resumption.isWhole { break }
+                if resumption.isWhole { break }
                 throw HTTPError.Problem.cutShort(received: received, expected: resumption.total)
             } catch let problem as HTTPError.Problem where problem.isRetryable {
                 body = try await rest(of: found, &resumption, after: problem)
-                isContinued = true
             }
         }
         try Task.checkCancellation()
@@ -199,6 +197,13 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
             request.url = try request.url.following(location)
             // After a form is submitted, the server redirects to a page (RFC 9110, section 15.4).
             if !["GET", "HEAD"].contains(request.method), [301, 302, 303].contains(response.status) {
+                // Without the query, the address may list something else. Only 303 says that this
+                // is the answer.
+                guard response.status == 303 || !order.expectsJSON else {
+                    throw HTTPError.Problem.forbiddenAddress(
+                        "would get no query, because the redirect has status \(response.status); request it directly",
+                        target: HTTPAddress.displayName(location))
+                }
                 request.method = "GET"
                 request.body = nil
                 request.headers["Content-Type"] = nil

@@ -81,7 +81,7 @@ public struct RetryPolicy: Sendable {
         }
     }
 
-    /// The shortest wait after an attempt, unless the error specifies one.
+    /// The shortest wait after an attempt, unless the error specifies a longer one.
     private func shortestDelay(afterAttempt attempt: Int) -> Duration {
         backoff(initial: baseDelay, doublings: attempt - 1, cap: maxDelay) / 2
     }
@@ -94,11 +94,9 @@ public struct RetryPolicy: Sendable {
         guard attempt < maxAttempts else { return nil }
         let retryable = error as? any RetryableError
         guard retryable?.isRetryable ?? false || accepts?(error) ?? false else { return nil }
-        if let wanted = retryable?.retryAfter {
-            // A server that asks for no wait would otherwise be called again at once.
-            return max(min(max(wanted, baseDelay), maxDelay), .zero)
-        }
-        return shortestDelay(afterAttempt: attempt).multipliedClamped(by: 1 + random)
+        let wait = shortestDelay(afterAttempt: attempt).multipliedClamped(by: 1 + random)
+        guard let wanted = retryable?.retryAfter else { return wait }
+        return max(wait, min(max(wanted, baseDelay), maxDelay), .zero)
     }
 }
 

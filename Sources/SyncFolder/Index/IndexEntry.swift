@@ -54,9 +54,10 @@ struct ContentVersion: Hashable, Sendable {
     /// The listed SHA-256 in lowercase; nil if there was none.
     var sha256: String?
 
-    /// Whether a listed SHA-256 is that of the stored content, as far as both are known.
+    /// Whether a listed SHA-256 is that of the stored content. One that the list did not have when
+    /// the content came is not known to be.
     func agrees(with item: FolderItem) -> Bool {
-        guard let sha256, let listed = item.sha256 else { return true }
+        guard let listed = item.sha256 else { return true }
         return sha256 == listed.lowercased()
     }
 }
