@@ -10,8 +10,6 @@ final class ScriptedSource<Base: SyncProcessor>: SyncProcessor {
         var items: [Item] = []
         var downloads: [Item] = []
         var onDownload: (@Sendable () -> Void)?
-        var beginCount = 0
-        var endCount = 0
     }
 
     private let base: Base
@@ -23,8 +21,6 @@ final class ScriptedSource<Base: SyncProcessor>: SyncProcessor {
 
     /// The items downloaded since the step began.
     var downloads: [Item] { state.withLock(\.downloads) }
-    var beginCount: Int { state.withLock(\.beginCount) }
-    var endCount: Int { state.withLock(\.endCount) }
 
     /// Begins a step with new items of the source.
     func begin(_ items: [Item]) {
@@ -49,11 +45,7 @@ final class ScriptedSource<Base: SyncProcessor>: SyncProcessor {
         onDownload?()
     }
 
-    func owsSyncBegin() async throws {
-        state.withLock { $0.beginCount += 1 }
-        try await base.owsSyncBegin()
-    }
-
+    func owsSyncBegin() async throws { try await base.owsSyncBegin() }
     func owsFetchSourceList() async throws -> SourceList<Item> { SourceList(state.withLock(\.items)) }
     func owsGetLocalKeys() async throws -> Set<Item.Key> { try await base.owsGetLocalKeys() }
     func owsRemoveLocalItems(for keys: Set<Item.Key>) async throws { try await base.owsRemoveLocalItems(for: keys) }
@@ -75,8 +67,5 @@ final class ScriptedSource<Base: SyncProcessor>: SyncProcessor {
         note(item)
     }
 
-    func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
-        state.withLock { $0.endCount += 1 }
-        try await base.owsSyncEnd(result)
-    }
+    func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws { try await base.owsSyncEnd(result) }
 }

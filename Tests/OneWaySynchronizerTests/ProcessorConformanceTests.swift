@@ -13,7 +13,10 @@ import Testing
     ]
 
     @Test func aProcessorThatKeepsTheRulesPasses() async throws {
-        try await ProcessorConformance.check(ScriptedProcessor(), steps: steps, options: SyncOptions(concurrency: 1))
+        let scripted = ScriptedProcessor()
+        try await ProcessorConformance.check(scripted, steps: steps, options: SyncOptions(concurrency: 1))
+        // Two passes for each list, and before them one that is cancelled if the list has items.
+        for call in [ScriptedProcessor.Call.begin, .end] { #expect(scripted.calls.count { $0 == call } == 11) }
         typealias Item = RevisionProcessor.Item
         try await ProcessorConformance.check(
             RevisionProcessor(),
@@ -48,6 +51,42 @@ import Testing
         func owsDownloadItem(for item: TestItem) async throws {
             local.withLock { _ = $0.insert(item.owsPrimaryKey) }
         }
+    }
+
+    /// Downloads everything again, or refuses to remove what is gone.
+    private struct Careless: SyncProcessor {
+        var updatesAll = false
+        var refusesGoneKeys = false
+        let local = Locked<Set<String>>([])
+
+        func owsFetchSourceList() async throws -> SourceList<TestItem> { [] }
+        func owsGetLocalKeys() async throws -> Set<String> { local.value }
+        func owsShouldUpdateItem(forKey key: String, with item: TestItem) async throws -> Bool { updatesAll }
+        func owsDownloadItem(for item: TestItem) async throws {
+            local.withLock { _ = $0.insert(item.owsPrimaryKey) }
+        }
+
+        func owsRemoveLocalItems(for keys: Set<String>) async throws {
+            guard !refusesGoneKeys || keys.isSubset(of: local.value) else { throw TestError("no such item") }
+            local.withLock { $0.subtract(keys) }
+        }
+    }
+
+    @Test func aSecondPassThatDownloadsAgainIsFoundOut() async throws {
+        let error = await #expect(throws: ProcessorConformance.Failure.self) {
+            try await ProcessorConformance.check(Careless(updatesAll: true), steps: [.init([TestItem("a")])])
+        }
+        #expect(error?.violations.count == 1)
+        #expect(error?.description.hasPrefix("step 1: a second pass over the same list downloads 1 and removes 0") == true)
+    }
+
+    @Test func aRemovalThatCannotBeRepeatedIsFoundOut() async throws {
+        let error = await #expect(throws: ProcessorConformance.Failure.self) {
+            try await ProcessorConformance.check(
+                Careless(refusesGoneKeys: true), steps: [.init([TestItem("a"), TestItem("b")]), .init([TestItem("b")])])
+        }
+        #expect(error?.violations.map { $0.prefix { $0 != ":" } } == ["step 2", "the empty list"])
+        #expect(error?.description.contains("removing keys that are gone already fails: no such item") == true)
     }
 
     @Test func aMethodThatIsNeverCalledIsFoundOut() async throws {
