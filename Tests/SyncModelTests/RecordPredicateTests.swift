@@ -286,4 +286,12 @@ import Testing
     func aPatternStandsForTexts(text: String, pattern: String, matches: Bool) {
         #expect(LikePattern.matches(Array(text.utf8), pattern: Array(pattern.utf8)) == matches)
     }
+
+    @Test(arguments: [
+        ("abc%", "abc"), ("a_c", "a"), ("%a", ""), ("_", ""), ("abc", "abc"), ("", ""), (#"a\%b%c"#, "a%b"),
+        (#"a\_b\\_"#, #"a_b\"#), (#"a\"#, #"a\"#),
+    ])
+    func everyMatchBeginsWithThePrefix(pattern: String, prefix: String) {
+        #expect(LikePattern.literalPrefix(of: pattern) == prefix)
+    }
 }
