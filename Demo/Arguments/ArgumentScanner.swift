@@ -49,6 +49,9 @@ struct ArgumentScanner {
 
     /// Reads the value of the last option.
     ///
+    /// Assign the result to a constant whose type is stated and not optional. For an optional
+    /// variable, `Value` can be inferred as optional, and an invalid value is then taken as nil.
+    ///
     /// - Parameters:
     ///   - option: The option, for the message.
     ///   - expectation: A description of valid values, for the message.

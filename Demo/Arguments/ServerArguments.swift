@@ -7,8 +7,8 @@ import JSONMapper
 struct ServerArguments: Equatable {
     /// The name of a common API; nil if none was named.
     var api: String?
-    /// The body of each request as JSON; nil for GET requests.
-    var body: String?
+    /// The body of each request, which may be `null`; nil for GET requests.
+    var body: JSONValue?
     /// How the next page is found; nil if it was not said.
     var pages: String?
     /// The signs of the last page.
@@ -42,20 +42,23 @@ struct ServerArguments: Equatable {
         switch option {
         case "--api":
             let names = HTTPAPI.all.map(\.name) + ["elasticsearch:FIELD", "graphql:CONNECTION"]
-            api = try scanner.value(of: option, as: "one of \(names.joined(separator: ", "))") { text in
-                HTTPAPI.common(text) == nil ? nil : text
-            }
+            let name: String = try scanner.value(
+                of: option, as: "one of \(names.joined(separator: ", "))"
+            ) { HTTPAPI.common($0) == nil ? nil : $0 }
+            api = name
         case "--body":
-            body = try scanner.value(of: option, as: "JSON, or @FILE with JSON") { text in
-                let json =
+            let json: JSONValue = try scanner.value(of: option, as: "JSON, or @FILE with JSON") { text in
+                let content =
                     text.hasPrefix("@") ? try? String(contentsOfFile: String(text.dropFirst()), encoding: .utf8) : text
-                return json.flatMap { (try? JSONValue(parsing: $0)) == nil ? nil : $0 }
+                return content.flatMap { try? JSONValue(parsing: $0) }
             }
+            body = json
         case "--pages":
             let ways = "auto, link, link:FIELD, links:FIELD, cursor:FIELD:PARAM, header:NAME[:PARAM], body:FIELD:FIELD"
-            pages = try scanner.value(
+            let way: String = try scanner.value(
                 of: option, as: "one of \(ways), last:FIELD:PARAM, parameters:FIELD, page:PARAM, offset:PARAM"
             ) { HTTPAPI.Pages(argument: $0) == nil ? nil : $0 }
+            pages = way
         case "--last-page":
             ends.append(
                 try scanner.value(
@@ -64,11 +67,12 @@ struct ServerArguments: Equatable {
         case "--inexact-total":
             isTotalExact = false
         case "--page-size":
-            pageSize = try scanner.value(of: option, as: "PARAM:N, such as per_page:100") { text in
+            let size: HTTPAPI.Pages.Size = try scanner.value(of: option, as: "PARAM:N, such as per_page:100") { text in
                 let parts = text.split(separator: ":", omittingEmptySubsequences: false)
                 guard parts.count == 2, !parts[0].isEmpty, let count = Int(parts[1]), count > 0 else { return nil }
                 return HTTPAPI.Pages.Size(parameter: String(parts[0]), count: count)
             }
+            pageSize = size
         case "--since":
             let parts = try scanner.value(of: option, as: "FIELD or FIELD:PARAM, such as updated_at:since") { text in
                 let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)

@@ -69,9 +69,10 @@ struct SyncArguments: Equatable {
             case .option("--evolve"): isEvolving = try scanner.flag("--evolve")
             case .option("--rebuild"): isRebuilding = try scanner.flag("--rebuild")
             case .option("--cache"):
-                cacheByteCount = try scanner.value(of: "--cache", as: "a whole number of MiB, 1 to 1048576") {
+                let byteCount: Int = try scanner.value(of: "--cache", as: "a whole number of MiB, 1 to 1048576") {
                     Int($0).flatMap { (1...1_048_576).contains($0) ? $0 << 20 : nil }
                 }
+                cacheByteCount = byteCount
             case .option("--json"): printsJSON = try scanner.flag("--json")
             case .option(let name):
                 if try common.take(name, &scanner) { continue }

@@ -25,7 +25,10 @@ extension Usage {
                                  keys as id
           --key KEYS             The keys that identify an object together, such as
                                  title,year; for an inferred model or that of --model
-          --sample N             Infer the model from the first N objects (default all)
+          --sample N             Infer the model from the first N objects, or extend it
+                                 by them (default all; for a URL, those of the first
+                                 \(ObjectSample.pageLimit) pages). From a URL, the sample ends at
+                                 \(ObjectSample().byteLimit >> 20) MiB in any case
           --as-json PATHS        The key paths whose values are kept as JSON, such as
                                  spec,meta.raw; for an inferred model. With --evolve,
                                  also keys that were tables until now

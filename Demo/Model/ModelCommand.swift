@@ -60,7 +60,9 @@ struct ModelCommand: Command {
         }
         let inferred = try ModelChoice.inferred(
             from: reader, entity: arguments.entity, options: arguments.inference)
-        for note in place.notes + inferred.notes { console.printError("note: \(PrintableText.line(note, limit: 400))") }
+        let sampleNotes = inferred.sample.map { [$0.note(on: inferred.origin)] } ?? []
+        let notes = place.notes + inferred.notes + sampleNotes
+        for note in notes { console.printError("note: \(PrintableText.line(note, limit: 400))") }
         return inferred.model
     }
 

@@ -26,6 +26,8 @@ struct ModelChoice {
     var hasDrops = false
     /// What an evolved model cannot take over from the JSON, each as one line.
     var obstacles: [String] = []
+    /// The sample that decided about the model; nil if it had the whole list, or if there was none.
+    var sample: SampleExtent?
 
     private static let shownWarningCount = 10
 
@@ -43,7 +45,9 @@ struct ModelChoice {
         from reader: JSONReader, entity: String, options: InferredModel.Options
     ) throws -> ModelChoice {
         let inferred = try InferredModel(from: reader, entity: entity, options: options)
-        return ModelChoice(model: inferred.model, origin: .inferred, notes: inferred.notes)
+        return ModelChoice(
+            model: inferred.model, origin: .inferred, notes: InferredModel.notes(inferred.findings),
+            sample: inferred.isPartial ? SampleExtent(objectCount: inferred.elementCount, limit: .objects) : nil)
     }
 
     /// Returns the model with other keys that identify the objects of an entity.
@@ -105,10 +109,14 @@ struct ModelChoice {
         let evolved = try InferredModel.Evolution(model, with: reader, entity: entity, options: options)
         let obstacles = evolved.obstacles.map(Self.text)
         if isStrict, !obstacles.isEmpty { throw EvolutionError.obstacles(obstacles) }
+        // The reader has then passed the object after the sample.
+        let sample = options.sampleCount.flatMap { count in
+            reader.elementCount > count ? SampleExtent(objectCount: count, limit: .objects) : nil
+        }
         return ModelChoice(
             model: evolved.model, origin: evolved.changes.isEmpty ? .kept : .evolved,
             notes: InferredModel.notes(evolved.findings), changes: changes + evolved.changes.map(\.description),
-            obstacles: obstacles)
+            obstacles: obstacles, sample: sample)
     }
 
     private static func text(_ obstacle: InferredModel.Evolution.Obstacle) -> String {
@@ -209,12 +217,6 @@ extension AttributeValue {
 
 extension InferredModel {
     private static let listedCount = 4
-
-    /// The findings as sentences for a person, most important first.
-    var notes: [String] {
-        Self.notes(findings)
-            + (isPartial ? ["the model was inferred from the first \(Quantity.count(elementCount, "object"))"] : [])
-    }
 
     /// Returns findings as sentences for a person, most important first.
     static func notes(_ findings: [Finding]) -> [String] {

@@ -4,32 +4,55 @@ import SyncBase
 /// The objects of a list's first pages, from which a model is made: later pages may have attributes
 /// that the first page lacks.
 struct ObjectSample {
-    private static let pageLimit = 50
+    /// The number of pages at which a sample is full, unless a number of objects is asked for.
+    static let pageLimit = 50
+    /// The number of objects at which the sample is full; nil for a limit of pages.
+    let objectLimit: Int?
     /// The size of the objects in bytes at which the sample is full.
     let byteLimit: Int
     /// The size of all bytes that were read, blanks and other values included, at which the sample
     /// is full. They are kept for the sync.
     let readByteLimit: Int
 
-    private var objects: [UInt8] = []
+    private var objects = Objects()
     /// The field that the pages' reader added to each object; nil for none.
     private var addedKey: String?
-    private var pageCount = 0
-    private var readByteCount = 0
+    /// The number of pages that were read, at least in part.
+    private(set) var pageCount = 0
+    /// The number of bytes that were read.
+    private(set) var readByteCount = 0
+    /// Whether the list has no other objects.
+    var isWhole = false
 
-    init(byteLimit: Int = 16 << 20, readByteLimit: Int = 64 << 20) {
+    init(objectLimit: Int? = nil, byteLimit: Int = 16 << 20, readByteLimit: Int = 64 << 20) {
+        self.objectLimit = objectLimit
         self.byteLimit = byteLimit
         self.readByteLimit = readByteLimit
     }
 
+    /// The number of objects in the sample.
+    var objectCount: Int { objects.count }
+
     /// Whether more pages are not worth the requests.
-    var isFull: Bool {
-        pageCount >= Self.pageLimit || objects.count >= byteLimit || readByteCount >= readByteLimit
+    var isFull: Bool { reachedLimit != nil }
+
+    /// The part of the list that is in the sample; nil if the sample has the whole list.
+    var extent: SampleExtent? {
+        guard !isWhole, let reachedLimit else { return nil }
+        return SampleExtent(objectCount: objectCount, limit: reachedLimit)
+    }
+
+    /// The limit that the sample has reached; nil if it has room for another object.
+    private var reachedLimit: SampleExtent.Limit? {
+        if let objectLimit, objects.count >= objectLimit { return .objects }
+        if objects.bytes.count >= byteLimit { return .bytes(objects.bytes.count) }
+        if readByteCount >= readByteLimit { return .bytes(readByteCount) }
+        return objectLimit == nil && pageCount >= Self.pageLimit ? .pages(pageCount) : nil
     }
 
     /// - Throws: ``NoObject`` if the sample is full without an object.
     func checkObjects() throws(NoObject) {
-        if objects.isEmpty, readByteCount >= readByteLimit { throw NoObject(readByteCount: readByteCount) }
+        if objects.count == 0, readByteCount >= readByteLimit { throw NoObject(readByteCount: readByteCount) }
     }
 
     /// An error for a list that begins with too much else.
@@ -44,7 +67,7 @@ struct ObjectSample {
 
     /// A reader of the objects.
     var reader: JSONReader {
-        let reader = JSONReader(bytes: Array("[".utf8) + objects + Array("]".utf8), layout: .array())
+        let reader = JSONReader(bytes: Array("[".utf8) + objects.bytes + Array("]".utf8), layout: .array())
         reader.addedKey = addedKey
         return reader
     }
@@ -56,29 +79,45 @@ struct ObjectSample {
     mutating func add(_ page: ErasedSequence<[UInt8]>.Iterator, layout: JSONReader.Layout) async throws -> [UInt8] {
         let reader = JSONReader(layout: layout)
         addedKey = reader.addedKey
-        var found: [UInt8] = []
+        let room = (objectLimit ?? Int.max) - objects.count
+        var found = Objects()
         var bytes: [UInt8] = []
-        while objects.count + found.count < byteLimit, readByteCount < readByteLimit {
+        while found.count < room, objects.bytes.count + found.bytes.count < byteLimit, readByteCount < readByteLimit {
             guard let chunk = try await page.next() else {
                 reader.finish()
-                try Self.read(reader, into: &found)
+                try found.read(reader, upTo: room)
                 break
             }
             bytes += chunk
             readByteCount += chunk.count
             try reader.append(chunk)
-            try Self.read(reader, into: &found)
+            try found.read(reader, upTo: room)
         }
-        if !objects.isEmpty, !found.isEmpty { objects.append(UInt8(ascii: ",")) }
-        objects += found
+        objects.append(found)
         pageCount += 1
         return bytes
     }
 
-    private static func read(_ reader: JSONReader, into found: inout [UInt8]) throws {
-        while let object = try reader.next({ cursor in try cursor.rawValue().withUTF8 { Array($0) } }) {
-            if !found.isEmpty { found.append(UInt8(ascii: ",")) }
-            found += object
+    /// The JSON of objects, with commas between them.
+    private struct Objects {
+        private(set) var bytes: [UInt8] = []
+        private(set) var count = 0
+
+        mutating func append(_ others: Objects) {
+            if count > 0, others.count > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes += others.bytes
+            count += others.count
+        }
+
+        /// Adds the objects that a reader has, until there are as many as a limit allows.
+        mutating func read(_ reader: JSONReader, upTo limit: Int) throws {
+            while count < limit,
+                let object = try reader.next({ cursor in try cursor.rawValue().withUTF8 { Array($0) } })
+            {
+                if count > 0 { bytes.append(UInt8(ascii: ",")) }
+                bytes += object
+                count += 1
+            }
         }
     }
 }

@@ -21,13 +21,19 @@ struct SampledSource<Base: RemoteSource>: RemoteSource {
 
     /// Reads the first pages of a full pass.
     ///
-    /// - Parameter sample: Receives the objects.
+    /// - Parameters:
+    ///   - keyPath: The keys that lead to the list.
+    ///   - sample: Receives the objects.
+    ///   - show: Called before the first page and after each one.
     /// - Throws: Errors of the pages; ``ObjectSample/NoObject``.
-    func sample(at keyPath: String, into sample: ObjectSample = ObjectSample()) async throws -> ObjectSample {
+    func sample(
+        at keyPath: String, into sample: ObjectSample = ObjectSample(), show: (ObjectSample) -> Void = { _ in }
+    ) async throws -> ObjectSample {
         var sample = sample
+        show(sample)
         guard case .changed(let pass) = try await base.begin(after: nil, keyPath: keyPath) else { return sample }
         let sampledPass = SampledPass(pass)
-        while !sample.isFull, try await sampledPass.readAhead(into: &sample, at: keyPath) {}
+        while !sample.isFull, try await sampledPass.readAhead(into: &sample, at: keyPath) { show(sample) }
         try sample.checkObjects()
         sampled.withLock { $0 = (sampledPass, keyPath) }
         return sample
@@ -93,6 +99,7 @@ actor SampledPass: RemotePass {
             }
         }
         hasEnded = true
+        sample.isWhole = true
         return false
     }
 

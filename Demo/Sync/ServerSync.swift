@@ -2,8 +2,10 @@ import Foundation
 import HTTPSource
 import HTTPTransfer
 import JSONMapper
+import ModelInference
 import OneWaySynchronizer
 import StoreSync
+import SyncBase
 
 /// Syncs from a server into a store.
 struct ServerSync {
@@ -16,7 +18,7 @@ struct ServerSync {
         let client = HTTPClient(
             retry: RetryPolicy(outlasting: server.outage), requestsPerSecond: server.requestsPerSecond)
         var api = server.api.flatMap { HTTPAPI.common($0) } ?? HTTPAPI()
-        if let body = server.body.flatMap({ try? JSONValue(parsing: $0) }) { api.body = body }
+        if let body = server.body { api.body = body }
         if let pages = server.pages.flatMap(HTTPAPI.Pages.init(argument:)) { api.pages = pages }
         for end in server.ends { api.pages = api.pages.ending(end) }
         if let size = server.pageSize { api.pages = api.pages.requesting(size.count, by: size.parameter) }
@@ -35,21 +37,36 @@ struct ServerSync {
 
     /// Returns the given or stored model, or one that the first pages decide about, and the key
     /// path of the list.
-    func modelChoice(warn: (String) -> Void) async throws -> (ModelChoice, keyPath: String) {
+    ///
+    /// - Parameters:
+    ///   - warn: Called with each part of a given model that cannot be used.
+    ///   - show: Called with progress lines while the first pages are read.
+    func modelChoice(
+        warn: (String) -> Void, show: (ProgressLine) -> Void
+    ) async throws -> (ModelChoice, keyPath: String) {
         let kept = try await arguments.modelChoice(warn: warn)
         var keyPath = arguments.keyPath.isEmpty ? source.keyPath : arguments.keyPath
         if keyPath.isEmpty { keyPath = kept?.listKeyPath(of: arguments.entity) ?? "" }
         if let kept, !arguments.needsSample(kept) { return (kept, keyPath) }
         do {
-            let sample = try await source.sample(at: keyPath)
-            return (try arguments.modelChoice(kept, ListPlace(keyPath: keyPath), with: sample.reader), keyPath)
+            return (try await sampledChoice(kept, ListPlace(keyPath: keyPath), show: show), keyPath)
         } catch let error as HTTPError where keyPath.isEmpty && error.isOfJSON {
             guard let place = try await findList(kept), place.isFound else { throw error }
-            let sample = try await source.sample(at: place.keyPath)
-            var choice = try arguments.modelChoice(kept, place, with: sample.reader)
+            var choice = try await sampledChoice(kept, place, show: show)
             choice.notes = place.notes + choice.notes
             return (choice, place.keyPath)
         }
+    }
+
+    /// Returns the model that the first pages decide about.
+    private func sampledChoice(
+        _ kept: ModelChoice?, _ place: ListPlace, show: (ProgressLine) -> Void
+    ) async throws -> ModelChoice {
+        let empty = ObjectSample(objectLimit: arguments.inference.sampleCount)
+        let sample = try await source.sample(at: place.keyPath, into: empty) { show(Self.line(sampling: $0)) }
+        var choice = try arguments.modelChoice(kept, place, with: sample.reader)
+        choice.sample = sample.extent
+        return choice
     }
 
     /// Finds the list within the first page, which is no list itself.
@@ -62,13 +79,17 @@ struct ServerSync {
     ///
     /// - Parameters:
     ///   - keyPath: The key path of the list.
+    ///   - origin: The origin of the model.
+    ///   - begin: When the first page was requested, also if that was for a model.
     ///   - show: Called with progress lines.
     func run(
-        _ store: JSONStore, at keyPath: String, origin: ModelChoice.Origin,
+        _ store: JSONStore, at keyPath: String, origin: ModelChoice.Origin, since begin: ContinuousClock.Instant,
         show: @escaping @Sendable (ProgressLine) -> Void
     ) async throws -> SyncSummary {
-        let begin = ContinuousClock.now
+        let elementCount = Locked(0)
         let progress: @Sendable (StoreSyncOptions.Progress) -> Void = { progress in
+            // It begins again with each reading of the pages.
+            elementCount.withLock { $0 = max($0, progress.elementCount) }
             show(Self.line(progress, after: ContinuousClock.now - begin))
         }
         var options = arguments.options
@@ -81,8 +102,22 @@ struct ServerSync {
                 from: source, into: arguments.entity, options: options, usesBookmark: usesBookmark, progress: progress)
             : try await store.sync(
                 from: source, into: arguments.entity, options: options, usesBookmark: usesBookmark, progress: progress)
-        return SyncSummary(
+        var summary = SyncSummary(
             entity: arguments.entity, origin: origin, isPlan: arguments.isPlan, result: remote, remote: remote)
+        if remote.coverage == .everything { summary.elementCount = elementCount.withLock { $0 } }
+        return summary
+    }
+
+    /// Returns a progress line about the pages that are read for a model.
+    ///
+    ///     reading the list for a model: 12 pages, 12000 objects, 3.1 MB
+    static func line(sampling sample: ObjectSample) -> ProgressLine {
+        let action = "reading the list for a model"
+        guard sample.pageCount > 0 else { return ProgressLine(action) }
+        let amounts = [
+            "\(sample.pageCount) pages", "\(sample.objectCount) objects", Quantity.megabytes(sample.readByteCount),
+        ]
+        return ProgressLine("\(action): \(amounts.joined(separator: ", "))")
     }
 
     /// Returns a progress line.

@@ -78,7 +78,7 @@ struct SyncCommand {
             entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
         summary.duration = ContinuousClock.now - start
         summary.byteCount = byteCount.withLock { $0 }
-        summary.describe(choice, notes: notes, advice: arguments.advice)
+        summary.describe(choice, of: arguments, notes: notes, advice: arguments.advice)
         return summary
     }
 
@@ -154,15 +154,16 @@ struct SyncCommand {
 
     private func syncOnce(_ server: ServerSync) async throws -> SyncSummary {
         let start = ContinuousClock.now
-        let (choice, keyPath) = try await server.modelChoice(warn: warn)
+        let (choice, keyPath) = try await server.modelChoice(warn: warn, show: show)
         var notes: [String] = []
         var summary = try await arguments.keepingModel(of: choice) {
             try await arguments.withStore(choice, bookmarked: true, warn: warn, note: { notes.append($0) }) { store in
-                try await server.run(store, at: keyPath, origin: choice.origin, show: show)
+                try await server.run(store, at: keyPath, origin: choice.origin, since: start, show: show)
             }
         }
         summary.duration = ContinuousClock.now - start
-        summary.describe(choice, notes: notes, advice: server.interval == nil ? arguments.advice : [])
+        let advice = server.interval == nil ? arguments.advice : []
+        summary.describe(choice, of: arguments, notes: notes, advice: advice)
         return summary
     }
 

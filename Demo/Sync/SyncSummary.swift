@@ -28,6 +28,9 @@ struct SyncSummary {
     var duration = Duration.zero
     /// The number of bytes that were read.
     var byteCount = 0
+    /// The number of objects in the list of a server; nil if the sync has not read all of it, and
+    /// for a file.
+    var elementCount: Int?
     /// Sentences about the database and the model, such as that no key was found.
     var notes: [String] = []
     /// What the model of the database took over from the JSON.
@@ -36,8 +39,8 @@ struct SyncSummary {
     var modelObstacles: [String] = []
     /// What to do next.
     var advice: [String] = []
-    /// Whether `--evolve` would extend the model by what is new.
-    var canEvolve = false
+    /// What to do about keys and values that a wider model could hold; nil if nothing helps.
+    var newsAdvice: String?
 
     /// The maximum numbers of lines, so that all of them fit a terminal of 24 lines.
     private enum Limit {
@@ -50,14 +53,43 @@ struct SyncSummary {
 
     /// Adds what a person should know about the database and the model, and what to do next.
     ///
-    /// - Parameter notes: Sentences about the database.
-    mutating func describe(_ choice: ModelChoice, notes: [String], advice: [String]) {
-        self.notes = notes.map { PrintableText.line($0, limit: 300) } + choice.notes
+    /// - Parameters:
+    ///   - choice: The model.
+    ///   - arguments: The arguments of the sync.
+    ///   - notes: Sentences about the database.
+    ///   - advice: What to do next.
+    mutating func describe(
+        _ choice: ModelChoice, of arguments: SyncArguments, notes: [String], advice: [String]
+    ) {
+        let sample = isPartial(choice.sample) ? choice.sample : nil
+        let sampleNotes = sample.map { [$0.note(on: choice.origin)] } ?? []
+        self.notes = notes.map { PrintableText.line($0, limit: 300) } + sampleNotes + choice.notes
         modelChanges = choice.changes
         modelObstacles = choice.obstacles
-        canEvolve =
-            choice.origin == .kept && choice.obstacles.isEmpty && choice.model[entity]?.entity.isInferred == true
+        newsAdvice = adviceOnNews(choice, sample, arguments)
         self.advice = advice
+    }
+
+    /// Whether the list has more objects than a sample. If that is unknown, it is assumed.
+    private func isPartial(_ sample: SampleExtent?) -> Bool {
+        guard let sample, let elementCount else { return sample != nil }
+        return elementCount > sample.objectCount
+    }
+
+    /// Returns what to do about keys and values that a wider model could hold.
+    ///
+    /// - Parameter sample: The sample that decided about the model, if it is partial.
+    private func adviceOnNews(_ choice: ModelChoice, _ sample: SampleExtent?, _ arguments: SyncArguments) -> String? {
+        if let sample {
+            // The model has the keys of the sample. A value that does not fit can be an obstacle.
+            guard choice.obstacles.isEmpty || result.drift.count(of: .unknownKey) > 0 else { return nil }
+            let isKept = arguments.store != .memory && !arguments.isPlan
+            return sample.advice(needsOption: isKept && !arguments.isEvolving)
+        }
+        guard choice.origin == .kept, choice.obstacles.isEmpty, !arguments.isEvolving,
+            choice.model[entity]?.entity.isInferred == true
+        else { return nil }
+        return "The model stays as it was: --evolve extends it by what is new, --strict makes this a failure."
     }
 
     /// What the sync left undone.
@@ -102,10 +134,7 @@ struct SyncSummary {
             + modelObstacles.map { PrintableText.line($0, limit: 300) } + notes
         lines += warnings.prefix(Limit.notes).map { fitted($0, .warning) }
         lines.append(style(ending, .heading))
-        if canEvolve, hasNews {
-            lines.append(
-                "The model stays as it was: --evolve extends it by what is new, --strict makes this a failure.")
-        }
+        if hasNews, let newsAdvice { lines.append(newsAdvice) }
         return lines + advice
     }
 

@@ -91,6 +91,24 @@ import Testing
         #expect(error.map { !"\($0)".contains("s3cret") } == true)
     }
 
+    @Test(arguments: [#"{"a":1"#, "{", "xyz", #"{"a":1}x"#, "", "@/no/such/file"])
+    func aBodyThatIsNotJSONIsRefused(text: String) {
+        let error = #expect(throws: UsageError.self) {
+            try SyncArguments(["http://h/", "--entity", "A", "--body", text])
+        }
+        #expect(error?.message == "--body needs JSON, or @FILE with JSON, not '\(text)'")
+    }
+
+    @Test(arguments: ["null", "0", #"{"a": 1}"#, " [] "])
+    func aBodyIsAnyJSON(text: String) throws {
+        let sync = try SyncArguments(["http://h/", "--entity", "A", "--body", text])
+        guard case .server(_, let server) = sync.input else {
+            Issue.record("no server")
+            return
+        }
+        #expect(try server.body == JSONValue(parsing: text))
+    }
+
     @Test func syncTakesEveryOption() throws {
         let plain = try SyncArguments(["users.json", "--entity", "User"])
         #expect(plain.input == .file(.file("users.json")) && plain.entity == "User" && plain.model == nil)
@@ -159,7 +177,9 @@ import Testing
         ["sync", "http://h/", "--entity", "A", "--pages", "cursor:a"],
         ["sync", "http://h/", "--entity", "A", "--pages", "x"],
         ["sync", "http://h/", "--entity", "A", "--pages", "link:?"],
-        ["sync", "http://h/", "--entity", "A", "--since", ":x"],
+        ["sync", "http://h/", "--entity", "A", "--since", ":x"], ["sync", "http://h/", "--entity", "A", "--api", "x"],
+        ["sync", "http://h/", "--entity", "A", "--page-size", "x"],
+        ["sync", "http://h/", "--entity", "A", "--last-page", "x"],
         ["sync", "http://h/", "--entity", "A", "--every", "5x"],
         ["sync", "http://h/", "--entity", "A", "--every", "5s", "--plan"],
         ["sync"], ["sync", "a"], ["sync", "--entity", "A"], ["sync", "a", "b", "--entity", "A"],

@@ -79,6 +79,18 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "new.db").path))
     }
 
+    @Test func aSampleThatDoesNotReachNewKeysIsNamed() async throws {
+        let json = #"[{"id": 1, "year": 1}, {"id": 2, "year": 2}, {"id": 3, "colour": true}]"#
+        let run = try await sync(json, "--evolve", "--sample", "2")
+        #expect(run.code == 0 && run.output.contains("Film.colour: unknown key, once"), "\(run.output)\(run.errors)")
+        #expect(run.lines.contains("--evolve compared the model with the first 2 objects"), "\(run.output)")
+        #expect(run.output.contains("with these keys or values: a larger --sample reads on."))
+        #expect(!run.output.contains("--evolve extends it"))
+        let whole = try await sync(json, "--evolve", "--sample", "3")
+        #expect(whole.lines.contains("  Film.colour is new: bool"), "\(whole.output)")
+        #expect(!whole.output.contains("compared the model"))
+    }
+
     @Test func aPlanShowsObstacles() async throws {
         let plan = try await sync(#"[{"id": 1, "year": 1}, {"id": 1, "year": 2.5}]"#, "--evolve", "--plan")
         #expect(plan.code == 2 && plan.lines.contains(Self.obstacle), "\(plan.output)")

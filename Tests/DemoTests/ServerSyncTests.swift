@@ -159,6 +159,131 @@ import Testing
         }
     }
 
+    /// The sample ends within a page or between two pages.
+    @Test(arguments: [(1, 1, true), (3, 3, true), (4, 4, true), (5, 5, true), (6, 5, false)])
+    func aSampleHasTheObjectsThatAreAskedFor(limit: Int, count: Int, isLimited: Bool) async throws {
+        let handler: LoopbackHTTPServer.Handler = { request in
+            switch request.query("page") {
+            case "1": .json(#"[{"id":1,"name":"a"},{"id":2,"name":"b"},{"id":3,"name":"c"}]"#)
+            case "2": .json(#"[{"id":4,"name":"d"},{"id":5,"name":"e"}]"#)
+            default: .json("[]")
+            }
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: "\(server.baseURL)/users"))
+            let source = SampledSource(HTTPJSONSource(url, api: HTTPAPI(pages: .page(parameter: "page"))))
+            let sample = try await source.sample(at: "", into: ObjectSample(objectLimit: limit))
+            #expect(sample.objectCount == count)
+            let extent = isLimited ? SampleExtent(objectCount: count, limit: .objects) : nil
+            #expect(sample.extent == extent)
+            let store = try MemoryStore(User.self)
+            #expect(try await store.sync(User.self, from: source).counts.inserted == 5)
+        }
+    }
+
+    /// Pages of one object each. The last object has a key that the others lack.
+    private static func pages(_ count: Int) -> LoopbackHTTPServer.Handler {
+        { request in
+            let page = Int(request.query("page") ?? "") ?? 0
+            guard page <= count else { return .json("[]") }
+            let late = page == count ? #","late":true"# : ""
+            return .json(#"[{"id":\#(page),"name":"user \#(page)"\#(late)}]"#)
+        }
+    }
+
+    @Test func aSampleThatEndsBeforeTheListIsNamed() async throws {
+        try await LoopbackHTTPServer.serving(Self.pages(52)) { server in
+            let first = await CommandRun(arguments(server))
+            #expect(first.counts(of: "User") == [52, 0, 0, 0], "\(first.output)\(first.errors)")
+            #expect(first.lines.contains("the model was inferred from the first 50 objects (50 pages)"))
+            #expect(first.output.contains("User.late: unknown key, once"), "\(first.output)")
+            #expect(first.output.contains(": --sample N with --evolve reads on until it has N objects."))
+            let note = "--evolve compared the model with the first 50 objects (50 pages)"
+            let evolved = await CommandRun(arguments(server, "--evolve"))
+            #expect(evolved.lines.contains(note), "\(evolved.output)\(evolved.errors)")
+            #expect(evolved.output.contains(": --sample N reads on until it has N objects."))
+            #expect(!evolved.output.contains("--evolve extends it"))
+            let json = await CommandRun(arguments(server, "--evolve", "--json"))
+            let parsed = try JSONValue(parsing: json.output)
+            #expect(parsed["notes"]?[0] == .string(note), "\(json.output)")
+            let wider = await CommandRun(arguments(server, "--evolve", "--sample", "52"))
+            #expect(wider.lines.contains("  User.late is new: bool"), "\(wider.output)\(wider.errors)")
+            #expect(!wider.output.contains("unknown key") && !wider.output.contains("compared the model"))
+        }
+    }
+
+    @Test(arguments: [3, 50]) func aSampleOfTheWholeListIsNotNamed(pageCount: Int) async throws {
+        try await LoopbackHTTPServer.serving(Self.pages(pageCount)) { server in
+            let run = await CommandRun(arguments(server))
+            #expect(run.counts(of: "User") == [pageCount, 0, 0, 0], "\(run.output)\(run.errors)")
+            #expect(!run.output.contains("the model was inferred") && !run.output.contains("unknown key"))
+        }
+    }
+
+    @Test(arguments: [
+        (SampleExtent.Limit.objects, "the first 1,200 objects", "a larger --sample reads on."),
+        (.pages(50), "the first 1,200 objects (50 pages)", "--sample N reads on until it has N objects."),
+        (
+            .bytes(16_800_000), "the first 1,200 objects (16.8 MB)",
+            "a sync of the same list from a FILE reads all of it."
+        ),
+    ])
+    func theLimitOfASampleDecidesWhatHelps(limit: SampleExtent.Limit, text: String, advice: String) {
+        let extent = SampleExtent(objectCount: 1_200, limit: limit)
+        #expect(extent.description == text)
+        #expect(extent.advice(needsOption: false).hasSuffix(": \(advice)"))
+    }
+
+    @Test(arguments: [true, false]) func thePagesOfTheSampleAreProgress(isTerminal: Bool) async throws {
+        try await LoopbackHTTPServer.serving(Self.pages(3)) { server in
+            let written = EventLog<String>()
+            let console = Console(isTerminal: isTerminal, width: 120, progressInterval: .zero) { text, _ in
+                written.append(text)
+            }
+            #expect(await DemoCommand.run(arguments(server, "--plan", "--json"), console: console) == 0)
+            #expect(!written.events.joined().contains("reading the list"))
+            #expect(await DemoCommand.run(arguments(server), console: console) == 0)
+            let output = written.events.joined()
+            #expect(output.contains("reading the list for a model: 1 pages, 1 objects, 0.0 MB"), "\(output)")
+            #expect(output.contains("reading the list for a model: 2 pages, 2 objects, 0.0 MB"))
+        }
+    }
+
+    /// Its objects are at hand when the sync begins.
+    @Test func thePaceCountsTheTimeOfTheSample() async throws {
+        try await LoopbackHTTPServer.serving(Self.pages(3)) { server in
+            let arguments = try SyncArguments(["\(server.baseURL)/users", "--entity", "User", "--pages", "page:page"])
+            guard case .server(let url, let options) = arguments.input else {
+                Issue.record("no server")
+                return
+            }
+            let sync = ServerSync(url, options, arguments: arguments)
+            let (choice, keyPath) = try await sync.modelChoice(warn: { _ in }, show: { _ in })
+            let origin = choice.origin
+            let begin = ContinuousClock.now.advanced(by: .seconds(-3_600))
+            let lines = EventLog<String>()
+            let summary = try await arguments.withStore(choice, warn: { _ in }, note: { _ in }) { store in
+                try await sync.run(store, at: keyPath, origin: origin, since: begin) { lines.append($0.text) }
+            }
+            #expect(summary.elementCount == 3)
+            #expect(lines.events.last?.hasSuffix(" 3 objects, 0.0 MB, 0 objects/s") == true, "\(lines.events)")
+        }
+    }
+
+    /// Null is JSON like any other.
+    @Test(arguments: ["null", #"{"a":1}"#]) func aBodyIsPosted(body: String) async throws {
+        let requests = EventLog<String>()
+        let handler: LoopbackHTTPServer.Handler = { request in
+            requests.append("\(request.method) \(String(decoding: request.body, as: UTF8.self))")
+            return .json(#"[{"id":1}]"#)
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let run = await CommandRun(["sync", "\(server.baseURL)/users", "--entity", "User", "--body", body])
+            #expect(run.counts(of: "User") == [1, 0, 0, 0], "\(run.output)\(run.errors)")
+            #expect(requests.events == ["POST \(body)"])
+        }
+    }
+
     /// What is read is kept for the sync, and blanks have no end.
     @Test func aSampleOfBlanksEnds() async throws {
         let blanks = [UInt8](repeating: UInt8(ascii: " "), count: 1_000)
