@@ -209,12 +209,12 @@ struct ArgumentScanner {
         try value(of: option, as: "a whole number from 1") { text in Int(text).flatMap { $0 >= 1 ? $0 : nil } }
     }
 
-    /// Reads names that are separated by commas.
+    /// Reads different names that are separated by commas.
     mutating func names(of option: String, as expectation: String) throws(UsageError) -> [String] {
         try value(of: option, as: expectation) { text in
             let names = text.split(separator: ",", omittingEmptySubsequences: false)
                 .map { $0.trimmingCharacters(in: .whitespaces) }
-            return names.allSatisfy { !$0.isEmpty } ? names : nil
+            return names.allSatisfy { !$0.isEmpty } && Set(names).count == names.count ? names : nil
         }
     }
 }

@@ -59,7 +59,9 @@ import Testing
         let sent = source
         if status < 303 {
             let error = try #require(await #expect(throws: HTTPError.self) { try await world.sync(sent) })
-            #expect("\(error)".hasSuffix("would get no query, because the redirect has status \(status); request it directly"))
+            #expect(
+                "\(error)".hasSuffix(
+                    "would get no query, because the redirect has status \(status); request it directly"))
             #expect(server.paths == ["/users"])
         } else {
             try await world.sync(sent)

@@ -214,7 +214,8 @@ import Testing
         let server = ScriptedServer { _, index in
             index < refusalCount
                 ? HTTPResponse(
-                    status: 206, headers: ["ETag": "\"2\"", "Content-Range": "bytes 5-9/10"], bytes: Array("67890".utf8))
+                    status: 206, headers: ["ETag": "\"2\"", "Content-Range": "bytes 5-9/10"], bytes: Array("67890".utf8)
+                )
                 : HTTPResponse(status: 200, headers: ["ETag": "\"2\""], bytes: Array("abcde".utf8))
         }
         let (sink, url) = (Memory(), try #require(URL(string: "https://host/")))

@@ -223,6 +223,15 @@ import Testing
         if kind == .notObjects { #expect(style == "omit") }
     }
 
+    /// Some servers write `{}` or `[]` for none.
+    @Test(arguments: [#"{}"#, "[]", "[{}]", "null"]) func anEmptyValueIsNoObstacle(value: String) throws {
+        for first in [#"{"id":1,"p":1}"#, #"[{"id":1,"p":1}]"#] {
+            let evolved = try evolve(#"[{"id":1,"o":\#(first)}]"#, with: #"[{"id":1,"o":\#(value)}]"#)
+            #expect(evolved.obstacles.isEmpty, "\(first)")
+            #expect(evolved.changes.isEmpty, "\(first)")
+        }
+    }
+
     @Test func eachEntityHasItsObstacle() throws {
         let evolved = try evolve(
             #"[{"id":1,"o":{"id":1,"p":1},"q":{"id":1,"r":1}}]"#,

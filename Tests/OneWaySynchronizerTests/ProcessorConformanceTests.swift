@@ -77,13 +77,15 @@ import Testing
             try await ProcessorConformance.check(Careless(updatesAll: true), steps: [.init([TestItem("a")])])
         }
         #expect(error?.violations.count == 1)
-        #expect(error?.description.hasPrefix("step 1: a second pass over the same list downloads 1 and removes 0") == true)
+        #expect(
+            error?.description.hasPrefix("step 1: a second pass over the same list downloads 1 and removes 0") == true)
     }
 
     @Test func aRemovalThatCannotBeRepeatedIsFoundOut() async throws {
         let error = await #expect(throws: ProcessorConformance.Failure.self) {
             try await ProcessorConformance.check(
-                Careless(refusesGoneKeys: true), steps: [.init([TestItem("a"), TestItem("b")]), .init([TestItem("b")])])
+                Careless(refusesGoneKeys: true),
+                steps: [.init([TestItem("a"), TestItem("b")]), .init([TestItem("b")])])
         }
         #expect(error?.violations.map { $0.prefix { $0 != ":" } } == ["step 2", "the empty list"])
         #expect(error?.description.contains("removing keys that are gone already fails: no such item") == true)

@@ -130,6 +130,35 @@ import Testing
         #expect(try await world.column("name") == ["a", "b"])
     }
 
+    /// The same holds for what an object contains: nothing is unlinked beside such an element, so
+    /// that nothing is deleted. The element is reported.
+    @Test(
+        arguments: [1, 1000], [#"[{"id":1},null]"#, #"[{"id":1},{"id":null}]"#, #"[{"id":"x"},{"id":1}]"#, "[null]"])
+    func anObjectThatMayLackItsPartsKeepsThem(rowCount: Int, json: String) async throws {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade, owns: true)
+            }
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("user", toOne: "User", inverse: "notes")
+            }
+        }
+        let world = try SyncWorld(model: model) { HookedStore($0, SmallBatches(rowCount)) }
+        try await world.sync(#"[{"id":1,"notes":[{"id":1},{"id":2}]},{"id":2,"notes":[{"id":3},{"id":4}]}]"#)
+        for _ in 0..<2 {
+            let result = try await world.sync(#"[{"id":1,"notes":\#(json)},{"id":2,"notes":[{"id":4},{"name":"x"}]}]"#)
+            let users = try await world.store.records(StoreQuery("User", orderedBy: [Ordering("id")]), with: ["notes"])
+            #expect(users.map { $0.record[related: "notes"]?.keys.count } == [2, 1])
+            // An object without the key is nobody.
+            #expect(try await world.store.count(StoreQuery("Note")) == 3)
+            #expect(
+                result.drift.count(of: .unfitIdentifier) + result.drift.count(of: .unfitValue)
+                    + result.rejectedCount > 1)
+        }
+    }
+
     @Test(arguments: [("[]", 2), (#"{"id":1}"#, 1), (#"[{"id":1}]"#, 1), (#"[{"id":1},{"name":"x"}]"#, 1)])
     func aListIsComplete(json: String, deletedCount: Int) async throws {
         let world = try SyncWorld()

@@ -31,8 +31,8 @@ public struct DriftReport: Hashable, Sendable {
         case lostIdentifier
         /// An object lacks a mandatory relationship at the end of the sync.
         case missingRelationship
-        /// The type of an identifier differs from the type of the identity. The identifier is
-        /// ignored, and no link is removed.
+        /// The type of an identifier differs from the type of the identity, or an element of an
+        /// array of objects or identifiers is none. It is ignored, and no link is removed.
         case unfitIdentifier
         /// An object and an identifier for one relationship name different objects. The object
         /// wins.

@@ -189,7 +189,7 @@ struct NestedCollector {
             }
         guard isIdentifier else {
             try cursor.skipValue()
-            guard kind != .null else { return nil }
+            // Null may stand for any object, too.
             source.isIncomplete = true
             elements.misfits.append(NestedElements.Misfit(row: source.row, kind: .unfitIdentifier, found: kind))
             return nil

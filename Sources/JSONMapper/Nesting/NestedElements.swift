@@ -108,6 +108,11 @@ package struct NestedElements: Sendable {
         return copy
     }
 
+    /// Notes that parts of some sources' values could not be read.
+    package mutating func noteIncomplete(where isIncomplete: (Source) -> Bool) {
+        for index in sources.indices where isIncomplete(sources[index]) { sources[index].isIncomplete = true }
+    }
+
     /// Removes sources, but not their elements.
     package mutating func keepSources(where isKept: (Source) -> Bool) {
         sources.removeAll { !isKept($0) }

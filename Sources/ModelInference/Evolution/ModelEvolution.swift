@@ -16,6 +16,8 @@ struct ModelEvolution {
     private var merged: Set<[String]> = []
     /// The keys that the later model keeps as JSON because it was requested, each with its entity.
     private let requested: Set<[String]>
+    /// The keys whose objects and arrays in the later sample are all empty, each with its entity.
+    private let empty: Set<[String]>
     /// The keys of integers in the later sample that a double cannot represent, each with its
     /// entity.
     private let longIntegers: Set<[String]>
@@ -43,6 +45,7 @@ struct ModelEvolution {
         self.earlier = earlier
         self.later = later
         requested = Set(findings.filter { $0.kind == .json(.requested) }.map { [$0.entity, $0.key] })
+        empty = Set(findings.filter { $0.kind == .json(.empty) }.map { [$0.entity, $0.key] })
         self.longIntegers = longIntegers
         entities = earlier.entities
     }
@@ -88,7 +91,10 @@ struct ModelEvolution {
                 }
                 setEmpty("omit", relationship: index, of: place)
                 addOtherKeys(nil, to: place)
-                guard attribute.attribute.userInfo[JSONDialect.untypedAnnotation] == nil else { continue }
+                // Null, and objects without keys, are values of every relationship.
+                guard attribute.attribute.userInfo[JSONDialect.untypedAnnotation] == nil,
+                    !empty.contains([laterName, key])
+                else { continue }
                 obstacles.append(.init(kind: .notObjects, entity: name, key: key))
             } else {
                 add(attribute.attribute, key: key, to: place)

@@ -99,6 +99,8 @@ struct MergedElements {
     var reuse = ReusedObjects()
     /// Whether an element was rejected.
     var hasRejected = false
+    /// The ordinals of elements that may stand for any object.
+    private var unidentified: Set<Int> = []
     /// Returns the index in the payload of an ordinal's element.
     let elementIndex: (Int) -> Int
 
@@ -114,6 +116,7 @@ struct MergedElements {
 
     /// Takes the objects of merged elements.
     mutating func take(_ found: MergedRows) {
+        unidentified.formUnion(found.unidentified)
         for (ordinal, row, isOwned) in found.objects {
             targets[ordinal] = row.object
             let isReused = reuse.objects[ordinal] == row.object && !reuse.unlinked.contains(row.object)
@@ -122,6 +125,12 @@ struct MergedElements {
             isNew[ordinal] = true
             newTargets.insert(row.object)
         }
+    }
+
+    /// Notes that some elements may stand for any object: their sources prove no absence.
+    mutating func noteUnidentified() {
+        let unidentified = unidentified
+        elements.noteIncomplete { $0.ordinals.contains(where: unidentified.contains) }
     }
 
     /// The result for only some rows, without the targets of the others.

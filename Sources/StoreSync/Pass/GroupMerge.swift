@@ -11,6 +11,8 @@ struct GroupMerge {
     /// The records that are not merged, each with the stored object that keeps its values; nil for
     /// an object that is not stored.
     var skipped: [Int: ObjectID?] = [:]
+    /// The records without an identity that may stand for any object.
+    var unidentified: Set<Int> = []
     /// The records whose object has got their entity.
     var changed: Set<Int> = []
     /// The objects of skipped records that may get their entity when the list has been read.
@@ -80,9 +82,16 @@ struct MergedRows {
     private let ordinals: [Int]
     private let owners: ((Int) -> ObjectID?)?
     private let result: MergeRequest.Result
+    /// The ordinals of elements that may stand for any object.
+    let unidentified: [Int]
 
     init(_ merge: GroupMerge) {
-        (ordinals, owners) = (merge.group.elementIndices, merge.origin.owners?.object)
+        let ordinals = merge.group.elementIndices
+        self.ordinals = ordinals
+        owners = merge.origin.owners?.object
+        // Nearly always for nothing.
+        let rows = merge.unidentified.isEmpty ? 0..<0 : ordinals.indices
+        unidentified = rows.filter { merge.unidentified.contains(merge.rows.record(of: $0)) }.map { ordinals[$0] }
         result = merge.rows.expanded(merge.present)
     }
 

@@ -22,9 +22,11 @@ extension StorePass {
                 } else if demandsKey, let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) {
                     merge.match(row, .skipped)
                     // A null may stand for any identity; an object that lacks the key has none.
+                    let isUnidentified = reader.kind(row: row, column: column) == .null
+                    if isUnidentified { merge.unidentified.insert(row) }
                     state.counts.reject(
                         mapping.missing(column, index: merge.elementIndex(row)),
-                        mayBeListed: !origin.isNested && reader.kind(row: row, column: column) == .null)
+                        mayBeListed: !origin.isNested && isUnidentified)
                     if !origin.isNested { state.counts.unidentifiedCount += 1 }
                 } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil,
                     origin.reused[ordinal] == nil

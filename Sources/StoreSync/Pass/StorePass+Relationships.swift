@@ -161,6 +161,7 @@ extension StorePass {
         }
         noteRefused(of: &merged, origin)
         merged.hasRejected = state.counts.rejectedCount > rejectedCount
+        if merged.hasRejected { merged.noteUnidentified() }
         merged.linksNew = origin.owners != nil
         merged.isDivided = mergeCount != 1
         return merged

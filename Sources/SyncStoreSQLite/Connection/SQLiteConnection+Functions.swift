@@ -23,6 +23,9 @@ extension SQLiteConnection {
     /// The function that looks up an object in one of the connection's numbered sets.
     static let objectSetFunction = "sync_contains"
 
+    /// The function that returns a real number as JSON, with all of its digits; the second argument
+    /// is 1 for a number of 32 bits. SQLite's own functions return 15 digits.
+    static let numberJSONFunction = "sync_number_json"
     /// The function that returns the date at which the transaction began.
     static let transactionDateFunction = "sync_transaction_date"
 
@@ -54,6 +57,16 @@ extension SQLiteConnection {
                 let sets = Unmanaged<ObjectSets>.fromOpaque(context).takeUnretainedValue()
                 let isFound = sets.contains(sqlite3_value_int64(arguments[1]), set: sqlite3_value_int64(arguments[0]))
                 sqlite3_result_int(call, isFound ? 1 : 0)
+            }, nil, nil, nil)
+        sqlite3_create_function_v2(
+            handle, numberJSONFunction, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+            { call, _, arguments in
+                guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else { return }
+                let number = sqlite3_value_double(arguments[0])
+                let digits = sqlite3_value_int64(arguments[1]) == 1 ? Float(number).description : number.description
+                // As PostgreSQL does.
+                let text = number.isFinite ? digits : number < 0 ? "\"-Infinity\"" : "\"Infinity\""
+                sqlite3_result_text(call, text, -1, transientContent)
             }, nil, nil, nil)
         sqlite3_create_function_v2(
             handle, likeFunction, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,

@@ -190,6 +190,8 @@ package struct SQLiteDialect: SQLDialect {
             switch type {
             case .bool: return "CASE WHEN \(column) THEN 'true' WHEN NOT \(column) THEN 'false' END"
             case .decimal: return column
+            case .double: return "\(SQLiteConnection.numberJSONFunction)(\(column), 0)"
+            case .float: return "\(SQLiteConnection.numberJSONFunction)(\(column), 1)"
             // The text 'null' is quoted as JSON, so only null becomes null.
             default: return "NULLIF(json_quote(\(column)), 'null')"
             }

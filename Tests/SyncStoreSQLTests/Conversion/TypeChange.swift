@@ -55,6 +55,13 @@ struct TypeChange: CustomStringConvertible {
         TypeChange(.double, .double(0), flags(0, besides: .double)),
         TypeChange(
             .double, .double(0.1), [.decimal: decimal("0.1"), .string: "0.1", .uri: .uri("0.1"), .json: json("0.1")]),
+        // More digits than SQLite writes by itself.
+        TypeChange(
+            .double, .double(0.12345678901234568),
+            [
+                .decimal: decimal("0.12345678901234568"), .string: "0.12345678901234568",
+                .uri: .uri("0.12345678901234568"), .json: json("0.12345678901234568"),
+            ]),
         TypeChange(
             .double, .double(1e300),
             [.string: "1e300", .uri: .uri("1e300"), .json: json("1e300")]),
