@@ -22,10 +22,10 @@ extension SQLiteConnection {
     static let jsonCollation = "sync_json"
     /// The function that looks up an object in one of the connection's numbered sets.
     static let objectSetFunction = "sync_contains"
-
     /// The function that returns a real number as JSON, with all of its digits; the second argument
     /// is 1 for a number of 32 bits. SQLite's own functions return 15 digits.
     static let numberJSONFunction = "sync_number_json"
+
     /// The function that returns the date at which the transaction began.
     static let transactionDateFunction = "sync_transaction_date"
 
