@@ -38,7 +38,8 @@ public struct StoreConformance: Sendable {
         }
     }
 
-    private static let checks: [(String, Check)] =
+    /// All checks with their names.
+    static let checks: [(String, Check)] =
         MergeChecks.all + EntityChecks.all + LinkChecks.all + RemovalChecks.all + QueryChecks.all
         + TransactionChecks.all + ChangeChecks.all
 }

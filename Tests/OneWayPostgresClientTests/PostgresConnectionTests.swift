@@ -32,10 +32,15 @@ struct PostgresConnectionTests {
         try await SharedPostgres.withDatabase { database in
             let session = try await PostgresSession(database.url)
             try await session.use { connection in
+                var largest: Int64 = 0
                 for number in [Int64](0..<450) + [Int64](0..<450) {
-                    let result = try connection.query("SELECT \(number) + $1::int", [.integer(1)], isPrepared: true)
+                    let result = try connection.query(
+                        "SELECT \(number) + $1::int, (SELECT count(*) FROM pg_prepared_statements)", [.integer(1)],
+                        isPrepared: true)
                     #expect(result.integer(0, 0) == number + 1)
+                    largest = max(largest, result.integer(0, 1) ?? 0)
                 }
+                #expect(largest == 200)
             }
         }
     }
@@ -129,6 +134,41 @@ struct PostgresConnectionTests {
                 task.cancel()
                 await #expect(throws: CancellationError.self) { try await task.value }
                 #expect(try await session.use { try $0.execute("SELECT 1").integer(0, 0) } == 1)
+            }
+        }
+    }
+
+    /// libpq does not leave the message of a COPY.
+    @Test func aCopyAmongTheStatementsOfAMessageGivesTheConnectionUp() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await PostgresSession(database.url).use { connection in
+                try connection.execute("CREATE TABLE t (a int)")
+                _ = try? connection.run([PostgresStatement("SELECT 1"), PostgresStatement("COPY t FROM STDIN")])
+                #expect(connection.isClosed)
+            }
+        }
+    }
+
+    // MARK: Beginnings of transactions
+
+    @Test(arguments: [false, true])
+    func aTransactionBeginsTogetherWithItsFirstStatement(hasParameters: Bool) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await PostgresSession(database.url).use { connection in
+                #expect(!connection.isBeginning)
+                var selected: [Int64?] = []
+                connection.beginLater(["BEGIN"], lock: "SELECT pg_advisory_xact_lock(1)", selection: "SELECT 7") {
+                    selected.append($0.integer(0, 0))
+                }
+                #expect(connection.isBeginning && !connection.isInTransaction)
+                let result =
+                    try hasParameters
+                    ? connection.query("SELECT $1::bigint", [.integer(8)]) : connection.execute("SELECT 8")
+                #expect(result.integer(0, 0) == 8)
+                #expect(selected == [7])
+                #expect(!connection.isBeginning && connection.isInTransaction)
+                connection.rollback()
+                #expect(!connection.isInTransaction && !connection.isClosed)
             }
         }
     }
@@ -291,6 +331,21 @@ struct PostgresConnectionTests {
             await #expect(throws: CancellationError.self) { try await task.value }
             let tables = try await database.run("SELECT count(*) FROM pg_class WHERE relname = 't'")
             #expect(tables == [["0"]])
+        }
+    }
+
+    @Test func onlyInterruptibleCallsEndWithTheTask() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            let gate = AsyncStream<Void>.makeStream()
+            let task = Task {
+                for await _ in gate.stream {}
+                return try await session.useToTheEnd { try $0.execute("SELECT 1").integer(0, 0) }
+            }
+            task.cancel()
+            gate.continuation.finish()
+            let answer = try await task.value
+            #expect(answer == 1)
         }
     }
 

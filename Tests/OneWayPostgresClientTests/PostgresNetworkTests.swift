@@ -16,13 +16,24 @@ struct PostgresNetworkTests {
 
     // MARK: Silence
 
-    @Test func aSilentNetworkEndsAStatement() async throws {
+    @Test(arguments: [PostgresSessionOptions.Pooling.none, .session])
+    func aSilentNetworkEndsAStatement(pooling: PostgresSessionOptions.Pooling) async throws {
         try await TestProxy.with { _, proxy in
-            let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
+            if pooling == .session { proxy.poseAsPooler() }
+            var options = PostgresSessionOptions(silenceLimit: .seconds(1))
+            options.pooling = pooling
+            let session = try await PostgresSession(proxy.url(), options: options)
             proxy.isSilent = true
-            let error = await #expect(throws: PostgresError.self) {
+            let count = proxy.acceptedCount
+            let hasEnded = Locked(false)
+            let task = Task {
+                defer { hasEnded.withLock { $0 = true } }
                 try await session.use { _ = try $0.execute("SELECT 1") }
             }
+            // One question that nobody answers is enough.
+            while proxy.acceptedCount < count + 2, !hasEnded.withLock(\.self) { await Task.yield() }
+            task.cancel()
+            let error = await #expect(throws: PostgresError.self) { try await task.value }
             #expect(error?.code == .connectionLost && error?.isRetryable == true)
             try await session.use { #expect($0.isClosed) }
         }
@@ -135,6 +146,23 @@ struct PostgresNetworkTests {
         }
     }
 
+    /// Its request could still be on its way, and hit a later statement.
+    @Test func aCancellationThatIsNotConfirmedEndsTheConnection() async throws {
+        try await TestProxy.with { server, proxy in
+            let holder = try await PostgresSession(server.url())
+            try await holder.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") }
+            // Each connection takes a second, so that the one with the request gives up later.
+            let url = proxy.url() + "&connect_timeout=60&options=-c%20post_auth_delay%3D1"
+            let session = try await PostgresSession(url, silenceLimit: .seconds(2))
+            let task = Task { try await session.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") } }
+            try await server.waitForWaiter()
+            proxy.silence(at: "pg_cancel_backend", isPassedOn: true)
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            try await session.use { #expect($0.isClosed) }
+        }
+    }
+
     @Test func theServerEndsAStatementWhoseClientIsGone() async throws {
         try await TestProxy.with { server, proxy in
             let holder = try await PostgresSession(server.url())
@@ -163,11 +191,15 @@ struct PostgresNetworkTests {
                     """)
             }
             let session = try await PostgresSession(server.url())
+            // A cancellation that is not noticed becomes another error.
+            try await session.use { _ = try $0.execute("SET lock_timeout TO '20s'") }
+            let line = "\(String(repeating: "x", count: 60_000))\n"
+            // The server waits after the first piece, and no buffer takes the second.
+            let pieces = [1, 50].map { Array(String(repeating: line, count: $0).utf8) }
             let task = Task {
                 try await session.use { connection in
-                    let line = Array("\(String(repeating: "x", count: 60_000))\n".utf8)
                     _ = try connection.copyIn("COPY t FROM STDIN") { writer in
-                        while true { try line.withUnsafeBytes(writer.write) }
+                        for piece in pieces { try piece.withUnsafeBytes(writer.write) }
                     }
                 }
             }
@@ -232,6 +264,23 @@ struct PostgresNetworkTests {
             options.pooling = .session
             let answer = try await ask("SELECT 1", at: proxy.url(), options)
             #expect(answer == "1")
+        }
+    }
+
+    @Test func aPoolerThatSharesSessionsIsNoticed() async throws {
+        try await TestProxy.with { _, proxy in
+            proxy.poseAsPooler()
+            var options = PostgresSessionOptions()
+            options.pooling = .session
+            let session = try await PostgresSession(proxy.url(), options: options)
+            let text = "SELECT 7, \(PostgresConnection.sessionMark)"
+            let answer = try await session.use { try $0.executeInSession(text).integer(0, 0) }
+            #expect(answer == 7)
+            try proxy.replaceSessions()
+            let error = await #expect(throws: PostgresError.self) {
+                try await session.use { _ = try $0.executeInSession(text) }
+            }
+            #expect(error?.code == .featureNotSupported && error?.message.contains("pool_mode") == true)
         }
     }
 

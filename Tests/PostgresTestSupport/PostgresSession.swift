@@ -32,6 +32,14 @@ package actor PostgresSession {
         }
     }
 
+    /// Uses the connection; a cancellation of the task ends nothing of it.
+    package func useToTheEnd<Result: Sendable>(
+        _ body: @Sendable (PostgresConnection) throws -> Result
+    ) throws -> Result {
+        preconditionIsolated()
+        return try body(connection)
+    }
+
     /// Runs statements in a connection of their own.
     ///
     /// - Returns: The rows of the last one, as texts; null is nil.

@@ -156,6 +156,11 @@ import Testing
                 settles: false)
             #expect(try await world.values("note", of: "Order") == [.null, "d"], "\(rowCount)")
             #expect(result.counts.updated == 1 && result.counts.unchanged == 1, "\(rowCount)")
+            // The last one says what the first one said.
+            try await world.sync(
+                #"[{"id":1,"note":"e"},{"id":2},{"id":1,"note":"f"},{"id":1,"note":"e"}]"#, into: "Order",
+                settles: false)
+            #expect(try await world.values("note", of: "Order") == [.null, "e"], "\(rowCount)")
         }
     }
 

@@ -86,6 +86,28 @@ import Testing
         #expect(entry.firstIndex == 1)
     }
 
+    /// The second change brings the object that it names: the identifier does not wait for another
+    /// one after that is gone.
+    @Test(arguments: [0, 1000])
+    func anIdentifierLeadsToTheObjectThatItsChangeBrings(limit: Int) async throws {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("boss", toOne: "User")
+            }
+        }
+        let world = try SyncWorld(model: model) { HookedStore($0, SingleRows()) }
+        var options = StoreSyncOptions()
+        options.waitingLimit = limit
+        let changes: [RemoteChange] = [
+            .objects(.text(#"{"id":1}"#)), .objects(.text(#"[{"id":2,"boss_id":7},{"id":7}]"#)),
+            .removals(.text("7")), .objects(.text(#"{"id":7}"#)),
+        ]
+        try await world.json.apply(changes, into: "User", options: options)
+        #expect(try await world.column("id") == [1, 2, 7])
+        #expect(try await world.column("id", where: "boss != null") == [])
+    }
+
     /// The list states user 1 twice. What was stored for the first statement is gone.
     @Test(arguments: [0, 1, 1000])
     func aLaterStatementReplacesWhatWasStored(limit: Int) async throws {

@@ -45,6 +45,20 @@ import Testing
         await #expect(throws: ModelError.unknownEntity(entity: "Thing")) { _ = try await chunks.next() }
     }
 
+    /// Nothing leads on from the objects, so that only their number makes the export long.
+    @Test func anExportOfManyObjectsCanBeCancelled() async throws {
+        let store = try await store(itemCount: 1000)
+        let count = Locked(0)
+        let export = Task {
+            try await store.export(StoreQuery("Item")) { _ in
+                count.withLock { $0 += 1 }
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await export.value }
+        #expect(count.withLock { $0 } == 1)
+    }
+
     /// Counts the questions for links, and cancels the task that asks the first one.
     private struct CancelsAtLinks: StoreHook {
         let count = Locked(0)

@@ -183,6 +183,23 @@ import Testing
         #expect(try await world.column("id", where: "boss != null") == [])
     }
 
+    /// Objects that are known by their content: of equal ones in one list, each is an object of its
+    /// own.
+    @Test func anEqualObjectOfALaterChangeIsTheSame() async throws {
+        let model = try DataModel {
+            SyncEntity("Event", identity: "contentHash") {
+                SyncAttribute("contentHash", .int64, userInfo: [JSONDialect.contentHashAnnotation: "YES"])
+                SyncAttribute("text", .string)
+            }
+        }
+        let world = try SyncWorld(model: model)
+        let event = #"{"text":"a"}"#
+        try await world.json.apply([.objects(.text(event)), .objects(.text(event))], into: "Event")
+        #expect(try await world.column("text", of: "Event") == ["a"])
+        try await world.json.apply([.objects(.text("[\(event),\(event)]"))], into: "Event")
+        #expect(try await world.column("text", of: "Event") == ["a", "a"])
+    }
+
     /// The size is that of what arrived, and not only of the object in it.
     @Test func aSingleChangeHasTheSizeOfItsText() async throws {
         let world = try SyncWorld(model: Self.model.get())

@@ -78,6 +78,22 @@ import Testing
         #expect(try await world.column("id", of: "Person", where: "boss != null") == [1])
     }
 
+    /// In the first change, more nested objects wait than may, which says nothing of the second.
+    @Test func theNestedObjectsOfEachChangeAreComparedWithItsOwnList() async throws {
+        let world = try world(1)
+        try await world.sync(#"[{"id":2}]"#)
+        var options = StoreSyncOptions()
+        options.waitingLimit = 0
+        let changes: [RemoteChange] = [
+            .objects(.text(#"{"id":1,"manager":{"id":2,"name":"x"}}"#)),
+            .objects(.text(#"[{"id":3,"manager":{"id":5,"name":"a"}},{"id":5,"name":"b"}]"#)),
+        ]
+        let result = try await world.json.apply(changes, into: "User", options: options)
+        #expect(try await world.column("name", where: "id = 2 or id = 5") == ["x", "b"])
+        let drift = result.drift.entries.map { "\($0.kind) \($0.keyPath) \($0.count) \($0.firstIndex)" }
+        #expect(drift == ["conflict name 1 0"])
+    }
+
     /// Memory is bounded: not all nested objects can wait for the end of the list.
     @Test(arguments: [0, 3, 1000], [1, 1000])
     func theListWinsOverNestedObjectsThatDoNotWait(limit: Int, rowCount: Int) async throws {

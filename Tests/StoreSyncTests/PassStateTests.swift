@@ -145,11 +145,13 @@ import Testing
         let users: [Int]
         /// The users whose company the payload has stated before.
         let decided: [ObjectID]
+        /// The companies, so far, of users whose own statement is not linked yet.
+        var open: [ObjectID: [ObjectID]] = [:]
         /// The users that the company has after the statement.
         let targets: [ObjectID]
         var differs = true
 
-        var testDescription: String { "\(users) after statements of \(decided)" }
+        var testDescription: String { "\(users) after statements of \(decided), open \(open)" }
     }
 
     static let statements = [
@@ -158,12 +160,19 @@ import Testing
         Statement(users: [5, 7], decided: [7], targets: [5]),
         Statement(users: [5], decided: [6], targets: [5, 6]),
         Statement(users: [7], decided: [6, 7], targets: [6]),
+        Statement(users: [5], decided: [6], open: [6: [1]], targets: [5, 6]),
+        Statement(users: [5], decided: [6], open: [6: [2]], targets: [5], differs: false),
+        Statement(users: [5, 7], decided: [7], open: [7: [1]], targets: [5, 7], differs: false),
+        Statement(users: [5, 7], decided: [7], open: [7: [2]], targets: [5]),
     ]
 
     @Test(arguments: statements) func aNestedStatementKeepsWhatWasDecided(row: Statement) throws {
         var world = try World()
         let inverse = try world.relationship("User.company")
         world.state.statements.insert(row.decided, inverse, targets: [], inverse: nil)
+        for (user, companies) in row.open {
+            world.state.openTargets[RelationshipSource(inverse.id, of: user)] = companies
+        }
         let links = try world.links(
             "Company.users", [#"{"id":1,"users_ids":\#(row.users)}"#], [1], nestedBy: "Tag.companies")
         let merged = try world.merged(links)

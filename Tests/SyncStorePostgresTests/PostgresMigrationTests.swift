@@ -210,6 +210,40 @@ struct PostgresMigrationTests {
         }
     }
 
+    /// The server converts numbers into other numbers, and the store all other values.
+    @Test func valuesAreConvertedUntilThereAreNoMore() async throws {
+        guard PostgresServer.isInstalled else { return }
+        try await TestProxy.with { _, proxy in
+            func open(_ types: [AttributeType]) async throws -> PostgresStore {
+                let model = try DataModel {
+                    SyncEntity("Thing", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncAttribute("ratio", types[0])
+                        SyncAttribute("flag", types[1])
+                        SyncAttribute("number", types[2])
+                    }
+                }
+                return try await PostgresStore(exactly: model, at: proxy.url(), options: .patient)
+            }
+            let former = try await open([.int64, .int64, .string])
+            try await former.transaction { transaction in
+                var record = Record(of: try transaction.model.layout(of: "Thing"))
+                record["id"] = 1
+                record["ratio"] = 2
+                record["flag"] = 1
+                record["number"] = "3"
+                _ = try await transaction.insert(record)
+            }
+            // A conversion without end is cut off.
+            proxy.cut(atMessage: 1000, isPassedOn: false)
+            let store = try await open([.double, .bool, .int64])
+            let things = try await store.records(StoreQuery("Thing")).map(\.record)
+            #expect(things.map { $0["ratio"] } == [.double(2)])
+            #expect(things.map { $0["flag"] } == [.bool(true)])
+            #expect(things.map { $0["number"] } == [3])
+        }
+    }
+
     @Test func aNewerSchemaIsRefused() async throws {
         try await SharedPostgres.withDatabase { database in
             var options = PostgresStore.Options()

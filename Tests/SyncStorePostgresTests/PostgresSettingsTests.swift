@@ -7,7 +7,7 @@ import OneWayTestSupport
 import SyncBase
 import SyncModel
 import SyncStore
-import SyncStorePostgres
+@testable import SyncStorePostgres
 import SyncStoreTesting
 import Testing
 
@@ -105,6 +105,18 @@ struct PostgresSettingsTests {
             try await grants.first?.renew()
             await grants.first?.release()
         }
+    }
+
+    /// A shorter one would end what only pauses.
+    @Test(
+        arguments: [
+            (.zero, .seconds(1)), (.milliseconds(999), .seconds(1)), (.seconds(1), .seconds(1)),
+            (.seconds(2), .seconds(2)),
+        ] as [(Duration, Duration)])
+    func theSilenceLimitIsASecondAtLeast(limit: Duration, used: Duration) {
+        var options = PostgresStore.Options()
+        options.silenceLimit = limit
+        #expect(PostgresSettings("", options).options.silenceLimit == used)
     }
 
     /// `lockTimeout` decides how long a transaction waits.

@@ -77,6 +77,8 @@ struct PostgresAnswerWait {
                 return
             }
         }
+        // The server may have received the statement, and carry it out later.
+        if call.isConnected, case .failed = call.answer { connection.isBroken = true }
     }
 
     private mutating func cancel() throws {

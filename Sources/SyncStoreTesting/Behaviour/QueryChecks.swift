@@ -136,12 +136,14 @@ enum QueryChecks {
             let people = try await transaction.records(StoreQuery("Person")).map(\.object)
             let tags = try await transaction.put("Tag", ["name": "x"], ["name": "y"]).ids
             try await transaction.tie("Person", people[0], "tags", [tags[1], tags[0]])
+            let company = try await transaction.put("Company", ["id": 7]).ids
+            try await transaction.tie("Person", people[1], "company", company)
         }
         let found = try await store.records(
             StoreQuery("Person", where: PropertyPath("id") <= 2), with: ["tags", "company"])
         try expect(
             found.map { $0.record[related: "tags"] }, [.many([.identity("y"), .identity("x")]), .many([])], "tags")
-        try expect(found[0].record[related: "company"], .one(nil), "a company")
+        try expect(found.map { $0.record[related: "company"] }, [.one(nil), .one(.identity(7))], "companies")
     }
 
     private static func refusals(_ store: any Store) async throws {

@@ -16,12 +16,15 @@ enum TransactionChecks {
     private struct Refusal: Error {}
 
     private static func rollback(_ store: any Store) async throws {
-        try await store.transaction { try await $0.put("Person", ["id": 1, "name": "a"]) }
+        try await store.transaction { transaction in
+            try await transaction.put("Person", ["id": 1, "name": "a"])
+            try await transaction.put("Tag", ["name": "x"])
+        }
         do {
             try await store.transaction { transaction in
                 let row = try await transaction.put("Person", ["id": 1, "name": "b"], ["id": 2]).ids[0]
-                let tag = try await transaction.put("Tag", ["name": "x"]).ids
-                try await transaction.tie("Person", row, "tags", tag)
+                let tags = try await transaction.put("Tag", ["name": "x"], ["name": "y"]).ids
+                try await transaction.tie("Person", row, "tags", tags)
                 try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 2))
                 throw Refusal()
             }
@@ -29,7 +32,7 @@ enum TransactionChecks {
         let people = try await store.records(StoreQuery("Person"), with: ["tags"])
         try expect(people.map { $0.record["name"] }, ["a"], "people")
         try expect(people.first?.record[related: "tags"], .many([]), "tags of the one")
-        try expect(try await store.count(StoreQuery("Tag")), 0, "tags")
+        try expect(try await store.count(StoreQuery("Tag")), 1, "tags")
     }
 
     private static func isolation(_ store: any Store) async throws {
