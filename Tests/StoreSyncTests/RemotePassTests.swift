@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWaySynchronizer
 import OneWayTestLimits
 import StoreSync
 import SyncBase
@@ -146,6 +147,22 @@ import Testing
             stored: [1, 2, 3, 4, 5], readCount: 3, cursor: "cautious",
             warning: "the next sync asks for these changes again: old"),
     ]
+
+    /// What another reading of the list no longer has, and the sync has inserted itself, is no loss.
+    @Test(arguments: [0, 4]) func whatCameWithTheSameSyncIsNoRemoval(storedCount: Int) async throws {
+        let world = try SyncWorld()
+        if storedCount > 0 { try await world.sync(usersJSON(Array(1...storedCount))) }
+        let source = Source(readings: [[[1, 2, 3, 4], [5, 6, 7]], [[1, 2, 3, 4], [7]]])
+        let limit = RemovalLimit(count: 0)
+        try await world.json.sync(from: source, into: "User", options: StoreSyncOptions(removalLimit: limit))
+        #expect(try await world.store.count(StoreQuery("User")) == 5)
+        // The others are.
+        let fewer = Source(readings: [[[1, 2, 3], [8, 9]], [[1, 2, 3], [8]]])
+        let error = await #expect(throws: StoreSyncError.self) {
+            try await world.json.sync(from: fewer, into: "User", options: StoreSyncOptions(removalLimit: limit))
+        }
+        #expect(error == .removalLimitExceeded(entity: "User", removals: 2, localCount: 5, limit: limit))
+    }
 
     @Test(arguments: cases) func absentObjectsAreDeletedOnlyIfThePagesProveIt(_ example: Case) async throws {
         let world = try SyncWorld.users()

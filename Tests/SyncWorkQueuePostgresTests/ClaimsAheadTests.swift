@@ -16,6 +16,7 @@ struct ClaimsAheadTests {
     private static let longItemNumber = 20
 
     private struct Situation {
+        let database: TestDatabase
         let queue: PostgresWorkQueue
         /// The worker that downloads the long item, and what it runs in.
         let busy: PostgresWorkQueue.Worker<ScriptedProcessor>
@@ -70,7 +71,8 @@ struct ClaimsAheadTests {
             }
             try await body(
                 Situation(
-                    queue: queue, busy: busy, run: run, busyProcessor: processor, longItem: longItem, pass: pass))
+                    database: database, queue: queue, busy: busy, run: run, busyProcessor: processor,
+                    longItem: longItem, pass: pass))
         }
     }
 
@@ -106,6 +108,9 @@ struct ClaimsAheadTests {
         try await withLongItem { situation in
             situation.run.cancel()
             await #expect(throws: CancellationError.self) { try await situation.run.value }
+            let states = try await situation.database.run("SELECT DISTINCT state FROM \(WorkQueueWorld.table)")
+            try #require(!states.contains(["running"]))
+            #expect(situation.busyProcessor.calls.count == Self.longItemNumber)
             let other = ScriptedProcessor()
             let report = try await WorkQueueWorld.withWorkers([other], situation.queue) {
                 try await situation.pass.value

@@ -7,7 +7,7 @@ import OneWayTestSupport
 import SyncWorkQueuePostgres
 import Testing
 
-/// Holders whose sessions end while they have a pass.
+/// Holders whose sessions end while they have a pass, and workers whose sessions end.
 @Suite(
     .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .endsInTime)
 struct LostSessionTests {
@@ -37,6 +37,21 @@ struct LostSessionTests {
     private func waitForRow(_ server: PostgresServer, _ text: String) async throws {
         while try await PostgresSession.run(server.url(), text).isEmpty { await Task.yield() }
     }
+
+    /// Waits until so many connections were made through a proxy, or a task has ended.
+    private func waitForConnections<Success>(
+        _ count: Int, _ proxy: TestProxy, orEndOf task: Task<Success, any Error>
+    ) async {
+        let hasEnded = Gate()
+        let end = Task {
+            _ = await task.result
+            hasEnded.open()
+        }
+        defer { end.cancel() }
+        while proxy.acceptedCount < count, !hasEnded.isOpen { await Task.yield() }
+    }
+
+    // MARK: Holders
 
     /// The session ends before or after the server has received a statement, each in turn.
     @Test(arguments: [false, true]) func aPassGoesOnWhereverItsSessionEnds(isPassedOn: Bool) async throws {
@@ -105,6 +120,25 @@ struct LostSessionTests {
         }
     }
 
+    @Test func aPassBeginsAfterSeveralAttemptsToReachTheServer() async throws {
+        try await withServer { server in
+            let proxy = try TestProxy(to: server)
+            defer { proxy.close() }
+            let queue = queue(server.url())
+            _ = try await queue.itemsSetAside()
+            let other = try await PostgresSession(server.url())
+            try await other.use { _ = try $0.execute("BEGIN; LOCK TABLE _sync_work") }
+            let pass = sync(self.queue(proxy.url()), ScriptedProcessor(source: WorkQueueWorld.items(6)))
+            // It waits for the workers of earlier passes.
+            try await server.waitForWaiter()
+            try await server.kill()
+            await waitForConnections(3, proxy, orEndOf: pass)
+            try await server.start()
+            let report = try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) { try await pass.value }
+            #expect(report.inserted == 6)
+        }
+    }
+
     /// The table of items is empty after a crash.
     @Test func aPassGoesOnAfterACrashOfTheServer() async throws {
         try await withServer { server in
@@ -128,7 +162,12 @@ struct LostSessionTests {
             try await server.kill()
             pass.cancel()
             try await server.start()
-            await #expect(throws: (any Error).self) { try await pass.value }
+            let worker = ScriptedProcessor()
+            try await WorkQueueWorld.withWorkers([worker], queue) {
+                _ = await #expect(throws: (any Error).self) { try await pass.value }
+            }
+            // Nothing is offered once more.
+            #expect(worker.calls.isEmpty)
         }
     }
 
@@ -149,6 +188,45 @@ struct LostSessionTests {
             }
             #expect(report.inserted == 4)
             #expect(try await rowCount(server) == "0")
+        }
+    }
+
+    // MARK: Workers
+
+    @Test func aWorkerThatLosesTheServerConnectsAgain() async throws {
+        try await withServer { server in
+            let proxy = try TestProxy(to: server)
+            defer { proxy.close() }
+            let queue = queue(server.url())
+            let worker = self.queue(proxy.url()).worker(with: ScriptedProcessor())
+            let run = Task { try await worker.run() }
+            defer { run.cancel() }
+            _ = try await sync(queue, ScriptedProcessor(source: WorkQueueWorld.items(1))).value
+            try await server.kill()
+            await waitForConnections(4, proxy, orEndOf: run)
+            try #require(proxy.acceptedCount >= 4)
+            try await server.start()
+            let report = try await sync(queue, ScriptedProcessor(source: WorkQueueWorld.items(6))).value
+            #expect(report.inserted == 6)
+        }
+    }
+
+    @Test func aWorkerThatIsToStopDoesNotConnectAgain() async throws {
+        try await withServer { server in
+            let proxy = try TestProxy(to: server)
+            defer { proxy.close() }
+            let queue = queue(server.url())
+            _ = try await queue.itemsSetAside()
+            let other = try await PostgresSession(server.url())
+            try await other.use { _ = try $0.execute("BEGIN; LOCK TABLE _sync_work") }
+            let worker = self.queue(proxy.url()).worker(with: ScriptedProcessor())
+            let run = Task { try await worker.run() }
+            defer { run.cancel() }
+            try await server.waitForWaiter()
+            worker.stop()
+            proxy.cut()
+            try await run.value
+            #expect(proxy.acceptedCount == 1)
         }
     }
 }

@@ -3,7 +3,8 @@ import OneWayPostgresTestSupport
 import OneWaySynchronizer
 import OneWayTestSupport
 import SyncStoreSQL
-import SyncWorkQueuePostgres
+
+@testable import SyncWorkQueuePostgres
 
 /// A queue of a test, and workers in this process.
 enum WorkQueueWorld {
@@ -23,6 +24,44 @@ enum WorkQueueWorld {
         change(&options)
         return PostgresWorkQueue("it's a queue", at: database.url, options: options)
     }
+
+    // MARK: Without a holder
+
+    /// Statements that offer the items `item N` with these numbers.
+    static func offering(_ numbers: ClosedRange<Int>) -> String {
+        """
+        INSERT INTO \(table)_passes (queue, generation, holder) VALUES ('it''s a queue', 1, 'holder')
+        ON CONFLICT (queue) DO NOTHING;
+        INSERT INTO \(table) (queue, holder, generation, number, stage, key, item, state)
+        SELECT 'it''s a queue', 'holder', 1, number, 'content', 'item ' || number,
+            '{"owsPrimaryKey":"item ' || number || '","owsDownloadOrder":0,"revision":1}', 'waiting'
+        FROM generate_series(\(numbers.lowerBound), \(numbers.upperBound)) AS number
+        """
+    }
+
+    /// Offers items, of which the workers are not told.
+    static func offer(_ numbers: ClosedRange<Int>, to queue: PostgresWorkQueue, _ database: TestDatabase) async throws {
+        // Creates the tables.
+        _ = try await queue.itemsSetAside()
+        try await database.run(offering(numbers))
+    }
+
+    /// A statement that tells the workers that items were withdrawn.
+    static func withdrawalNotice(_ queue: PostgresWorkQueue) -> String {
+        "SELECT pg_notify('\(WorkQueueStatements(queue).workerChannel)', '\(WorkQueueStatements.withdrawal)')"
+    }
+
+    /// Waits until the worker of an item has looked for others, and has those that it takes.
+    static func waitForLook(into queue: PostgresWorkQueue, _ database: TestDatabase) async throws {
+        // At the second report that it is alive, what follows the first one has happened.
+        for _ in 0..<2 {
+            let last = try await database.run("SELECT max(visible_at) FROM \(table)")
+            try await database.run(withdrawalNotice(queue))
+            try await database.waitForRow("SELECT 1 FROM \(table) WHERE visible_at > '\(last[0][0] ?? "")'")
+        }
+    }
+
+    // MARK: Workers
 
     /// Runs workers while a function runs.
     static func withWorkers<Result: Sendable>(

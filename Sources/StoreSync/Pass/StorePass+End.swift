@@ -177,7 +177,7 @@ extension StorePass {
         let isDoubtful = state.counts.mayLackObjects && !isCertain
         if limit != nil || isDoubtful {
             let count = try await transaction.count(absent)
-            let removals = deletedCount + count
+            let removals = deletedCount + count - (limit == nil ? 0 : try await insertedCount(absent, layout))
             var isKept = isDoubtful
             if let (limit, localCount) = limit, !limit.allows(removals: removals, of: localCount) {
                 guard limit.action != .abort else {
@@ -191,6 +191,20 @@ extension StorePass {
         }
         if state.orphaned.keepsStated { try await keepStated(absent) }
         try await remove(absent)
+    }
+
+    /// The number of absent objects that the pass has inserted: pages had them, and had them no
+    /// longer when they were read again. They are no loss.
+    private func insertedCount(_ absent: StoreQuery, _ layout: EntityLayout) async throws -> Int {
+        let inserted = state.counts.inserted(layout)
+        let objects =
+            switch absent.objects {
+            case .all: inserted.objects
+            case .only(let objects): objects.filter(inserted.contains)
+            case .except(let seen): inserted.objects.filter { !seen.contains($0) }
+            }
+        guard !objects.isEmpty else { return 0 }
+        return try await transaction.count(StoreQuery(absent.entity, where: absent.predicate, objects: .only(objects)))
     }
 
     /// Whether a stored object may be absent from the payload. False only if a count proves that
