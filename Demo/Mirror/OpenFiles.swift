@@ -14,9 +14,9 @@ enum OpenFiles {
         _ = setrlimit(resource, &limit)
     }
 
-    #if canImport(Darwin)
-    private static let resource = RLIMIT_NOFILE
-    #else
+    #if canImport(Glibc)
     private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+    private static let resource = RLIMIT_NOFILE
     #endif
 }

@@ -148,7 +148,8 @@ import Testing
             warning: "the next sync asks for these changes again: old"),
     ]
 
-    /// What another reading of the list no longer has, and the sync has inserted itself, is no loss.
+    /// An object that the same sync inserted, and that the list lacks when it is read again, is no
+    /// loss.
     @Test(arguments: [0, 4]) func whatCameWithTheSameSyncIsNoRemoval(storedCount: Int) async throws {
         let world = try SyncWorld()
         if storedCount > 0 { try await world.sync(usersJSON(Array(1...storedCount))) }

@@ -116,7 +116,7 @@ struct HolderLoopTests {
                 """)
             let wait = Task { try await link.waitForWorkers(generation: generation) }
             try await database.waitForRow("SELECT 1 FROM \(WorkQueueWorld.table) WHERE is_withdrawn")
-            // It waits until another one begins, of which it is told.
+            // It waits until it is told that another one has begun.
             try await database.run(
                 """
                 UPDATE \(WorkQueueWorld.table)_passes SET generation = generation + 1;

@@ -39,7 +39,7 @@ enum WorkQueueWorld {
         """
     }
 
-    /// Offers items, of which the workers are not told.
+    /// Offers items without telling the workers.
     static func offer(_ numbers: ClosedRange<Int>, to queue: PostgresWorkQueue, _ database: TestDatabase) async throws {
         // Creates the tables.
         _ = try await queue.itemsSetAside()

@@ -19,6 +19,30 @@ struct WorkerLoopTests {
         }
     }
 
+    /// A worker that has done item 1, runs item 2 until the gate opens, and has claimed the others.
+    private struct BusyWorker {
+        let queue: PostgresWorkQueue
+        let processor: ScriptedProcessor
+        let worker: PostgresWorkQueue.Worker<ScriptedProcessor>
+        let run: Task<Void, any Error>
+        let mayEnd: Gate
+    }
+
+    private func busyWorker(with count: Int, _ database: TestDatabase) async throws -> BusyWorker {
+        let queue = aheadQueue(database)
+        try await WorkQueueWorld.offer(1...count, to: queue, database)
+        let mayEnd = Gate()
+        let processor = ScriptedProcessor { call in
+            if call == .content("item 2") { try await mayEnd.pass() }
+        }
+        let worker = queue.worker(with: processor, concurrency: 1)
+        let run = Task { try await worker.run() }
+        try await mayEnd.waitForArrivals(orEndOf: run)
+        try await database.waitForRow(
+            "SELECT 1 FROM \(WorkQueueWorld.table) WHERE state = 'running' HAVING count(*) = \(count - 1)")
+        return BusyWorker(queue: queue, processor: processor, worker: worker, run: run, mayEnd: mayEnd)
+    }
+
     // MARK: Taking items
 
     @Test func aWorkerTakesWhatIsThereWhenItBegins() async throws {
@@ -131,18 +155,9 @@ struct WorkerLoopTests {
 
     @Test func ofTheItemsThatWaitOnlyTheWithdrawnOnesEnd() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = aheadQueue(database)
-            try await WorkQueueWorld.offer(1...4, to: queue, database)
-            let mayEnd = Gate()
-            let processor = ScriptedProcessor { call in
-                if call == .content("item 2") { try await mayEnd.pass() }
-            }
-            let worker = queue.worker(with: processor, concurrency: 1)
-            let run = Task { try await worker.run() }
+            let busy = try await busyWorker(with: 4, database)
+            let (queue, processor, worker, run) = (busy.queue, busy.processor, busy.worker, busy.run)
             defer { run.cancel() }
-            try await mayEnd.waitForArrivals(orEndOf: run)
-            try await database.waitForRow(
-                "SELECT 1 FROM \(WorkQueueWorld.table) WHERE state = 'running' HAVING count(*) = 3")
             try await database.run(
                 """
                 UPDATE \(WorkQueueWorld.table) SET is_withdrawn = true WHERE number = 4;
@@ -151,7 +166,7 @@ struct WorkerLoopTests {
             try await database.waitForRow("SELECT 1 FROM \(WorkQueueWorld.table) WHERE state = 'failed'")
             let failed = try await database.run("SELECT number FROM \(WorkQueueWorld.table) WHERE state = 'failed'")
             #expect(failed == [["4"]])
-            mayEnd.open()
+            busy.mayEnd.open()
             worker.stop()
             try await run.value
             #expect(!processor.calls.contains(.content("item 4")))
@@ -162,24 +177,15 @@ struct WorkerLoopTests {
 
     @Test func aWorkerThatStopsBeginsNothingWhileItWaitsForTheServer() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = aheadQueue(database)
-            try await WorkQueueWorld.offer(1...3, to: queue, database)
-            let mayEnd = Gate()
-            let processor = ScriptedProcessor { call in
-                if call == .content("item 2") { try await mayEnd.pass() }
-            }
-            let worker = queue.worker(with: processor, concurrency: 1)
-            let run = Task { try await worker.run() }
+            let busy = try await busyWorker(with: 3, database)
+            let (queue, processor, worker, run) = (busy.queue, busy.processor, busy.worker, busy.run)
             defer { run.cancel() }
-            try await mayEnd.waitForArrivals(orEndOf: run)
-            try await database.waitForRow(
-                "SELECT 1 FROM \(WorkQueueWorld.table) WHERE state = 'running' HAVING count(*) = 2")
             let session = try await PostgresSession(database.url)
             try await session.use { _ = try $0.execute("BEGIN; LOCK TABLE \(WorkQueueWorld.table) IN EXCLUSIVE MODE") }
             try await database.run(WorkQueueWorld.withdrawalNotice(queue))
             try await database.waitForWaiter()
             worker.stop()
-            mayEnd.open()
+            busy.mayEnd.open()
             try await processor.wait { $0.inFlight == 0 }
             // Meanwhile another item could begin.
             try await database.run("SELECT 1")
