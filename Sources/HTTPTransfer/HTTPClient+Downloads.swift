@@ -91,8 +91,9 @@ extension HTTPClient {
     ///
     /// `retry` limits the attempts for each new mebibyte. Bytes that were received before a
     /// download started over are not new, so a download always ends. If the server requests a wait
-    /// (`Retry-After`), all requests of the client wait; a wait longer than `retry.maxDelay` is an
-    /// error. The time limits of a request apply to each attempt, not to the download as a whole.
+    /// (`Retry-After`), all requests of the client wait; a wait longer than
+    /// `retry.maxRequestedDelay` is an error. The time limits of a request apply to each attempt,
+    /// not to the download as a whole.
     ///
     /// - Parameters:
     ///   - url: The address, http or https.

@@ -47,7 +47,7 @@ public final class FolderMirror: SyncProcessor {
         var pass: ObjectIdentifier?
         /// The keys of the list; nil if it may be incomplete.
         var listed: Set<SyncKey>?
-        /// The keys whose previews are from this pass.
+        /// The keys whose previews were requested on their own in this pass.
         var previewed: Set<SyncKey> = []
         /// The notes of ended passes.
         var notes: [String] = []
@@ -216,7 +216,7 @@ public final class FolderMirror: SyncProcessor {
         var changed: Set<SyncKey> = []
         var unknown: [(item: FolderItem, stored: IndexEntry)] = []
         for item in items {
-            guard let stored = open.intactEntry(of: item) else {
+            guard let stored = open.intactContent(of: item), open.hasIntactPreview(of: item) else {
                 changed.insert(item.key)
                 continue
             }
@@ -263,8 +263,12 @@ public final class FolderMirror: SyncProcessor {
 
     /// Downloads a preview into the folder of previews.
     public func owsDownloadItemPreview(for item: FolderItem) async throws {
+        state.withLock { _ = $0.previewed.insert(item.key) }
+        try await downloadPreview(of: item, into: try openInPass())
+    }
+
+    private func downloadPreview(of item: FolderItem, into open: OpenFolder) async throws {
         guard let url = item.previewURL else { return }
-        let open = try openInPass()
         let part = try open.previewPart()
         do {
             _ = try await client.download(
@@ -272,17 +276,35 @@ public final class FolderMirror: SyncProcessor {
             try open.storePreview(part, of: item)
         } catch {
             open.abandon(part)
+            // The content that follows ends the doubt about both files.
+            if open.entry(of: item.key)?.isDoubtful == true { try open.removePreview(of: item.key) }
             throw error
         }
-        state.withLock { _ = $0.previewed.insert(item.key) }
     }
 
-    /// Downloads a file, and its preview if it was not downloaded in this pass.
+    /// Downloads a file, and its preview if that was not requested in this pass. The file is stored
+    /// even if the server does not have the preview, which is an error.
     public func owsDownloadItem(for item: FolderItem) async throws {
         let open = try openInPass()
-        if item.previewURL != nil, !state.withLock({ $0.previewed.contains(item.key) }) {
-            try await owsDownloadItemPreview(for: item)
+        var previewError: (any Error)?
+        if item.previewURL == nil {
+            try open.removePreview(of: item.key)
+        } else if !state.withLock({ $0.previewed.contains(item.key) }) {
+            do {
+                try await downloadPreview(of: item, into: open)
+            } catch {
+                if Task.isCancelled { throw error }
+                previewError = error
+            }
         }
+        // Only the preview may be missing.
+        if item.owsRevision == nil || open.intactContent(of: item)?.version.revision != item.owsRevision {
+            try await downloadContent(of: item, into: open)
+        }
+        if let previewError { throw previewError }
+    }
+
+    private func downloadContent(of item: FolderItem, into open: OpenFolder) async throws {
         let part = try open.contentPart(of: item)
         do {
             try await download(item, into: part, in: open)
@@ -295,7 +317,7 @@ public final class FolderMirror: SyncProcessor {
 
     private func download(_ item: FolderItem, into part: PartFile, in open: OpenFolder) async throws {
         do {
-            let condition = item.owsRevision == nil ? open.intactEntry(of: item)?.version.condition(at: item.url) : nil
+            let condition = item.owsRevision == nil ? open.intactContent(of: item)?.version.condition(at: item.url) : nil
             let end = try await client.download(
                 item.url, into: part, resuming: part.resumption, condition: condition ?? HTTPHeaders(),
                 headers: try await headers(item.url), limit: item.byteCount ?? .max,

@@ -84,6 +84,20 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    /// A policy that outlasts an outage accepts that the server announces one as long.
+    @Test(arguments: [(599, true), (600, true), (601, false)])
+    func aWaitMayBeAsLongAsTheOutage(seconds: Int, isGranted: Bool) async throws {
+        let server = server { HTTPResponse(status: 503, headers: ["Retry-After": "\(seconds)"]) }
+        let policy = RetryPolicy(outlasting: .seconds(600))
+        let source = try HTTPJSONSource.users(server, retry: policy, clock: clock)
+        if isGranted {
+            _ = try await sync(source, waiting: [.seconds(seconds)])
+        } else {
+            await #expect(throws: HTTPError.self) { try await sync(source, waiting: []) }
+        }
+        #expect(server.requests.count == (isGranted ? 2 : 1))
+    }
+
     @Test(arguments: [
         (403, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767268811"], Duration.seconds(11)),
         (429, ["RateLimit-Remaining": "0", "RateLimit-Reset": "12"], .seconds(12)),

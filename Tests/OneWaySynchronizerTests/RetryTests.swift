@@ -221,6 +221,17 @@ import Testing
         #expect(delay == expected)
     }
 
+    @Test func theCapOfWishesIsItsOwn() {
+        let wish = RetryableTestError(retryAfter: .seconds(100))
+        let policies = [
+            RetryPolicy(maxDelay: .seconds(2), maxRequestedDelay: .seconds(90)), RetryPolicy(maxDelay: .seconds(90)),
+            RetryPolicy(outlasting: .seconds(90)),
+        ]
+        for policy in policies { #expect(policy.delay(afterAttempt: 1, error: wish, random: 0) == .seconds(90)) }
+        #expect(policies[0].delay(afterAttempt: 7, error: RetryableTestError(), random: 0) == .seconds(1))
+        #expect(RetryPolicy(outlasting: .seconds(10)).maxRequestedDelay == .seconds(60))
+    }
+
     /// A server that asks for short waits is given as much time as one that asks for none.
     @Test(arguments: [Duration.zero, .seconds(1), .seconds(20)]) func shortWishesDoNotShortenTheWaits(wish: Duration) {
         let policy = RetryPolicy()

@@ -197,7 +197,7 @@ import Testing
             try await world.synchronizer.sync()
             let open = try OpenFolder.writing(world.folder)
             let item = FolderItem("a", at: world.listURL)
-            let checked = try #require(open.intactEntry(of: item))
+            let checked = try #require(open.intactContent(of: item))
             let listed = try #require(ListedFile(["24-Nov-2026", "12:30", "7"], of: item.url))
             // Another content is about to be moved into place.
             let stamp = FileStamp(byteCount: 7, modified: 1)

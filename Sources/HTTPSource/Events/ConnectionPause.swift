@@ -39,7 +39,7 @@ struct ConnectionPause: Sendable {
             failureCount += 1
             var policy = client.retry
             policy.maxAttempts = .max
-            if let asked = (error as? HTTPError)?.retryAfter { policy.maxDelay = max(policy.maxDelay, asked) }
+            policy.maxRequestedDelay = Self.longest
             guard let delay = policy.delay(afterAttempt: failureCount, error: error, random: client.random()) else {
                 throw error
             }

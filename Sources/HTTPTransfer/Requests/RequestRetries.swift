@@ -57,7 +57,7 @@ package final class RequestRetries: Sendable {
         }
         guard hasProgress || !needsProgress && !Self.isTooSlow(error) else { throw error }
         let asked = (error as? HTTPError)?.retryAfter
-        if let asked, asked > client.retry.maxDelay { throw error }
+        if let asked, asked > client.retry.maxRequestedDelay { throw error }
         guard let delay = client.retry.delay(afterAttempt: failureCount, error: error, random: client.random()) else {
             throw error
         }

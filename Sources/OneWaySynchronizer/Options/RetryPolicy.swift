@@ -23,7 +23,7 @@ extension RetryableError {
 /// A call is retried if its error is a ``RetryableError`` that allows it, or if ``accepts`` returns
 /// `true`. The wait before attempt *n* + 1 is random between half of and the whole of the smaller
 /// of ``maxDelay`` and ``baseDelay`` · 2ⁿ⁻¹. If the error specifies a wait, the wait is at least
-/// as long, at least ``baseDelay``, and at most ``maxDelay``. A server that asks for short waits is
+/// as long, at least ``baseDelay``, and at most ``maxRequestedDelay``. A server that asks for short waits is
 /// therefore given as much time as one that asks for none.
 ///
 /// With the defaults, the waits together take between 31 s and 64 s, so that a pass outlasts the
@@ -36,8 +36,12 @@ public struct RetryPolicy: Sendable {
     /// The longest first wait, doubled by every further attempt. Default 0.5 s.
     public var baseDelay: Duration
 
-    /// The longest wait, whatever the attempt or the error. Default 60 s.
+    /// The longest wait that the error does not specify. Default 60 s.
     public var maxDelay: Duration
+
+    /// The longest wait that an error may specify, such as a server's `Retry-After`. Default
+    /// ``maxDelay``, or the outage that the policy outlasts if that is longer.
+    public var maxRequestedDelay: Duration
 
     /// Accepts errors that do not themselves allow a retry. Default `nil`: none.
     public var accepts: (@Sendable (any Error) -> Bool)?
@@ -47,18 +51,21 @@ public struct RetryPolicy: Sendable {
         maxAttempts: Int = 8,
         baseDelay: Duration = .milliseconds(500),
         maxDelay: Duration = .seconds(60),
+        maxRequestedDelay: Duration? = nil,
         accepts: (@Sendable (any Error) -> Bool)? = nil
     ) {
         self.maxAttempts = maxAttempts
         self.baseDelay = baseDelay
         self.maxDelay = maxDelay
+        self.maxRequestedDelay = maxRequestedDelay ?? maxDelay
         self.accepts = accepts
     }
 
     /// Creates a policy whose waits together are at least as long as an outage.
     ///
     /// They are at most twice as long, and a last wait of up to ``maxDelay`` longer. There are at
-    /// most 1,000 attempts: with the default ``maxDelay``, they outlast about 8 hours.
+    /// most 1,000 attempts: with the default ``maxDelay``, they outlast about 8 hours. A wait that
+    /// a server requests may be as long as the outage.
     ///
     /// - Parameters:
     ///   - outage: How long a server may be away.
@@ -74,7 +81,7 @@ public struct RetryPolicy: Sendable {
         // Without waits, no number of attempts outlasts anything.
         self.init(
             maxAttempts: 1, baseDelay: max(baseDelay, .milliseconds(1)), maxDelay: max(maxDelay, .milliseconds(1)),
-            accepts: accepts)
+            maxRequestedDelay: max(maxDelay, outage), accepts: accepts)
         var shortest = Duration.zero
         while shortest < outage, maxAttempts < 1_000 {
             shortest = shortest.addingClamped(shortestDelay(afterAttempt: maxAttempts))
@@ -97,7 +104,7 @@ public struct RetryPolicy: Sendable {
         guard retryable?.isRetryable ?? false || accepts?(error) ?? false else { return nil }
         let wait = shortestDelay(afterAttempt: attempt).multipliedClamped(by: 1 + random)
         guard let wanted = retryable?.retryAfter else { return wait }
-        return max(wait, min(max(wanted, baseDelay), maxDelay), .zero)
+        return max(wait, min(max(wanted, baseDelay), maxRequestedDelay), .zero)
     }
 }
 

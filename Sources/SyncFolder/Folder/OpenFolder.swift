@@ -144,19 +144,22 @@ final class OpenFolder: Sendable {
         }
     }
 
-    /// What is stored of a key; nil if there is nothing, if its files are not what was stored, or
-    /// if the listed size or checksum is another one.
-    func intactEntry(of item: FolderItem) -> IndexEntry? {
-        guard let entry = entry(of: item.key), !entry.isDoubtful, let stamp = entry.content.last else { return nil }
-        let path = FilePath(of: item.key)
-        guard status(of: path, in: root)?.stamp == stamp, stamp.byteCount == item.byteCount ?? stamp.byteCount,
-            entry.version.agrees(with: item)
-        else { return nil }
-        if item.previewURL == nil { return entry.preview.isEmpty ? entry : nil }
-        guard let preview = entry.preview.last,
-            let previews = try? previews(isMade: false), status(of: path, in: previews)?.stamp == preview
+    /// What is stored of a key; nil if there is nothing, if its file is not what was stored, or if
+    /// the listed size or checksum is another one.
+    func intactContent(of item: FolderItem) -> IndexEntry? {
+        guard let entry = entry(of: item.key), !entry.isDoubtful, let stamp = entry.content.last,
+            status(of: FilePath(of: item.key), in: root)?.stamp == stamp,
+            stamp.byteCount == item.byteCount ?? stamp.byteCount, entry.version.agrees(with: item)
         else { return nil }
         return entry
+    }
+
+    /// Whether the preview is what was stored, or missing if the list has none.
+    func hasIntactPreview(of item: FolderItem) -> Bool {
+        let preview = entry(of: item.key)?.preview.last
+        guard let preview, item.previewURL != nil else { return preview == nil && item.previewURL == nil }
+        guard let previews = try? previews(isMade: false) else { return false }
+        return status(of: FilePath(of: item.key), in: previews)?.stamp == preview
     }
 
     func entry(of key: SyncKey) -> IndexEntry? {
@@ -333,7 +336,6 @@ final class OpenFolder: Sendable {
         }
         try write { index, _ throws(FolderError) in index.settle(\.content, of: item.key) }
         try dropPart(of: item.key)
-        if item.previewURL == nil { try removePreview(of: item.key) }
     }
 
     /// Records that an index shows the stored content of a key in this way, if the sizes agree.
