@@ -232,6 +232,17 @@ import Testing
         }
     }
 
+    /// Values of the type of the destination's key relate the objects with these keys.
+    @Test(arguments: [
+        (#"{"id":1,"p":1}"#, "1", true), (#"{"id":1,"p":1}"#, #""a""#, false), (#"{"id":"a","p":1}"#, #""b""#, true),
+        (#"{"id":"a","p":1}"#, "1", false), (#"{"p":1}"#, "1", false), (#"[{"id":1,"p":1}]"#, "1", false),
+    ])
+    func anIdentifierIsNoObstacle(first: String, second: String, identifies: Bool) throws {
+        let evolved = try evolve(#"[{"id":1,"o":\#(first)}]"#, with: #"[{"id":1,"o":\#(second)},{"id":2,"o":null}]"#)
+        #expect(evolved.obstacles.map(\.kind) == (identifies ? [] : [.notObjects]))
+        #expect(evolved.changes.isEmpty)
+    }
+
     @Test func eachEntityHasItsObstacle() throws {
         let evolved = try evolve(
             #"[{"id":1,"o":{"id":1,"p":1},"q":{"id":1,"r":1}}]"#,

@@ -91,9 +91,10 @@ struct ModelEvolution {
                 }
                 setEmpty("omit", relationship: index, of: place)
                 addOtherKeys(nil, to: place)
-                // Null, and objects without keys, are values of every relationship.
+                // Null, objects without keys and identifiers are values of a relationship.
                 guard attribute.attribute.userInfo[JSONDialect.untypedAnnotation] == nil,
-                    !empty.contains([laterName, key])
+                    !empty.contains([laterName, key]),
+                    !identifies(attribute.attribute.type, entities[place].relationships[index])
                 else { continue }
                 obstacles.append(.init(kind: .notObjects, entity: name, key: key))
             } else {
@@ -225,6 +226,14 @@ struct ModelEvolution {
         attribute.name = EntityNaming.unused(attribute.name, isUsed: entities[place].isUsed)
         attribute.userInfo[annotation] = name
         entities[place].attributes.append(attribute)
+    }
+
+    /// Whether values of a type are identifiers of a relationship's object.
+    private func identifies(_ type: AttributeType, _ relationship: SyncRelationship) -> Bool {
+        guard !relationship.isToMany, let target = earlier[relationship.destination], target.hasIdentity,
+            target.identityColumns.count == 1
+        else { return false }
+        return target.attributes[target.identityColumns[0]].type == type
     }
 
     private mutating func setEmpty(_ style: String?, relationship index: Int, of place: Int) {
