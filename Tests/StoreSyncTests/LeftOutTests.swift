@@ -133,7 +133,11 @@ import Testing
     /// The same holds for what an object contains: nothing is unlinked beside such an element, so
     /// that nothing is deleted. The element is reported.
     @Test(
-        arguments: [1, 1000], [#"[{"id":1},null]"#, #"[{"id":1},{"id":null}]"#, #"[{"id":"x"},{"id":1}]"#, "[null]"])
+        arguments: [1, 1000],
+        [
+            #"[{"id":1},null]"#, #"[{"id":1},{"id":null}]"#, #"[{"id":"x"},{"id":1}]"#, "[null]",
+            #"[{"id":1e99},{"id":1}]"#, #"[{"id":1.5}]"#,
+        ])
     func anObjectThatMayLackItsPartsKeepsThem(rowCount: Int, json: String) async throws {
         let model = try DataModel {
             SyncEntity("User", identity: "id") {
@@ -156,6 +160,36 @@ import Testing
             #expect(
                 result.drift.count(of: .unfitIdentifier) + result.drift.count(of: .unfitValue)
                     + result.rejectedCount > 1)
+        }
+    }
+
+    /// Whatever the contract says about values, a key that does not fit is no reason to replace what
+    /// an object contains. The element is rejected, and the error says why.
+    @Test(arguments: [ValueContract.Action.ignore, .null, .reject], [#""x""#, "1e99", "{}", "1.5"])
+    func anUnfitKeyReplacesNothing(action: ValueContract.Action, key: String) async throws {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade, owns: true)
+                SyncRelationship("best", toOne: "Note", deleteRule: .cascade, owns: true)
+            }
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64, optional: false, default: .int(0))
+                SyncRelationship("user", toOne: "User", inverse: "notes")
+            }
+        }
+        let contract = ValueContract(wrongType: action, outOfRange: action)
+        let world = try SyncWorld(model: model, contract: contract)
+        try await world.sync(#"[{"id":1,"notes":[{"id":1},{"id":2}],"best":{"id":3}}]"#)
+        for _ in 0..<2 {
+            let note = #"{"id":\#(key)}"#
+            let result = try await world.sync(#"[{"id":1,"notes":[\#(note),{"id":2}],"best":\#(note)}]"#)
+            #expect(result.rejectedCount == 2)
+            #expect(result.rejected.allSatisfy { $0.attribute == "id" && $0.reason != .missingMandatory })
+            let user = try #require(try await world.store.records(StoreQuery("User"), with: ["notes", "best"]).first)
+            #expect(user.record[related: "notes"]?.keys.count == 2)
+            #expect(user.record[related: "best"]?.keys == [.identity([.int(3)])])
+            #expect(try await world.store.count(StoreQuery("Note")) == 3)
         }
     }
 

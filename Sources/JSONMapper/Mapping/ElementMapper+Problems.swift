@@ -20,7 +20,9 @@ extension ElementMapper {
         _ reason: MappingError.Problem.Reason, _ action: ValueContract.Action, column: Int, path: [String]?,
         found: JSONKind? = nil
     ) -> Bool {
-        switch action {
+        // The object may be any of those that are stored, so that it must not replace one.
+        let isNestedKey = !isRoot && mapping.layout.keyColumns.contains(column)
+        switch isNestedKey && action != .fail ? .reject : action {
         case .ignore: unfitColumns.append(column)
         case .null:
             unfitColumns.append(column)

@@ -54,7 +54,7 @@ struct ElementMapper {
     private let options: RecordMapper.Reader.Options
     private let walk: MappingWalk
     /// Whether the elements are the walk's own, not objects nested in them.
-    private let isRoot: Bool
+    let isRoot: Bool
     /// Whether only its keys show that an element is an object of the entity.
     private let needsKnownKey: Bool
     /// The field that was added to each element; nil for none.

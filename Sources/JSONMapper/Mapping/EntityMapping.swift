@@ -104,7 +104,7 @@ package final class EntityMapping: Sendable {
         let restrictions = layout.attributes.map(\.restriction)
         self.restrictions = restrictions
         // A default identifies no object.
-        let keyColumns = Set(keys.identityColumns + layout.identityColumns + layout.scopedIdentityColumns)
+        let keyColumns = Set(keys.identityColumns + layout.keyColumns)
         clearedValues = layout.attributes.enumerated().map { column, attribute in
             attribute.isOptional || keyColumns.contains(column) ? .null : attribute.defaultValue
         }
@@ -170,7 +170,7 @@ package final class EntityMapping: Sendable {
     /// not identified by keys.
     package var identityKeyPaths: [String] {
         guard identifiesByKey else { return [] }
-        return (layout.identityColumns + layout.scopedIdentityColumns).compactMap {
+        return layout.keyColumns.compactMap {
             keys.attributes[$0].path()?.joined(separator: ".")
         }
     }

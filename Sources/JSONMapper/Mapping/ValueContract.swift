@@ -1,6 +1,7 @@
 /// The actions of a mapping for values that do not fit the model.
 ///
-/// Whatever the action, the drift report of a sync counts the value.
+/// The drift report of a sync counts a value that is ignored or cleared. A nested object whose key
+/// does not fit is rejected with `.ignore` and `.null`, too, because it may be any object.
 public struct ValueContract: Hashable, Sendable {
     /// The action for one kind of misfit.
     public enum Action: Hashable, Sendable, CaseIterable {

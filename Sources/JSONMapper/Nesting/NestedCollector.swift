@@ -140,8 +140,6 @@ struct NestedCollector {
                 elements.misfits.append(NestedElements.Misfit(row: row, kind: .converted, found: kind))
             }
             source.holdsObjects = false
-            // The only object was rejected, so nothing is known about the relationship.
-            if source.isIncomplete, !relationship.isToMany { return nil }
         }
         source.ordinals = first..<elements.owners.count
         elements.sources.append(source)

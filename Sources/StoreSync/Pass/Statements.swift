@@ -59,7 +59,7 @@ struct Statements {
     /// - Returns: Nil if all rows stay as they are.
     func rest(of records: RecordBatch, _ objects: [ObjectID?], of layout: EntityLayout) -> Rest? {
         guard let stated = attributes[layout.root] else { return nil }
-        let keyColumns = layout.identityColumns + layout.scopedIdentityColumns
+        let keyColumns = layout.keyColumns
         guard objects.contains(where: { $0.map(stated.contains) == true }) else { return nil }
         var rest = Rest(records: RecordBatch(of: layout))
         records.withReader { reader in

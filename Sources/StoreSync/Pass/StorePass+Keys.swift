@@ -8,7 +8,7 @@ extension StorePass {
     /// their key or their parent.
     func match(_ merge: inout GroupMerge) {
         let (mapping, origin, layout, records) = (merge.group.mapping, merge.origin, merge.layout, merge.records)
-        let keyColumns = layout.identityColumns + layout.scopedIdentityColumns
+        let keyColumns = layout.keyColumns
         let demandsKey = demandsKey(origin)
         records.withReader { reader in
             for row in 0..<reader.count {
@@ -54,14 +54,12 @@ extension StorePass {
     func concernsIdentity(_ problem: MappingError.Problem) -> Bool {
         guard let attribute = problem.attribute else { return problem.reason == .notAnObject }
         guard let layout = model[problem.entity] else { return false }
-        return (layout.identityColumns + layout.scopedIdentityColumns).contains {
-            layout.attributes[$0].name == attribute
-        }
+        return layout.keyColumns.contains { layout.attributes[$0].name == attribute }
     }
 
     /// Rejects the rows of a group that lack a key. They cannot match any object.
     func rejectKeyless(_ group: MappedBatch.Group, elementIndex: (Int) -> Int) {
-        let keyColumns = group.mapping.layout.identityColumns + group.mapping.layout.scopedIdentityColumns
+        let keyColumns = group.mapping.layout.keyColumns
         group.records.withReader { reader in
             for row in 0..<reader.count {
                 guard let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }

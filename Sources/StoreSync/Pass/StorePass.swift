@@ -265,7 +265,7 @@ extension MappedBatch {
     fileprivate var hasUnfitIdentity: Bool {
         groups.contains { group in
             let layout = group.mapping.layout
-            return (layout.identityColumns + layout.scopedIdentityColumns).contains { column in
+            return layout.keyColumns.contains { column in
                 let keyPath = group.mapping.keyPath(of: column)
                 return !keyPath.isEmpty
                     && drift.entries.contains {

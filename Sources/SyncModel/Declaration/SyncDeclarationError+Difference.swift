@@ -114,7 +114,7 @@ extension SyncObject {
                         entity: entity, property: relationship.name, declared: inverse, model: found.inverse))
             }
         }
-        let identity = (layout.identityColumns + layout.scopedIdentityColumns).map { layout.attributes[$0].name }
+        let identity = layout.keyColumns.map { layout.attributes[$0].name }
         if !declared.identity.isEmpty, declared.identity != identity {
             differences.append(.otherIdentity(entity: entity, declared: declared.identity, model: identity))
         }

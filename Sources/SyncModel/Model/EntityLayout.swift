@@ -61,6 +61,12 @@ public final class EntityLayout: Sendable {
         entity.name
     }
 
+    /// The columns of the attributes whose values identify an object, in the whole store or within
+    /// its parent object.
+    package var keyColumns: [Int] {
+        identityScope == nil ? identityColumns : scopedIdentityColumns
+    }
+
     /// Whether the entity has no objects of its own, only objects of sub-entities.
     public var isAbstract: Bool {
         entity.isAbstract
