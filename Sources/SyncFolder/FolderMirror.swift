@@ -317,9 +317,10 @@ public final class FolderMirror: SyncProcessor {
 
     private func download(_ item: FolderItem, into part: PartFile, in open: OpenFolder) async throws {
         do {
-            let condition = item.owsRevision == nil ? open.intactContent(of: item)?.version.condition(at: item.url) : nil
+            let stored = item.owsRevision == nil ? open.intactContent(of: item) : nil
             let end = try await client.download(
-                item.url, into: part, resuming: part.resumption, condition: condition ?? HTTPHeaders(),
+                item.url, into: part, resuming: part.resumption,
+                condition: stored?.version.condition(at: item.url) ?? HTTPHeaders(),
                 headers: try await headers(item.url), limit: item.byteCount ?? .max,
                 ownEncodings: CompressedName.encodings(of: item.key), isRepeated: true)
             guard case .whole(let byteCount, let fields) = end else {
