@@ -193,6 +193,72 @@ import Testing
         }
     }
 
+    /// Nor is one that is null, or lacks the key that every object must have.
+    @Test(arguments: [true, false], [#"{"id":null,"name":"b"}"#, #"{"id":"x","name":"b"}"#, #"{"name":"b"}"#])
+    func theOnlyObjectStaysIfItsSuccessorHasNoKey(isOptional: Bool, json: String) async throws {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("address", toOne: "Address", deleteRule: .cascade, owns: true)
+                SyncRelationship("company", toOne: "Company")
+            }
+            for entity in ["Address", "Company"] {
+                SyncEntity(entity, identity: "id") {
+                    SyncAttribute("id", .int64, optional: isOptional)
+                    SyncAttribute("name", .string)
+                }
+            }
+        }
+        let world = try SyncWorld(model: model)
+        try await world.sync(#"[{"id":1,"address":{"id":1,"name":"a"},"company":{"id":1,"name":"a"}}]"#)
+        let result = try await world.sync(#"[{"id":1,"address":\#(json),"company":\#(json)}]"#)
+        let user = try #require(
+            try await world.store.records(StoreQuery("User"), with: ["address", "company"]).first)
+        // Where the key is optional, an object without one is an object of its own.
+        let isOther = isOptional && json == #"{"name":"b"}"#
+        #expect(result.rejectedCount == (isOther ? 0 : 2))
+        for name in ["address", "company"] {
+            #expect((user.record[related: name]?.keys == [.identity([.int(1)])]) == !isOther)
+        }
+        #expect(try await world.store.count(StoreQuery("Address")) == 1)
+    }
+
+    /// Only elements of the list can be what it seems to lack.
+    @Test(arguments: [1, 1000]) func nestedObjectsThatAreLeftOutKeepNoElement(rowCount: Int) async throws {
+        let world = try SyncWorld(model: Self.authors()) { HookedStore($0, SmallBatches(rowCount)) }
+        try await world.sync(#"[{"id":1},{"id":2},{"id":3}]"#, into: "Author")
+        let result = try await world.sync(
+            #"[{"id":1,"books":[{"id":1},{"id":"x"},{"id":null}]},{"id":2,"books":[{"id":2}]}]"#, into: "Author")
+        #expect(result.rejectedCount == 4 && result.counts.deleted == 1 && result.counts.kept == 0)
+    }
+
+    /// The element without an identity may be the new source of what another one lost.
+    @Test func whatMayHaveAnotherSourceIsCountedAsKept() async throws {
+        let world = try SyncWorld(model: Self.authors())
+        let books = #"{"id":1,"books":[{"id":1,"title":"a"},{"id":2,"title":"b"}]}"#
+        try await world.sync("[\(books)]", into: "Author")
+        let left = #"{"id":1,"books":[{"id":1,"title":"a"}]}"#
+        let result = try await world.sync(#"[\#(left),{"id":null}]"#, into: "Author")
+        #expect(result.countsByEntity["Book"]?.kept == 1 && result.countsByEntity["Book"]?.deleted == 0)
+        #expect(try await world.store.count(StoreQuery("Book")) == 2)
+        try await world.sync("[\(books)]", into: "Author")
+        #expect(try await world.sync("[\(left)]", into: "Author").countsByEntity["Book"]?.deleted == 1)
+    }
+
+    private static func authors() throws -> DataModel {
+        try DataModel {
+            SyncEntity("Author", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("books", toMany: "Book", inverse: "author", deleteRule: .cascade)
+            }
+            SyncEntity("Book", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("title", .string, optional: false)
+                SyncRelationship("author", toOne: "Author", inverse: "books")
+            }
+        }
+    }
+
     @Test(arguments: [("[]", 2), (#"{"id":1}"#, 1), (#"[{"id":1}]"#, 1), (#"[{"id":1},{"name":"x"}]"#, 1)])
     func aListIsComplete(json: String, deletedCount: Int) async throws {
         let world = try SyncWorld()

@@ -48,6 +48,39 @@ import Testing
         }
     }
 
+    /// What the payload states stays, even if the object that must contain it goes.
+    @Test(arguments: StoreKind.all) func statedObjectsOutliveAMandatoryOwner(kind: StoreKind) async throws {
+        let model = try DataModel {
+            SyncEntity("Firm", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("people", toMany: "Person", inverse: "firm", deleteRule: .cascade)
+                SyncRelationship("adviser", toOne: "Person")
+            }
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("firm", toOne: "Firm", inverse: "people", optional: false)
+                SyncRelationship("children", toMany: "Person", inverse: "parent", deleteRule: .cascade)
+                SyncRelationship("parent", toOne: "Person", inverse: "children", optional: false)
+            }
+        }
+        try await RealJSONWorld.with(kind, model) { world in
+            let ada = #"{"id":7,"name":"Ada"}"#
+            try await world.sync(#"[{"id":1,"people":[\#(ada)]},{"id":2,"people":[],"adviser":\#(ada)}]"#, into: "Firm")
+            let later = #"[{"id":2,"people":[],"adviser":{"id":7,"name":"Ada L."}}]"#
+            let result = try await world.sync(later, into: "Firm")
+            #expect(result.counts.deleted == 1 && result.countsByEntity["Person"]?.deleted == 0)
+            #expect(try await world.values("name", of: "Person") == ["Ada L."])
+            #expect(try await world.sync(later, into: "Firm").countsByEntity.values.allSatisfy(\.isUnchanged))
+        }
+        try await RealJSONWorld.with(kind, model) { world in
+            try await world.sync(#"[{"id":3,"children":[{"id":4}]}]"#, into: "Person")
+            let result = try await world.sync(#"[{"id":4,"name":"x"}]"#, into: "Person")
+            #expect(result.counts.deleted == 1)
+            #expect(try await world.values("name", of: "Person") == ["x"])
+        }
+    }
+
     @Test(arguments: StoreKind.all, ["[]", #"[{"v":1}]"#])
     func ownedChildrenThatALaterStatementHasAgainStay(kind: StoreKind, first: String) async throws {
         for inverse in [true, false] {

@@ -102,11 +102,11 @@ import Testing
         }
         for (areDoubtful, mayBeListed) in [(false, false), (false, true), (true, false), (true, true)] {
             var counts = PassCounts(model)
-            counts.reject(problem(5), mayBeListed: false)
+            counts.reject(problem(5), isElement: true, mayBeListed: false)
             (counts.unidentifiedCount, counts.toleratedCount) = (1, 2)
             #expect(counts.lastRejectedIndex == 5 && !counts.mayLackObjects)
             let before = counts.problems
-            counts.reject(problem(3), mayBeListed: mayBeListed)
+            counts.reject(problem(3), isElement: true, mayBeListed: mayBeListed)
             (counts.unidentifiedCount, counts.toleratedCount) = (7, 8)
             #expect(counts.lastRejectedIndex == 5 && counts.mayLackObjects == mayBeListed)
             #expect(counts.rejected.map(\.index) == [5, 3] && counts.rejectedCount == 2)

@@ -73,8 +73,9 @@ struct OrphanedObjects {
         former[relationship.id] ?? [:]
     }
 
-    /// Objects of one relationship to delete, unless a source still has them.
-    typealias Candidates = (relationship: EntityLayout.Relationship, objects: [ObjectID])
+    /// Objects of one relationship to delete, unless a source still has them, or to keep and count
+    /// because a rejected object may be their source.
+    typealias Candidates = (relationship: EntityLayout.Relationship, objects: [ObjectID], areKept: Bool)
 
     /// Takes the objects that have no other place in the payload.
     ///
@@ -89,10 +90,10 @@ struct OrphanedObjects {
             let hasInverse = model.inverse(of: relationship) != nil
             // An object without an identity cannot exist without its source.
             let isPrivate = !destination.hasIdentity
+            guard hasInverse || relationship.isOwning else { return nil }
             // A rejected object may be the new source of one that seems to have lost its source.
             let isOwned = relationship.isOwning && !relationship.sharesTargets
-            guard isPrivate || isOwned || !counts.mayLackObjects, hasInverse || relationship.isOwning
-            else { return nil }
+            let areKept = counts.mayLackObjects && !isPrivate && !isOwned
             let seen = counts.seen(destination)
             let elsewhere = elsewhere.map { $0[relationship.id] ?? ObjectSet() }
             let left = Set(objects).sorted().filter { object in
@@ -101,7 +102,7 @@ struct OrphanedObjects {
                     : (!seen.contains(object) || elsewhere?.contains(object) == false)
                         && mentioned[destination.root]?.contains(object) != true
             }
-            return left.isEmpty ? nil : (relationship, left)
+            return left.isEmpty ? nil : (relationship, left, areKept)
         }
     }
 }

@@ -33,6 +33,8 @@ struct PassCounts {
     private var deletedKeys: [Int: [Record.Key]] = [:]
     private(set) var rejected: [MappingError.Problem] = []
     private(set) var rejectedCount = 0
+    /// The number of rejected elements of the list, without what is nested in elements.
+    private(set) var rejectedElementCount = 0
     /// The number of elements of the list that may be any object: without a usable identity or, if
     /// the entity has no key or the reader added it, without any other key of the entity.
     var unidentifiedCount = 0
@@ -225,11 +227,16 @@ struct PassCounts {
 
     /// Reports a rejected object.
     ///
-    /// - Parameter mayBeListed: Whether the object may be one that the store has and the list seems
-    ///   to lack.
-    mutating func reject(_ problem: MappingError.Problem, mayBeListed: Bool) {
+    /// - Parameters:
+    ///   - isElement: Whether it is an element of the list, not nested in one.
+    ///   - mayBeListed: Whether the object may be one that the store has and the list seems to
+    ///     lack.
+    mutating func reject(_ problem: MappingError.Problem, isElement: Bool, mayBeListed: Bool) {
         rejectedCount += 1
-        lastRejectedIndex = max(lastRejectedIndex ?? 0, problem.index)
+        if isElement {
+            rejectedElementCount += 1
+            lastRejectedIndex = max(lastRejectedIndex ?? 0, problem.index)
+        }
         mayLackObjects = mayLackObjects || mayBeListed
         if rejected.count < Self.reportedProblemCount { rejected.append(problem) }
     }
@@ -237,6 +244,7 @@ struct PassCounts {
     /// The numbers of problems at one point of a pass, to return to if a page is read again.
     struct Problems {
         let rejectedCount: Int
+        let rejectedElementCount: Int
         let unidentifiedCount: Int
         fileprivate let toleratedCount: Int
         fileprivate let drift: DriftReport
@@ -246,8 +254,8 @@ struct PassCounts {
 
     var problems: Problems {
         Problems(
-            rejectedCount: rejectedCount, unidentifiedCount: unidentifiedCount, toleratedCount: toleratedCount,
-            drift: drift, earlierDrift: earlierDrift, mayLackObjects: mayLackObjects)
+            rejectedCount: rejectedCount, rejectedElementCount: rejectedElementCount,
+            unidentifiedCount: unidentifiedCount, toleratedCount: toleratedCount, drift: drift, earlierDrift: earlierDrift, mayLackObjects: mayLackObjects)
     }
 
     /// Restores the numbers of problems from before objects that are read again.
@@ -256,6 +264,7 @@ struct PassCounts {
     mutating func restore(_ problems: Problems, areDoubtful: Bool) {
         rejected.removeLast(max(0, rejected.count - problems.rejectedCount))
         rejectedCount = problems.rejectedCount
+        rejectedElementCount = problems.rejectedElementCount
         unidentifiedCount = problems.unidentifiedCount
         toleratedCount = problems.toleratedCount
         (drift, earlierDrift) = (problems.drift, problems.earlierDrift)

@@ -75,7 +75,8 @@ extension StorePass {
         _ batch: MappedBatch, elementIndex: (Int) -> Int = { $0 }
     ) async throws -> [(ordinal: Int, object: Int64)] {
         for problem in batch.rejected {
-            state.counts.reject(problem.moved(to: elementIndex(problem.index)), mayBeListed: false)
+            state.counts.reject(
+                problem.moved(to: elementIndex(problem.index)), isElement: true, mayBeListed: false)
         }
         var found: [(ordinal: Int, object: Int64)] = []
         for group in batch.groups {

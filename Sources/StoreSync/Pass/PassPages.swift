@@ -217,7 +217,8 @@ final class PassPages {
         let nullCount = read.elementCount - readCount
         unidentifiedCount += pass.state.counts.unidentifiedCount - before.problems.unidentifiedCount + nullCount
         if nullCount > 0 { hasNull = true }
-        let leftOutCount = pass.state.counts.rejectedCount - before.problems.rejectedCount + nullCount
+        let leftOutCount =
+            pass.state.counts.rejectedElementCount - before.problems.rejectedElementCount + nullCount
         let endsInError = page.isOpenEnded && pass.state.counts.lastRejectedIndex == read.elementCount - 1
         if nullCount > 0 || leftOutCount >= read.elementCount || endsInError { pass.state.counts.mayLackObjects = true }
     }

@@ -147,9 +147,7 @@ struct PassState {
             return model.relationships(owning: destination).contains { $0.id != relationship.id }
         }
         guard let inverse = model.inverse(of: relationship) else { return true }
-        guard inverse.isToMany || inverse.declaration.isOptional, !model.isScope(of: relationship) else {
-            return false
-        }
+        guard !model.isScope(of: relationship) else { return false }
         return inverse.isToMany || orphaned.isOfChanges || destination.root == listed.root
             || model.layouts.contains { layout in
                 layout.relationships.contains {

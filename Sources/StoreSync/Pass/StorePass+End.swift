@@ -44,7 +44,7 @@ extension StorePass {
 
     /// Deletes the objects that lost their source and have no other place.
     private func removeOrphaned() async throws {
-        for (relationship, objects) in state.takeOrphaned() {
+        for (relationship, objects, areKept) in state.takeOrphaned() {
             let (destination, inverse) = (model.layouts[relationship.destination], model.inverse(of: relationship))
             var held: Set<ObjectID> = []
             if let inverse { held = Set(try await transaction.links(inverse, of: objects).map(\.source)) }
@@ -56,6 +56,10 @@ extension StorePass {
             let orphaned = objects.filter { !held.contains($0) }
             guard !orphaned.isEmpty else { continue }
             let query = StoreQuery(destination.name, objects: .only(orphaned))
+            if areKept {
+                state.counts.countKept(try await transaction.count(query), of: destination)
+                continue
+            }
             try await keepStated(query)
             try await remove(query)
         }

@@ -19,13 +19,15 @@ extension StorePass {
                     merge.match(row, .object(known))
                 } else if rules.isImport || reader.isIdentified(row, by: layout.identityColumns) {
                     continue
-                } else if demandsKey, let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) {
-                    merge.match(row, .skipped)
+                } else if let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }),
                     // A null may stand for any identity; an object that lacks the key has none.
-                    let isUnidentified = reader.kind(row: row, column: column) == .null
+                    case let isUnidentified = reader.kind(row: row, column: column) == .null,
+                    demandsKey || isUnidentified
+                {
+                    merge.match(row, .skipped)
                     if isUnidentified { merge.unidentified.insert(row) }
                     state.counts.reject(
-                        mapping.missing(column, index: merge.elementIndex(row)),
+                        mapping.missing(column, index: merge.elementIndex(row)), isElement: !origin.isNested,
                         mayBeListed: !origin.isNested && isUnidentified)
                     if !origin.isNested { state.counts.unidentifiedCount += 1 }
                 } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil,
@@ -34,7 +36,7 @@ extension StorePass {
                     merge.match(row, .skipped)
                     state.counts.reject(
                         mapping.missing(layout.relationships[scope], index: merge.elementIndex(row)),
-                        mayBeListed: true)
+                        isElement: !origin.isNested, mayBeListed: true)
                 } else if let reused = origin.reused[ordinal] {
                     merge.match(row, .object(reused))
                 }
@@ -64,7 +66,8 @@ extension StorePass {
             for row in 0..<reader.count {
                 guard let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
                 state.counts.reject(
-                    group.mapping.missing(column, index: elementIndex(group.elementIndices[row])), mayBeListed: false)
+                    group.mapping.missing(column, index: elementIndex(group.elementIndices[row])), isElement: true,
+                    mayBeListed: false)
             }
         }
     }

@@ -37,7 +37,9 @@ extension StorePass {
             if action == .fail || rules.isImport { throw MappingError.unfit(problem) }
             // An object without its key is rejected with the others of its kind.
             if object == nil, mapping.layout.identityColumns.contains(column), demandsKey(origin) { continue }
-            state.counts.reject(problem, mayBeListed: false)
+            // The only object of a relationship may be the one before.
+            if object == nil, mapping.layout.keyColumns.contains(column) { merge.unidentified.insert(row) }
+            state.counts.reject(problem, isElement: !origin.isNested, mayBeListed: false)
             merge.skipped.updateValue(object, forKey: row)
         }
     }

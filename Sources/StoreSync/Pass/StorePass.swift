@@ -98,8 +98,11 @@ final class StorePass {
         if !origin.isNested, batch.hasUnfitIdentity { state.counts.mayLackObjects = true }
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
-            state.counts.reject(problem.moved(to: origin.elementIndex(problem.index)), mayBeListed: true)
-            if !origin.isNested, concernsIdentity(problem) { state.counts.unidentifiedCount += 1 }
+            let isUnidentified = concernsIdentity(problem)
+            state.counts.reject(
+                problem.moved(to: origin.elementIndex(problem.index)), isElement: !origin.isNested,
+                mayBeListed: !origin.isNested || !isUnidentified)
+            if !origin.isNested, isUnidentified { state.counts.unidentifiedCount += 1 }
         }
         for group in batch.groups {
             let accepted = origin.accepts.map(group.restricted) ?? group
