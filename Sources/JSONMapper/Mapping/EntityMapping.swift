@@ -274,11 +274,13 @@ package final class EntityMapping: Sendable {
 
     /// The rank of a claim; the lowest rank wins.
     ///
-    /// It is 0 for an annotation, 1 for the name, 2 for a reserved word and 3 for `id`.
+    /// It is 0 for an annotation, 1 for the name, 2 for the name in snake case, 3 for a reserved
+    /// word and 4 for `id`.
     private static func strength(of path: [String], for keys: AttributeKeys) -> Int {
         if let custom = keys.customPath, path == custom || path == [custom.joined(separator: ".")] { return 0 }
         let name = keys.attribute.name
-        if path == [name] || path.first.flatMap(JSONKey.camelCase) == name { return 1 }
-        return path == [EntityKeys.remotePrimaryKey] ? 3 : 2
+        if path == [name] { return 1 }
+        if path.first.flatMap(JSONKey.camelCase) == name { return 2 }
+        return path == [EntityKeys.remotePrimaryKey] ? 4 : 3
     }
 }

@@ -97,6 +97,18 @@ import Testing
         try check(example)
     }
 
+    /// Whichever of the attributes comes first.
+    @Test(arguments: [["userName", "user_name"], ["user_name", "userName"]])
+    func aKeyBelongsToTheAttributeOfItsName(names: [String]) throws {
+        let mapper = try RecordMapper(
+            try DataModel { SyncEntity("User") { for name in names { SyncAttribute(name, .string) } } })
+        for name in names {
+            let record = try #require(
+                try batch(#"[{"\#(name)":"x"}]"#, of: mapper).groups.first?.makeRecords().first)
+            #expect(names.map { record[$0] == "x" } == names.map { $0 == name })
+        }
+    }
+
     /// A value that is ignored does not make room for that of a similar key.
     @Test func aValueThatDoesNotFitCountsAsOne() throws {
         let keeping = try RecordMapper(try Self.model(), JSONMapping(contract: .keeping))
