@@ -37,8 +37,8 @@ struct DiffCommand: Command {
         case .store(let location):
             guard let kept = try await location.keptModel() else { throw location.absence }
             let model = try givenModel() ?? kept
-            let store = try await location.openForPlan(
-                model, dialect: arguments.dialect, warn: console.printWarning)
+            let mapper = try ModelChoice.mapper(model, dialect: arguments.dialect, warn: console.printWarning)
+            let store = try await location.openForPlan(mapper, dialect: arguments.dialect)
             let listKeyPath = ModelChoice(model: kept, origin: .kept).listKeyPath(of: arguments.entity)
             let choice = try ModelChoice(model: model, origin: .kept)
                 .remembering(listKeyPath: listKeyPath, of: arguments.entity)

@@ -1,4 +1,5 @@
 import SyncModel
+import SyncStoreSQL
 
 /// The differences between the model of a database and another one, each as one line.
 struct ModelDifference {
@@ -8,18 +9,23 @@ struct ModelDifference {
 
     /// Compares two models. Bookkeeping does not count.
     init(from old: DataModel, to new: DataModel) {
-        let former = Dictionary(old.dataEntities.map { ($0.name, $0) }) { first, _ in first }
-        var kept: Set<String> = []
-        for entity in new.dataEntities {
-            guard let found = former[entity.name] ?? entity.formerName.flatMap({ former[$0] }) else {
+        let (stored, wanted) = (old.dataEntities, new.dataEntities)
+        let former = Dictionary(stored.map { ($0.name, $0) }) { first, _ in first }
+        // As a store finds what it continues.
+        let counterparts = SQLRenaming.counterparts(
+            of: wanted.map { .init($0.name, formerName: $0.formerName) },
+            in: stored.map { .init($0.name, formerName: $0.formerName) })
+        for (entity, counterpart) in zip(wanted, counterparts) {
+            guard let found = counterpart.map({ stored[$0] }) else {
                 lines.append("\(entity.name) is new")
                 continue
             }
-            kept.insert(found.name)
             if found.name != entity.name { lines.append("\(found.name) is \(entity.name) now") }
             compare(Self.properties(of: found, in: former), Self.properties(of: entity, in: [:]), of: entity.name)
         }
-        for name in old.dataEntities.map(\.name) where !kept.contains(name) { drop(name, isStored: true) }
+        let kept = counterparts.compactMap(\.self)
+        for (index, entity) in stored.enumerated() where !kept.contains(index) { drop(entity.name, isStored: true) }
+        if kept != kept.sorted() { lines.append("the entities are in another order now") }
     }
 
     private mutating func drop(_ name: String, isStored: Bool) {
@@ -32,6 +38,8 @@ struct ModelDifference {
         let name: String
         let formerName: String?
         let content: String
+        /// The delete rule of a relationship; nil for an attribute.
+        var deleteRule: SyncRelationship.DeleteRule?
         /// Whether the database has something for it: not for the other side of a to-one
         /// relationship.
         var isStored = true
@@ -44,10 +52,15 @@ struct ModelDifference {
         let relationships = entity.relationships.map {
             Property(
                 name: $0.name, formerName: $0.formerName,
-                content: $0.isToMany ? "a list of \($0.destination)" : $0.destination,
+                content: content(of: $0), deleteRule: $0.deleteRule,
                 isStored: !$0.isToMany || $0.isOrdered || isInverseToMany($0, in: entities))
         }
         return attributes + relationships
+    }
+
+    private static func content(of relationship: SyncRelationship) -> String {
+        guard relationship.isToMany else { return relationship.destination }
+        return "\(relationship.isOrdered ? "an ordered list" : "a list") of \(relationship.destination)"
     }
 
     /// Whether the inverse of a relationship is a list, too, or missing.
@@ -56,21 +69,24 @@ struct ModelDifference {
     }
 
     private mutating func compare(_ old: [Property], _ new: [Property], of entity: String) {
-        let former = Dictionary(old.map { ($0.name, $0) }) { first, _ in first }
-        var kept: Set<String> = []
-        for property in new {
+        let counterparts = SQLRenaming.counterparts(
+            of: new.map { .init($0.name, formerName: $0.formerName) },
+            in: old.map { .init($0.name, formerName: $0.formerName) })
+        for (property, counterpart) in zip(new, counterparts) {
             let place = "\(entity).\(property.name)"
-            guard let found = former[property.name] ?? property.formerName.flatMap({ former[$0] }) else {
+            guard let found = counterpart.map({ old[$0] }) else {
                 lines.append("\(place) is new: \(property.content)")
                 continue
             }
-            kept.insert(found.name)
             if found.name != property.name { lines.append("\(entity).\(found.name) is \(property.name) now") }
             if found.content != property.content {
                 lines.append("\(place) is \(property.content) now, no longer \(found.content)")
             }
+            if let rule = property.deleteRule, let former = found.deleteRule, rule != former {
+                lines.append("the delete rule of \(place) is \(rule.rawValue) now, no longer \(former.rawValue)")
+            }
         }
-        for property in old where !kept.contains(property.name) {
+        for (index, property) in old.enumerated() where !counterparts.contains(index) {
             drop("\(entity).\(property.name)", isStored: property.isStored)
         }
     }

@@ -32,14 +32,19 @@ extension StoreLocation {
         return try JSONStore(try await openForReading(mapper.model), mapper: mapper)
     }
 
+    /// Whether the database keeps another model of the data.
+    func hasOtherModel(than model: DataModel) async throws -> Bool {
+        guard let kept = try await readableModel() else { return false }
+        return kept.dataEntities != model.dataEntities
+    }
+
     /// Opens the store for a plan, which must not migrate it. A missing store is planned in memory.
     ///
     /// - Parameters:
-    ///   - model: The model of the data.
-    ///   - warn: Called with each part of the model that cannot be used.
+    ///   - mapper: The mapper of the model of the data.
+    ///   - dialect: The dialect of the mapper.
     /// - Throws: ``StoreLocationError/otherModel`` for a database with a different model.
-    func openForPlan(_ model: DataModel, dialect: JSONDialect, warn: (String) -> Void) async throws -> JSONStore {
-        let mapper = try ModelChoice.mapper(model, dialect: dialect, warn: warn)
+    func openForPlan(_ mapper: RecordMapper, dialect: JSONDialect) async throws -> JSONStore {
         guard let kept = try await keptModel() else {
             return try JSONStore(MemoryStore(exactly: mapper.model), mapper: mapper)
         }

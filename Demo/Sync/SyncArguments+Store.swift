@@ -128,15 +128,17 @@ extension SyncArguments {
         let model = choice.model
         let warn = choice.origin == .given ? warn : { _ in }
         do {
-            // A plan must not migrate the database itself.
-            if isPlan, choice.origin != .inferred, isEvolving || !choice.changes.isEmpty && store.isExistingFile {
+            if isPlan {
                 let mapper = try ModelChoice.mapper(model, dialect: dialect, warn: warn)
+                guard try await store.hasOtherModel(than: mapper.model) else {
+                    return try await sync(try await store.openForPlan(mapper, dialect: dialect))
+                }
+                // A plan must not migrate the database itself.
                 return try await store.withCopy { copy in
                     let opened = try await copy.open(mapper.model, drops: choice.hasDrops)
                     return try await sync(try JSONStore(opened, mapper: mapper))
                 }
             }
-            if isPlan { return try await sync(try await store.openForPlan(model, dialect: dialect, warn: warn)) }
             // A store in memory ends with the command.
             let history = store == .memory ? nil : SyncHistory(recordsUnchanged: false)
             let bookkeeping =

@@ -8,7 +8,8 @@ enum FailureText {
     /// Returns the description of an error, in plain words for common faults of JSON.
     static func text(_ error: any Error) -> String {
         switch error as? SQLSchemaError {
-        case .unfitValue, .changedRelationship, .movedEntity: return "\(error); --rebuild fills the database anew"
+        case .unfitValue, .changedRelationship, .sharedTarget, .movedEntity:
+            return "\(error); --rebuild fills the database anew"
         default: break
         }
         if case StoreSyncError.unidentifiedObjects = error {

@@ -138,6 +138,45 @@ import Testing
         #expect(try await sync(json, "--model", model(.string)).counts(of: "User") == [0, 1, 1, 0])
     }
 
+    @Test func aPlanByAnotherModelListsRulesOrdersAndSwaps() async throws {
+        func model(_ notes: SyncRelationship, isOther: Bool) throws -> String {
+            let user = SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("first", .string, formerName: isOther ? "last" : nil)
+                SyncAttribute("last", .string, formerName: isOther ? "first" : nil)
+                notes
+            }
+            let note = SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("user", toOne: "User", inverse: "notes")
+            }
+            let model = try DataModel(isOther ? [note, user] : [user, note])
+            return try folder.write(String(decoding: model.coreDataXML(), as: UTF8.self), to: "model.xml")
+        }
+        let json = #"[{"id": 1, "first": "Ada", "last": "Byron", "notes": [{"id": 7}]}]"#
+        let cascading = SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+        let first = try await sync(json, "--model", model(cascading, isOther: false))
+        #expect(first.code == 0, "\(first.errors)")
+        let other = try model(SyncRelationship("notes", toOrdered: "Note", inverse: "user"), isOther: true)
+        let planned = try await sync(json, "--plan", "--json", "--model", other)
+        #expect(planned.code == 0, "\(planned.output)")
+        let plan = try JSONValue(parsing: planned.output)
+        let changes = [
+            "User.last is first now", "User.first is last now",
+            "User.notes is an ordered list of Note now, no longer a list of Note",
+            "the delete rule of User.notes is nullify now, no longer cascade",
+            "the entities are in another order now",
+        ]
+        #expect(plan["model_changes"] == .array(changes.map { .string($0) }), "\(planned.output)")
+        // The values were swapped, and the JSON swaps them back.
+        #expect(plan["entities"]?["User"]?["updated"] == .integer(1), "\(planned.output)")
+        let done = try JSONValue(parsing: try await sync(json, "--json", "--model", other).output)
+        #expect(done["model_changes"] == plan["model_changes"] && done["entities"] == plan["entities"])
+        let again = try await sync(json, "--plan", "--model", other)
+        #expect(again.counts(of: "User") == [0, 0, 1, 0], "\(again.output) \(again.errors)")
+        #expect(!again.output.contains("the model would be changed"))
+    }
+
     @Test func anotherKindOfARelationshipIsRefusedWithTheWayOut() async throws {
         func model(_ teams: SyncRelationship) throws -> String {
             let model = try DataModel {

@@ -53,6 +53,25 @@ struct SQLFormerRelationships {
         }
     }
 
+    /// The query for related objects that several objects share, if a to-one inverse no longer
+    /// allows that, with the error to throw if there are any; nil for any other relationship.
+    func sharing(
+        _ relationship: EntityLayout.Relationship, of layout: EntityLayout
+    ) throws(SQLSchemaError) -> (query: String, error: SQLSchemaError)? {
+        guard schema.model.isOneToOne(relationship), let inverse = schema.model.inverse(of: relationship),
+            let stored = try former(relationship, of: layout), stored.isOneToOne != true,
+            case .column(let link) = stored.storage
+        else { return nil }
+        let column = SQLText.name(link.column)
+        let destination = schema.model.layouts[relationship.destination].name
+        let query =
+            "SELECT 1 FROM \(schema.relation(link.table)) WHERE \(column) IS NOT NULL "
+            + "GROUP BY \(column) HAVING count(*) > 1 LIMIT 1"
+        let error = SQLSchemaError.sharedTarget(
+            entity: layout.name, relationship: relationship.name, inverse: "\(destination).\(inverse.name)")
+        return (query: query, error: error)
+    }
+
     /// The filling of a column of object numbers or positions from an old column; empty if there is
     /// none.
     func reference(_ column: String, from former: String?) -> SQLMigration.Filling {

@@ -202,6 +202,7 @@ package struct SQLMigration {
             let layout = schema.model.layouts[member]
             for relationship in layout.relationships where relationship.source == member {
                 columns += try formerRelationships.links(relationship, of: layout)
+                if let check = try formerRelationships.sharing(relationship, of: layout) { checks.append(check) }
             }
         }
         if let known = found.existing[oldTable] {

@@ -4,13 +4,13 @@
 /// database records it, so that a renaming can be followed over several versions of a model, as in
 /// Core Data. A declaration that keeps its first name as its former name is found regardless of its
 /// names in between.
-struct SQLRenaming {
+package struct SQLRenaming {
     /// A declaration, in the model or in the database.
-    struct Declaration: Hashable {
+    package struct Declaration: Hashable {
         let name: String
         let formerName: String?
 
-        init(_ name: String, formerName: String?) {
+        package init(_ name: String, formerName: String?) {
             self.name = name
             self.formerName = formerName == name ? nil : formerName
         }
@@ -23,7 +23,7 @@ struct SQLRenaming {
     ///
     /// A model can skip a version: `title`, formerly `name`, continues a stored `name` even if the
     /// model has a new `name` as well.
-    static func counterparts(of wanted: [Declaration], in stored: [Declaration]) -> [Int?] {
+    package static func counterparts(of wanted: [Declaration], in stored: [Declaration]) -> [Int?] {
         var found: [Int?] = Array(repeating: nil, count: wanted.count)
         var free = Set(stored.indices)
         // In order of certainty. The same name comes last, because another declaration may have had

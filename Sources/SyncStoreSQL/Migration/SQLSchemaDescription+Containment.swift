@@ -2,8 +2,8 @@ extension SQLSchemaDescription {
     /// Whether a store with another schema can use the tables unchanged.
     ///
     /// True if the tables have everything in the other schema and nothing that its writes would
-    /// violate. The unique indices must be equal, and a column of entity names is allowed only if
-    /// the other schema has it too.
+    /// violate. The unique indices and the actions of foreign keys must be equal, and a column of
+    /// entity names is allowed only if the other schema has it too.
     package func contains(_ other: SQLSchemaDescription) -> Bool {
         guard dates == other.dates, rowColumn == other.rowColumn, entityColumn == other.entityColumn else {
             return false
@@ -26,6 +26,7 @@ extension SQLSchemaDescription {
             && other.relationships.allSatisfy { wanted in
                 entity.relationships.contains {
                     $0.name == wanted.name && $0.destination == wanted.destination && $0.storage == wanted.storage
+                        && $0.isOneToOne == wanted.isOneToOne
                         && Self.isFollowed(wanted.formerName, $0.formerName)
                 }
             }
@@ -44,5 +45,23 @@ extension SQLSchemaDescription {
             && Set(table.indices).isSuperset(of: other.indices)
             && table.indices.filter(\.isUnique) == other.indices.filter(\.isUnique)
             && Set(table.foreignKeys ?? []).isSuperset(of: other.foreignKeys ?? [])
+            && hasReferences(of: other, table)
+    }
+
+    /// Whether a table has the foreign keys that are part of another definition. Those of a table
+    /// that the store did not create belong to other tools.
+    private func hasReferences(of other: SQLSchema.Table, _ table: SQLSchema.Table) -> Bool {
+        guard existing?.contains(table.name) != true else { return true }
+        let references = table.references
+        return other.references.allSatisfy { references[$0.key] == $0.value }
+    }
+}
+
+extension SQLSchema.Table {
+    /// The foreign keys that are part of the definition, by column.
+    fileprivate var references: [String: String] {
+        (declarations ?? [:]).compactMapValues { declaration in
+            declaration.firstRange(of: "REFERENCES ").map { String(declaration[$0.lowerBound...]) }
+        }
     }
 }

@@ -28,6 +28,8 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         var destination: String
         var storage: SQLSchema.Storage
         var formerName: String?
+        /// Whether the relationship and its inverse are to-one; nil for false.
+        var isOneToOne: Bool?
     }
 
     var entities: [Entity]
@@ -65,7 +67,8 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
                     Relationship(
                         name: $0.name, destination: $0.declaration.destination,
                         storage: schema.relationships[layout.index][$0.index],
-                        formerName: $0.declaration.formerName)
+                        formerName: $0.declaration.formerName,
+                        isOneToOne: schema.model.isOneToOne($0) ? true : nil)
                 })
         }
         families = Dictionary(
@@ -124,4 +127,11 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
 extension SyncAttribute {
     /// Whether each object has a value: null is not allowed, and there is a default.
     var fillsNull: Bool { !isOptional && !defaultValue.isNull }
+}
+
+extension DataModel {
+    /// Whether a relationship and its inverse are to-one.
+    func isOneToOne(_ relationship: EntityLayout.Relationship) -> Bool {
+        !relationship.isToMany && inverse(of: relationship)?.isToMany == false
+    }
 }

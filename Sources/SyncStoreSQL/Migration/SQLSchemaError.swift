@@ -38,6 +38,9 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case unknownConversion(entity: String, attribute: String)
     /// A relationship has another kind or another destination than the stored one.
     case changedRelationship(entity: String, relationship: String)
+    /// Several objects have the same related object, which the relationship's new to-one inverse
+    /// does not allow. The inverse is named with its entity, such as `Person.passport`.
+    case sharedTarget(entity: String, relationship: String, inverse: String)
     /// Several rows of a table have equal values in a unique index that the model has gained.
     case equalValues(table: String, index: String)
     /// An index, a trigger or a view of another tool does not fit the new tables.
@@ -80,6 +83,9 @@ extension SQLSchemaError: CustomStringConvertible, CustomDebugStringConvertible,
         case .changedRelationship(let entity, let relationship):
             "\(entity).\(relationship) has another kind or destination than in the database; give it another name, or "
                 + "create the tables again"
+        case .sharedTarget(let entity, let relationship, let inverse):
+            "several objects of \(entity) have the same \(relationship), but its inverse \(inverse) is to-one; unlink "
+                + "all but one with the former model, declare the inverse as to-many, or create the tables again"
         case .equalValues(let table, let index):
             "several rows of \(table) have equal values, which the unique index \(index) does not allow"
         case .unfitDependentObject(let name, let reason):

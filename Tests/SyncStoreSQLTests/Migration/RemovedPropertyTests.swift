@@ -42,7 +42,7 @@ import Testing
         try await link("User", "notes", 1, to: "Note", [9], in: store)
     }
 
-    private static func insert(
+    static func insert(
         _ entity: String, _ values: [String: AttributeValue], into store: any Store
     ) async throws {
         var record = Record(of: try store.model.layout(of: entity))
@@ -51,7 +51,7 @@ import Testing
         _ = try await store.transaction { try await $0.insert(inserted) }
     }
 
-    private static func link(
+    static func link(
         _ entity: String, _ name: String, _ id: Int64, to other: String, _ ids: [Int64], in store: any Store
     ) async throws {
         let layout = try store.model.layout(of: entity)

@@ -66,8 +66,6 @@ import Testing
         #expect(try !serves({ $0[0].relationships[2] = SyncRelationship("tags", toMany: "Person") }, { _ in }))
         #expect(
             try !serves({ $0[0].relationships[2] = SyncRelationship("tags", toOrdered: "Tag") }, { _ in }))
-        // The foreign keys have another rule.
-        #expect(try serves({ $0[0].relationships[1].deleteRule = .cascade }, { _ in }))
         let mapped = Self.description(try Self.model(), naming: SQLNaming(columns: ["Person.name": "full_name"]))
         #expect(try !mapped.contains(Self.description(Self.model())))
         #expect(try !Self.description(Self.model()).contains(mapped))
@@ -128,16 +126,44 @@ import Testing
         #expect(try serves(indexed(unique, name), indexed(unique)))
     }
 
-    @Test func foreignKeysHaveToBeThere() throws {
-        let plain = Self.description(try Self.model(), dialect: .postgres(schema: "public"))
-        let cascading = Self.description(
-            try Self.model { $0[0].relationships[1].deleteRule = .cascade }, dialect: .postgres(schema: "public"))
-        #expect(!plain.contains(cascading))
-        #expect(plain.contains(plain))
-        let more = Self.description(
-            try Self.model { $0[0].relationships.append(SyncRelationship("likes", toOne: "Tag")) },
-            dialect: .postgres(schema: "public"))
-        #expect(more.contains(plain))
+    @Test func foreignKeysHaveToBeTheSame() throws {
+        let cascade = try Self.model { $0[0].relationships[1].deleteRule = .cascade }
+        for dialect in [.sqlite, .postgres(schema: "public")] as [any SQLDialect] {
+            let plain = Self.description(try Self.model(), dialect: dialect)
+            let cascading = Self.description(cascade, dialect: dialect)
+            #expect(!plain.contains(cascading) && !cascading.contains(plain))
+            #expect(plain.contains(plain) && cascading.contains(cascading))
+            let unlinking = try Self.model { $0[0].relationships[1].deleteRule = .noAction }
+            #expect(plain.contains(Self.description(unlinking, dialect: dialect)))
+            let more = Self.description(
+                try Self.model { $0[0].relationships.append(SyncRelationship("likes", toOne: "Tag")) },
+                dialect: dialect)
+            #expect(more.contains(plain))
+        }
+        // Foreign keys within tables of others are theirs.
+        let schema = SQLSchema(try Self.model(), dialect: .sqlite)
+        #expect(SQLSchemaDescription(schema, existing: ["Person"]).contains(Self.description(cascade)))
+        // Another text of a declaration is no reason to rebuild a table.
+        let text = try SQLSchemaDescription(schema).text.replacing(#"\"name\" TEXT"#, with: #"\"name\" CLOB"#)
+        #expect(try SQLSchemaDescription(text: text).contains(SQLSchemaDescription(schema)))
+    }
+
+    @Test func inversesHaveToBeOfTheSameKind() throws {
+        let toMany = SyncRelationship("owner", toMany: "Person", inverse: "badge")
+        let toOne = SyncRelationship("owner", toOne: "Person", inverse: "badge")
+        func inverse(_ relationship: SyncRelationship?) -> (inout [SyncEntity]) -> Void {
+            { entities in
+                entities[0].relationships.append(
+                    SyncRelationship("badge", toOne: "Tag", inverse: relationship?.name))
+                if let relationship { entities[1].relationships.append(relationship) }
+            }
+        }
+        for other in [nil, toMany] as [SyncRelationship?] {
+            #expect(try !serves(inverse(other), inverse(toOne)))
+            #expect(try !serves(inverse(toOne), inverse(other)))
+        }
+        #expect(try serves(inverse(toOne), inverse(toOne)))
+        #expect(try serves(inverse(toMany), inverse(nil)))
     }
 
     // MARK: The record
