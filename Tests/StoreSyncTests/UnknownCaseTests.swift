@@ -55,7 +55,8 @@ import Testing
                 ])
             #expect(result.toleratedCount == 10 && result.rejectedCount == 0)
             #expect(
-                "\(result.drift)".contains("Ticket.status: value is not one of the allowed ones, 3 times, first in"))
+                "\(result.drift)".contains(
+                    "Ticket.status: value is not one that the property allows, 3 times, first in"))
             #expect(!"\(result)".contains("archived"))
             #expect(String(reflecting: result.drift).contains(#"element 1, string "archived""#))
             let store = world.store.store

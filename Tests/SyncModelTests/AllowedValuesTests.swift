@@ -73,18 +73,111 @@ import Testing
         #expect(status.allows("open") && !status.allows("Open") && !status.allows("archived") && !status.allows(1))
         let loose = try #require(try Self.attribute("loose").restriction)
         #expect(loose.allows("on") && loose.allows("OFF") && !loose.allows("none"))
-        for name in ["kind", "tolerant", "names", "id"] {
+        for name in ["kind", "tolerant", "id"] {
             #expect(try Self.attribute(name).restriction == nil, "\(name)")
         }
         let tags = try #require(try Self.attribute("tags").restriction)
-        func json(_ text: String) throws -> AttributeValue { .json(try #require(CanonicalJSON(text))) }
-        #expect(tags.allows(try json(#"["open","closed"]"#)))
-        #expect(tags.allows(try json("[]")))
-        #expect(!tags.allows(try json(#"["open","archived"]"#)))
+        #expect(tags.allows(try Self.json(#"["open","closed"]"#)))
+        #expect(tags.allows(try Self.json("[]")))
+        #expect(!tags.allows(try Self.json(#"["open","archived"]"#)))
         let address = try #require(try Self.attribute("address").restriction)
-        #expect(address.allows(try json(#"{"levels":[-1]}"#)))
-        #expect(!address.allows(try json(#"{"levels":[2]}"#)))
-        #expect(!address.allows(try json(#"{"levels":[],"status":"archived"}"#)))
+        #expect(address.allows(try Self.json(#"{"levels":[-1]}"#)))
+        #expect(!address.allows(try Self.json(#"{"levels":[2]}"#)))
+        #expect(!address.allows(try Self.json(#"{"levels":[],"status":"archived"}"#)))
+    }
+
+    struct Stamp: Codable {
+        var at: Date
+        var status: Status?
+    }
+
+    /// A type whose properties hold some of the values of their attributes.
+    struct Narrow: SyncObject {
+        var id: UInt
+        var small: Int8?
+        var octet: UInt8?
+        var half: UInt16?
+        var word: UInt32?
+        var big: UInt64?
+        var link: URL
+        var names: [String]
+        var counts: [String: Int]?
+        var stamp: Stamp?
+    }
+
+    private static func json(_ text: String) throws -> AttributeValue { .json(try #require(CanonicalJSON(text))) }
+
+    @Test(
+        arguments: [
+            ("id", 0, .max), ("small", -128, 127), ("octet", 0, 255), ("half", 0, 65_535), ("word", 0, 4_294_967_295),
+            ("big", 0, .max),
+        ] as [(String, Int64, Int64)])
+    func aNarrowIntegerAllowsItsRange(name: String, least: Int64, greatest: Int64) throws {
+        let attribute = try Self.attribute(name, of: Narrow.self)
+        #expect(attribute.integerRange == least...greatest)
+        #expect(attribute.userInfo.isEmpty)
+        let restriction = try #require(attribute.restriction)
+        #expect(restriction.isRange && restriction.allows(.int(least)) && restriction.allows(.int(greatest)))
+        #expect(!restriction.allows(.int(least - 1)))
+        if greatest < .max { #expect(!restriction.allows(.int(greatest + 1))) }
+    }
+
+    @Test func aTypeAllowsWhatItCanHold() throws {
+        let link = try #require(try Self.attribute("link", of: Narrow.self).restriction)
+        #expect(!link.isRange && link.allows(.uri("https://a/b")) && !link.allows(.uri("")))
+        let names = try #require(try Self.attribute("names", of: Narrow.self).restriction)
+        #expect(try names.allows(Self.json("[]")) && names.allows(Self.json(#"["a"]"#)))
+        for text in ["[1]", #""a""#, "{}", #"["a",null]"#] { #expect(try !names.allows(Self.json(text)), "\(text)") }
+        let counts = try #require(try Self.attribute("counts", of: Narrow.self).restriction)
+        #expect(try counts.allows(Self.json(#"{"a":1}"#)) && !counts.allows(Self.json("[]")))
+    }
+
+    @Test func datesInJSONAreTextsOrTimestamps() throws {
+        let stamp = try #require(try Self.attribute("stamp", of: Narrow.self).restriction)
+        #expect(try stamp.allows(Self.json(#"{"at":"2024-01-02T03:04:05Z","status":"open"}"#)))
+        #expect(try stamp.allows(Self.json(#"{"at":1700000000}"#)))
+        #expect(try !stamp.allows(Self.json(#"{"at":"never"}"#)))
+    }
+
+    struct Wide: SyncObject {
+        var id: Int
+        var half: Int16
+        var word: Int32
+        var long: Int64
+        var name: String
+        var score: Double
+        var ratio: Float
+        var price: Decimal
+        var isOpen: Bool
+        var at: Date
+        var photo: Data
+        var token: UUID
+        var meta: CanonicalJSON?
+    }
+
+    @Test func otherTypesHoldEveryValue() throws {
+        for attribute in try DataModel(Wide.self).layout(of: "Wide").attributes {
+            #expect(attribute.restriction == nil && attribute.knownLimits == [], "\(attribute.name)")
+        }
+    }
+
+    struct Zipped: Codable { var zip: Int }
+    struct MaybeZipped: Codable { var zip: Int? }
+    struct TextZipped: Codable { var zip: String }
+
+    struct Boxes: SyncObject {
+        var id: Int
+        var a: Zipped, b: MaybeZipped, c: TextZipped, d: [Int], e: [String], f: [[Int]], g: [String: Int]
+        var h: UInt8, i: Int8
+    }
+
+    /// A source is read again if any of these changes.
+    @Test func theLimitsNameThePartsOfAType() throws {
+        let attributes = try DataModel(Boxes.self).layout(of: "Boxes").attributes.filter { $0.name != "id" }
+        #expect(Set(attributes.map(\.knownLimits)).count == attributes.count)
+        let zipped = try #require(attributes.first { $0.name == "a" })
+        #expect(zipped.knownLimits.contains("zip Int"))
+        #expect(zipped == SyncAttribute("a", .json, optional: false))
     }
 
     /// A type whose `init(from:)` has a place for unknown values.
@@ -92,17 +185,20 @@ import Testing
         var id: Int
         var status: Status
         var former: Status?
+        var link: URL?
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             id = try container.decode(Int.self, forKey: .id)
             status = (try? container.decode(Status.self, forKey: .status)) ?? .closed
             former = try container.decodeIfPresent(Status.self, forKey: .former)
+            link = try? container.decode(URL.self, forKey: .link)
         }
     }
 
     @Test func anObjectThatDoesWithoutTheValueAllowsAny() throws {
         #expect(try Self.attribute("status", of: Careful.self).restriction == nil)
+        #expect(try Self.attribute("link", of: Careful.self).restriction == nil)
         #expect(try Self.attribute("former", of: Careful.self).allowedValues == ["open", "closed"])
     }
 
@@ -181,6 +277,18 @@ import Testing
     @Test func aDefaultThatTheEnumLacksIsAnError() throws {
         #expect(throws: ModelError.defaultNotAllowed(entity: "Misled", attribute: "status")) {
             try DataModel(Misled.self)
+        }
+    }
+
+    struct Unlinked: SyncObject {
+        var id: Int
+        var link: URL
+        static let declaration = SyncDeclaration<Unlinked>(.attribute(\.link, default: .uri("")))
+    }
+
+    @Test func aDefaultThatTheTypeCannotHoldIsAnError() throws {
+        #expect(throws: ModelError.defaultNotAllowed(entity: "Unlinked", attribute: "link")) {
+            try DataModel(Unlinked.self)
         }
     }
 }

@@ -39,6 +39,18 @@ import Testing
         static let declaration = SyncDeclaration<Self>(.identity(\.code))
     }
 
+    struct Normalizing: SyncObject {
+        var id: Int
+        var name: String
+        static let declaration = SyncDeclaration<Self>(.unique(\.name))
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            id = try container.decode(Int.self, forKey: .id)
+            name = try container.decode(String.self, forKey: .name).uppercased()
+        }
+    }
+
     struct RelationshipAsIdentity: SyncObject {
         var id: Int
         var author: Author?
@@ -81,7 +93,8 @@ import Testing
             (RelationshipAsAttribute.self, "RelationshipAsAttribute.author is not an attribute"),
             (ListAsOne.self, "ListAsOne.notes is declared as a relationship to one object, but holds a list"),
             (OneAsList.self, "OneAsList.author is declared as a relationship to many objects, but holds one"),
-            (ComputedIdentity.self, "leads to no property that ComputedIdentity encodes"),
+            (ComputedIdentity.self, "leads to no property that ComputedIdentity decodes without changing it"),
+            (Normalizing.self, "leads to no property that Normalizing decodes without changing it"),
             (
                 RelationshipAsIdentity.self,
                 "the identity of RelationshipAsIdentity names author, which is not an attribute"

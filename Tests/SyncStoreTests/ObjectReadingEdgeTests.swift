@@ -238,14 +238,46 @@ import Testing
         }
     }
 
+    private struct Sample: SyncObject {
+        var id: Int
+        var ratio: Double?
+        var price: Decimal?
+        var at: Date?
+    }
+
     @Test(arguments: StoreKind.all)
     func notANumberIsNotStored(kind: StoreKind) async throws {
         try await kind.use { makeStore in
-            let store = try await makeStore(try DataModel(Person.self))
-            await #expect(throws: StoreError.unsuitableValue(entity: "Person", attribute: "ratio")) {
-                try await store.insert([Self.person(1, "a", ratio: 1), Self.person(2, "b", ratio: .nan)])
+            let store = try await makeStore(try DataModel(Sample.self))
+            let samples = [
+                ("ratio", Sample(id: 2, ratio: .nan)), ("price", Sample(id: 2, price: .nan)),
+                ("at", Sample(id: 2, at: Date(timeIntervalSince1970: .nan))),
+            ]
+            for (attribute, sample) in samples {
+                await #expect(throws: StoreError.unsuitableValue(entity: "Sample", attribute: attribute)) {
+                    try await store.insert([Sample(id: 1, ratio: 1), sample])
+                }
             }
-            #expect(try await store.count(Person.self) == 0)
+            #expect(try await store.count(Sample.self) == 0)
+        }
+    }
+
+    private struct Diary: SyncObject, Equatable {
+        struct Entry: Codable, Equatable, Sendable { var at: Date }
+
+        var id: Int
+        var latest: Entry?
+        var dates: [Date]?
+    }
+
+    @Test(arguments: StoreKind.all)
+    func datesInJSONAreReadAsTheyWereWritten(kind: StoreKind) async throws {
+        try await kind.use { makeStore in
+            let store = try await makeStore(try DataModel(Diary.self))
+            let entry = Diary.Entry(at: Date(timeIntervalSince1970: 1_700_000_000.25))
+            let diaries = [Diary(id: 1, latest: entry, dates: [Date(timeIntervalSince1970: -1)]), Diary(id: 2)]
+            try await store.insert(diaries)
+            #expect(try await store.all(Diary.self, orderedBy: \.id) == diaries)
         }
     }
 

@@ -227,6 +227,23 @@ import Testing
         }
     }
 
+    private struct Score: SyncObject {
+        var id: Int
+        var points: Int8?
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aSumBeyondTheTypeOfThePropertyIsAnError(kind: StoreKind) async throws {
+        try await kind.use { makeStore in
+            let store = try await makeStore(try DataModel(Score.self))
+            try await store.insert([Score(id: 1, points: 100), Score(id: 2, points: 100)])
+            await #expect(throws: StoreError.sumOverflow(entity: "Score")) {
+                _ = try await store.sum(Score.self, of: \.points)
+            }
+            #expect(try await store.sum(Score.self, of: \.points, where: \.id == 1) == 100)
+        }
+    }
+
     @Test(arguments: StoreKind.all)
     func pagesFollowEachOther(kind: StoreKind) async throws {
         try await withUsers(kind) { store in

@@ -60,6 +60,28 @@ import Testing
         #expect(records[1].record["draft"] == .null)
     }
 
+    struct Event: SyncObject, Equatable {
+        struct Stamp: Codable, Equatable, Sendable { var at: Date }
+
+        var id: Int
+        var stamp: Stamp
+    }
+
+    @Test func aDateInBytesIsTheSameTextAsInJSON() async throws {
+        let attributes = [SyncAttribute("id", .int64), SyncAttribute("stamp", .binary)]
+        let store = MemoryStore(
+            exactly: try DataModel([SyncEntity("Event", identity: ["id"], attributes: attributes, relationships: [])]))
+        let event = Event(id: 1, stamp: Event.Stamp(at: Date(timeIntervalSince1970: 1_700_000_000)))
+        try await store.insert(event)
+        #expect(try await store.all(Event.self) == [event])
+        let record = try #require(try await store.records(StoreQuery("Event")).first?.record)
+        guard case .binary(let bytes) = record["stamp"] else {
+            Issue.record("\(record["stamp"])")
+            return
+        }
+        #expect(String(decoding: bytes, as: UTF8.self).contains("2023-11-14T22:13:20"))
+    }
+
     @Test func anOptionalPropertyThatTheModelLacksIsNil() async throws {
         let store = try store()
         try await store.transaction { transaction in

@@ -44,7 +44,7 @@ import Testing
             "User cannot become Note, because no other entity is an ancestor of both"
         ),
         (.refused(refusal), .data, "User: a constraint or trigger of the table refuses the values"),
-        (.sumOverflow(entity: "User"), .data, "the sum of values of User does not fit in 64 bits"),
+        (.sumOverflow(entity: "User"), .data, "the sum of values of User is out of range"),
         (.missingObject(entity: "User"), .storage, "the store returned no object for a new User"),
     ]
 

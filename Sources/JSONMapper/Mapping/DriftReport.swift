@@ -11,7 +11,8 @@ public struct DriftReport: Hashable, Sendable {
         case unknownKey
         /// The attribute cannot hold a value.
         case unfitValue
-        /// A value is not one of the attribute's allowed ones, such as a case that an enum lacks.
+        /// A value is not one of the attribute's allowed ones, such as a case that an enum lacks,
+        /// or the Swift type of the property cannot hold it.
         case notAllowed
         /// The attribute's floating-point type rounds a number: a whole one, or one of more than 17
         /// digits.
@@ -225,7 +226,7 @@ extension DriftReport.Entry: CustomStringConvertible, CustomDebugStringConvertib
             switch kind {
             case .unknownKey: "unknown key"
             case .unfitValue: "value did not fit"
-            case .notAllowed: "value is not one of the allowed ones"
+            case .notAllowed: "value is not one that the property allows"
             case .rounded: "number was rounded"
             case .converted: "value was converted"
             case .changedShape: "relationship has another shape"

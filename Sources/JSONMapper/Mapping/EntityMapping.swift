@@ -29,7 +29,7 @@ package final class EntityMapping: Sendable {
         var converter: Converter
         /// The conversion without the transformer.
         var plain: Converter
-        /// The range of an integer type; all 64-bit integers for other types.
+        /// The numbers that an integer attribute can hold; all of 64 bits for other types.
         var range: ClosedRange<Int64>
         /// The index of the style of dates in `dateStyles`; -1 for any date.
         var dateStyle = -1
@@ -120,7 +120,9 @@ package final class EntityMapping: Sendable {
         let byColumn = keys.attributes.map { attribute in
             var field = Self.field(
                 attribute, isTransformed: transformers[attribute.column] != nil, dialect: keys.dialect)
-            if field.converter != .none, field.converter != .transformed, restrictions[attribute.column] != nil {
+            if let restriction = restrictions[attribute.column], field.converter != .none,
+                field.converter != .transformed, field.converter != .int || !restriction.isRange
+            {
                 field.converter = .restricted
             }
             if let style = attribute.dateStyle, keys.dialect.infersFromNames {
@@ -202,12 +204,6 @@ package final class EntityMapping: Sendable {
 
     private static func field(_ keys: AttributeKeys, isTransformed: Bool, dialect: JSONDialect) -> Field {
         let type = keys.attribute.type
-        let range: ClosedRange<Int64> =
-            switch type {
-            case .int16: Int64(Int16.min)...Int64(Int16.max)
-            case .int32: Int64(Int32.min)...Int64(Int32.max)
-            default: Int64.min...Int64.max
-            }
         let plain: Converter =
             switch type {
             case .int16, .int32, .int64: .int
@@ -228,7 +224,7 @@ package final class EntityMapping: Sendable {
             }
         return Field(
             column: keys.column, type: type, converter: isTransformed ? .transformed : plain, plain: plain,
-            range: range)
+            range: keys.attribute.integerRange)
     }
 
     /// The key paths to compile, with their targets.

@@ -14,12 +14,13 @@ extension MappingError {
             case unknownKey
             /// A value cannot be converted to the attribute's type.
             case wrongType(AttributeType)
-            /// A number is too large for the attribute's type, or has a fraction that the type
-            /// cannot hold.
+            /// A number is too large for the attribute's type or the Swift type of its property, or
+            /// has a fraction that the type cannot hold.
             case outOfRange(AttributeType)
             /// A value is not one of the attribute's allowed ones, such as a case that an enum
-            /// lacks. The payload is the text of the value, which is empty after decoding, and the
-            /// allowed values; these are empty if only a Swift type knows them.
+            /// lacks, or the Swift type of the property cannot hold it. The payload is the text of
+            /// the value, which is empty after decoding, and the allowed values; these are empty if
+            /// only a Swift type knows them.
             case notAllowed(String, allowed: [AttributeValue])
             /// A text or number is not a date.
             case unreadableDate
@@ -86,8 +87,8 @@ extension MappingError.Problem.Reason: CustomStringConvertible, CustomDebugStrin
         switch self {
         case .unknownKey: "the entity has no property for the key"
         case .wrongType(let type): "the value is not of type \(type.rawValue)"
-        case .outOfRange(let type): "the number is out of range for type \(type.rawValue)"
-        case .notAllowed(_, let allowed) where allowed.isEmpty: "the value has a case that its type lacks"
+        case .outOfRange(let type): "the number is out of range for the \(type.rawValue) property"
+        case .notAllowed(_, let allowed) where allowed.isEmpty: "the type of the property cannot hold the value"
         case .notAllowed(_, let allowed): "the value is not one of \(AttributeValue.list(allowed))"
         case .unreadableDate: "the value is not a date"
         case .missingMandatory: "a mandatory value is missing"

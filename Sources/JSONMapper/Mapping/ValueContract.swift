@@ -23,12 +23,13 @@ public struct ValueContract: Hashable, Sendable {
     public var unknownKey: Action
     /// The action for a value that the attribute's type cannot hold; `.null` by default.
     ///
-    /// It also applies to a value that a transformer rejects, and to one that is not among the
-    /// attribute's allowed values, such as a case that an enum lacks. An element that is not an
+    /// It also applies to a value that a transformer rejects, to one that is not among the
+    /// attribute's allowed values, such as a case that an enum lacks, and to one that the Swift
+    /// type of the property cannot hold, such as text that is no `URL`. An element that is not an
     /// object has no attribute to clear, so `.ignore` and `.null` reject it.
     public var wrongType: Action
-    /// The action for a number that is out of the range of the attribute's type; `.ignore` by
-    /// default.
+    /// The action for a number that is out of the range of the attribute's type, or of the Swift
+    /// type of its property; `.ignore` by default.
     ///
     /// It also applies to a number with a fraction if the type has none.
     public var outOfRange: Action

@@ -14,7 +14,7 @@ import SyncStore
 struct RefillNote: Sendable {
     private let name: String
     /// The names and types of the properties, including those of sub-entities, and digests of the
-    /// values that they allow.
+    /// values and Swift types that they allow.
     private let properties: Set<String>
 
     /// Creates the note that a model requires for an entity.
@@ -29,7 +29,7 @@ struct RefillNote: Sendable {
             for attribute in layout.attributes {
                 let property = "\(layout.name).\(attribute.name) \(attribute.type.rawValue)"
                 properties.insert(property)
-                for value in attribute.knownCases {
+                for value in attribute.knownLimits {
                     var fingerprint = Fingerprint()
                     fingerprint.combine(value)
                     properties.insert("\(property) \(fingerprint.text)")

@@ -26,7 +26,7 @@ extension Fingerprint {
             combine(attribute.defaultValue)
             combine(attribute.transformerName)
             combine(attribute.userInfo)
-            for value in attribute.enumerations.nestedCases { combine(value) }
+            for part in attribute.typeLimits.parts { combine(part) }
         }
         combine(entity.relationships.count)
         for relationship in entity.relationships {

@@ -89,12 +89,12 @@ extension ObjectProperty {
     /// The attribute of the property, which is of a type.
     fileprivate func attribute(_ attributeType: AttributeType) -> SyncAttribute {
         var attribute = SyncAttribute(name, attributeType, optional: isOptional)
-        guard !cases.isEmpty else { return attribute }
-        attribute.enumerations.type = type
-        if isSingleValue {
+        guard !parts.isEmpty else { return attribute }
+        attribute.typeLimits.type = type
+        if isSingleValue, !cases.isEmpty {
             attribute.allowedValues = cases.compactMap(attributeType.fitted)
         } else {
-            attribute.enumerations.nestedCases = cases
+            attribute.typeLimits.parts = cases + parts.map { .string($0) }
         }
         return attribute
     }

@@ -21,6 +21,9 @@ package struct ObjectProperty: Sendable {
     /// The raw values of the enumerations in the type; empty if their cases are not known, or if
     /// the object can be read with any other value.
     package internal(set) var cases: [AttributeValue] = []
+    /// The type and the types inside of it, as texts; empty if the object can be read with every
+    /// value of the attribute's type.
+    package internal(set) var parts: [String] = []
 }
 
 /// The properties of a type, and the key paths that lead to them.
@@ -48,7 +51,7 @@ package final class ObjectShape<Root: SyncObject>: Sendable {
             log.round = round
             probes.append(try log.decode(Root.self))
         }
-        properties = log.propertiesWithCases(of: Root.self)
+        properties = log.propertiesWithLimits(of: Root.self)
         forms = log.forms
         indices = Dictionary(uniqueKeysWithValues: log.properties.enumerated().map { ($1.name, $0) })
         self.probes = probes

@@ -50,7 +50,7 @@ struct ProbeDecoder: Decoder {
         func decodeNil(forKey key: K) throws -> Bool { false }
 
         private func value<T: Decodable>(_ type: T.Type, _ key: K) throws -> T {
-            guard let log else { return try probe.value(type) }
+            guard let log else { return try probe.value(type, at: key.stringValue) }
             guard let value = try log.value(type, key.stringValue, isOptional: false) else {
                 throw ProbeFailure(reason: "there is no value of \(type)")
             }
@@ -58,7 +58,10 @@ struct ProbeDecoder: Decoder {
         }
 
         private func optionalValue<T: Decodable>(_ type: T.Type, _ key: K) throws -> T? {
-            guard let log else { return type is any ObjectParts.RelatedValue.Type ? nil : try probe.value(type) }
+            guard let log else {
+                if type is any ObjectParts.RelatedValue.Type { return nil }
+                return try probe.value(type, at: "\(key.stringValue)?")
+            }
             return try log.value(type, key.stringValue, isOptional: true)
         }
 

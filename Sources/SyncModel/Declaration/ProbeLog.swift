@@ -44,8 +44,8 @@ final class ProbeLog {
     var round = 0
     /// The property whose value cannot be decoded in this round; nil for none.
     private var failing: Int?
-    /// The enumerations in the type of each property.
-    private var enumerations: [ProbedEnumerations] = []
+    /// The parts of the type of each property.
+    private var parts: [ProbedParts] = []
     private(set) var properties: [ObjectProperty] = []
     private(set) var forms: [ProbeForms] = []
     private var indices: [String: Int] = [:]
@@ -69,21 +69,24 @@ final class ProbeLog {
         }
     }
 
-    /// The properties with the cases of their enumerations.
+    /// The properties with the parts of those types that cannot hold every value.
     ///
     /// An object that can do without the value of a property, or an enumeration that is decoded
-    /// from any value, has a place for unknown cases.
-    func propertiesWithCases<Root: SyncObject>(of root: Root.Type) -> [ObjectProperty] {
+    /// from any value, has a place for other values.
+    func propertiesWithLimits<Root: SyncObject>(of root: Root.Type) -> [ObjectProperty] {
         defer { failing = nil }
         return properties.indices.map { index in
             var property = properties[index]
-            let cases = enumerations[index].cases
+            let cases = parts[index].cases
             failing = index
-            guard case .attribute = property.content, !cases.isEmpty, (try? decode(root)) == nil,
-                let type = property.type as? any Decodable.Type,
-                !ProbedEnumerations.inventions.contains(where: { !cases.contains($0) && type.canHold($0) })
+            guard case .attribute = property.content, let type = property.type as? any Decodable.Type,
+                cases.isEmpty
+                    ? AttributeType.isWider(than: type)
+                    : !ProbedParts.inventions.contains(where: { !cases.contains($0) && type.canHold($0) }),
+                (try? decode(root)) == nil
             else { return property }
             property.cases = cases
+            property.parts = parts[index].types.sorted()
             return property
         }
     }
@@ -99,7 +102,7 @@ final class ProbeLog {
         do {
             let value: T? =
                 if isOptional, wanted is any ObjectParts.RelatedValue.Type, !bit { nil } else {
-                    try ProbeValue(bit: bit, depth: 0, enumerations: enumerations[index]).value(wanted)
+                    try ProbeValue(bit: bit, depth: 0, parts: parts[index]).value(wanted)
                 }
             forms[index].set(value.map { ProbeForms.form(of: $0) } ?? .null, bit)
             return value
@@ -124,7 +127,7 @@ final class ProbeLog {
                 isSingleValue: AttributeType.isSingleValue(wanted),
                 isOptionallyIncluded: wanted is any OptionallyIncluded.Type))
         forms.append(ProbeForms())
-        enumerations.append(ProbedEnumerations())
+        parts.append(ProbedParts())
         indices[name] = index
         return index
     }

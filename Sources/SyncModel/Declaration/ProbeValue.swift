@@ -6,15 +6,20 @@ struct ProbeValue {
     let bit: Bool
     /// The number of objects around the value.
     let depth: Int
-    /// Collects the enumerations in the type; nil inside of related objects.
-    var enumerations: ProbedEnumerations?
+    /// Collects the parts of the type; nil inside of related objects.
+    var parts: ProbedParts?
 
     private static var maximumDepth: Int { 16 }
 
-    func value<T: Decodable>(_ type: T.Type) throws -> T {
+    /// Makes the value of a type.
+    ///
+    /// - Parameter key: The key of the value, with a question mark if it may be missing; nil, the
+    ///   default, for a value without a key.
+    func value<T: Decodable>(_ type: T.Type, at key: String? = nil) throws -> T {
         guard depth <= Self.maximumDepth else {
             throw ProbeFailure(reason: "its objects contain each other without end; use Related")
         }
+        parts?.add(type, at: key)
         if let known = type as? any AttributeRepresentable.Type, !(type is any RawRepresentable.Type) {
             guard let value = known.init(plain(known.attributeType)) as? T else {
                 throw ProbeFailure(reason: "\(type) has no value for \(known.attributeType.rawValue)")
@@ -25,14 +30,14 @@ struct ProbeValue {
             return try T(from: ProbeDecoder(nested: ProbeValue(bit: false, depth: depth + 1)))
         }
         if let cases = (type as? any CaseIterable.Type)?.cases, let value = (bit ? cases.last : cases.first) as? T {
-            enumerations?.add(type, cases)
+            parts?.add(type, cases)
             return value
         }
         if let raw = type as? any RawRepresentable.Type, raw.rawType is any AttributeRepresentable.Type {
             return try rawValue(type)
         }
         return try T(
-            from: ProbeDecoder(nested: ProbeValue(bit: bit, depth: depth + 1, enumerations: enumerations)))
+            from: ProbeDecoder(nested: ProbeValue(bit: bit, depth: depth + 1, parts: parts)))
     }
 
     /// The value of an attribute's type.
@@ -76,18 +81,25 @@ struct ProbeFailure: Error, CustomStringConvertible {
     var description: String { reason }
 }
 
-/// The enumerations in the type of a property. Used by one thread, as ``ProbeLog`` is.
-final class ProbedEnumerations {
-    /// The raw values of all cases, without repetitions.
+/// The parts of the type of a property. Used by one thread, as ``ProbeLog`` is.
+final class ProbedParts {
+    /// The type and the types inside of it, as texts, each after its key.
+    private(set) var types: Set<String> = []
+    /// The raw values of all cases of the enumerations, without repetitions.
     private(set) var cases: [AttributeValue] = []
-    private var types: Set<ObjectIdentifier> = []
+    private var enumerations: Set<ObjectIdentifier> = []
 
     /// Values that are hardly a case of an enumeration. A type that can hold one of them holds any.
     static let inventions: [AttributeValue] = [.string("\u{FFFD}"), .int(-7919), .int(113)]
 
+    /// Adds a type.
+    func add(_ type: any Any.Type, at key: String?) {
+        types.insert(key.map { "\($0) \(type)" } ?? "\(type)")
+    }
+
     /// Adds the cases of a type, if they have raw values.
     func add(_ type: any Any.Type, _ all: [Any]) {
-        guard types.insert(ObjectIdentifier(type)).inserted else { return }
+        guard enumerations.insert(ObjectIdentifier(type)).inserted else { return }
         for case let raw as any RawRepresentable in all {
             guard let value = (raw.rawValue as? any AttributeValue.Convertible)?.value, !cases.contains(value) else {
                 continue

@@ -159,7 +159,8 @@ extension SyncDeclaration.Part {
     ///     implies.
     ///   - defaultValue: The value of an object for which the JSON has none.
     ///   - allowedValues: The values that the attribute may have. Nil, the default, for the raw
-    ///     values of a `CaseIterable` enum, and for any value of another type. Empty for any.
+    ///     values of a `CaseIterable` enum, and for any value that another type can hold. Empty for
+    ///     any value of the attribute's type.
     ///   - remoteKey: The key in JSON, or a dotted path into nested objects; nil, the default, for
     ///     the one that the name implies.
     ///   - transformer: The name of a registered transformer between JSON and the value; nil by
@@ -179,7 +180,7 @@ extension SyncDeclaration.Part {
                 let known = attribute.allowedValues.compactMap(attribute.type.fitted)
                 attribute.userInfo = userInfo
                 let isStated = allowedValues != nil || userInfo[SyncAttribute.allowedValuesAnnotation] != nil
-                if isStated { attribute.enumerations = SyncAttribute.Enumerations() }
+                if isStated { attribute.typeLimits = SyncAttribute.TypeLimits() }
                 if let values = allowedValues ?? (isStated ? nil : known) { attribute.allowedValues = values }
                 if let remoteKey { attribute.userInfo[SyncEntity.remoteKeyAnnotation] = remoteKey }
                 attribute.transformerName = transformer

@@ -7,7 +7,8 @@ public enum SyncDeclarationError: Error, Hashable, Sendable {
     ///
     /// An enum that is not `CaseIterable` is a common reason, because its raw values are unknown.
     case unreadableType(type: String, property: String?, reason: String)
-    /// A key path leads to no coded property, such as to a computed one.
+    /// A key path leads to no coded property, such as to a computed one, or to one whose value
+    /// `init(from:)` changes.
     case unknownKeyPath(type: String, keyPath: String)
     /// A declaration states something about an attribute, but the property is a relationship.
     case notAnAttribute(type: String, property: String)
@@ -26,7 +27,7 @@ extension SyncDeclarationError: CustomStringConvertible, LocalizedError {
         case .unreadableType(let type, let property, let reason):
             "\(type)\(property.map { ".\($0)" } ?? "") cannot be examined: \(reason)"
         case .unknownKeyPath(let type, let keyPath):
-            "\(keyPath) leads to no property that \(type) encodes"
+            "\(keyPath) leads to no property that \(type) decodes without changing it"
         case .notAnAttribute(let type, let property): "\(type).\(property) is not an attribute"
         case .notARelationship(let type, let property): "\(type).\(property) is not a relationship"
         case .wrongCardinality(let type, let property, let isToMany):

@@ -32,8 +32,13 @@
 /// `init(from:)` accepts other values allows them. The cases of other enums are not known, so a
 /// stored value can make a read fail.
 ///
+/// A sync also never stores a value that the type of a property cannot hold, such as 300 for a
+/// `UInt8`, a text that is no `URL`, or numbers for `[String]`. Inside of a JSON value, a `Date` is
+/// an ISO 8601 text or a Unix timestamp.
+///
 /// The type is examined once, by decoding it from invented values. Its `init(from:)` must therefore
-/// accept any value of a property's type.
+/// accept any value of a property's type. It must not change the value of a property that a key
+/// path names.
 public protocol SyncObject: Codable, ObjectParts.RelatedValue where Object == Self {
     /// The statements about the type's entity, in addition to its properties; none by default.
     static var declaration: SyncDeclaration<Self> { get }

@@ -45,7 +45,8 @@ public enum ModelError: Error, Hashable, Sendable {
     case defaultOfWrongType(entity: String, attribute: String, type: AttributeType)
     /// The allowed values of an attribute are no list of values that its type accepts.
     case unsuitableAllowedValues(entity: String, attribute: String, type: AttributeType)
-    /// The default of an attribute is not one of its allowed values.
+    /// The default of an attribute is not one of its allowed values, or the Swift type of the
+    /// property cannot hold it.
     case defaultNotAllowed(entity: String, attribute: String)
     /// A requested entity does not exist in the model.
     case unknownEntity(entity: String)
@@ -98,7 +99,7 @@ extension ModelError: CustomStringConvertible, LocalizedError {
             "the allowed values of \(entity).\(attribute) are not a JSON array of values of type \(type.rawValue), such "
                 + "as [\"open\", \"closed\"]"
         case .defaultNotAllowed(let entity, let attribute):
-            "the default of \(entity).\(attribute) is not one of its allowed values"
+            "the default of \(entity).\(attribute) is not one that the property allows"
         case .unknownEntity(let entity):
             "there is no entity \(entity)"
         }

@@ -30,20 +30,20 @@ extension SyncAttribute {
     /// The rule for values; nil if all values of the attribute's type are allowed.
     package var restriction: Restriction? {
         let values = allowedValues
-        return values.isEmpty && enumerations.type == nil ? nil : Restriction(values: values, type: enumerations.type)
+        return values.isEmpty && typeLimits.type == nil ? nil : Restriction(values: values, type: typeLimits.type)
     }
 
-    /// The values that a mapping lets through, as far as they are listed. A source is read again
-    /// when there are more of them.
-    package var knownCases: [AttributeValue] { allowedValues + enumerations.nestedCases }
+    /// What decides about the values that a mapping lets through: the listed ones, and the parts of
+    /// the Swift type. A source is read again when there is more of it.
+    package var knownLimits: [AttributeValue] { allowedValues + typeLimits.parts }
 
     /// A rule that allows some values of an attribute.
     package struct Restriction: Sendable {
         /// The listed values; empty if only a Swift type decides.
         package let values: [AttributeValue]
         private let set: Set<AttributeValue>
-        /// A type that may hold more values, as an enumeration does that is decoded from several
-        /// spellings of a case.
+        /// A type that may hold more values, such as `UInt8`, or an enumeration that is decoded
+        /// from several spellings of a case.
         private let type: (any Any.Type)?
 
         fileprivate init(values: [AttributeValue], type: (any Any.Type)?) {
@@ -57,18 +57,9 @@ extension SyncAttribute {
             if set.contains(value) { return true }
             return (type as? any Decodable.Type)?.canHold(value) ?? false
         }
-    }
 
-    /// The enumerations in the Swift type of an attribute. Equality ignores them: they decide what
-    /// is read from JSON, and are no part of the data.
-    package struct Enumerations: Hashable, Sendable {
-        /// The Swift type; nil if it has no enumeration whose cases are known.
-        package internal(set) var type: (any Any.Type)?
-        /// The raw values of enumerations inside of the JSON that the attribute holds.
-        package internal(set) var nestedCases: [AttributeValue] = []
-
-        package static func == (one: Self, other: Self) -> Bool { true }
-        package func hash(into hasher: inout Hasher) {}
+        /// Whether exactly the numbers in ``SyncAttribute/integerRange`` are allowed.
+        package var isRange: Bool { values.isEmpty && type is any FixedWidthInteger.Type }
     }
 }
 
@@ -83,7 +74,7 @@ extension Decodable {
             case .string(let text), .uri(let text): json = Data(text.utf8)
             default: return false
             }
-            return (try? JSONDecoder().decode(Self.self, from: json)) != nil
+            return (try? CanonicalJSON.decode(Self.self, from: json)) != nil
         }
         return canHoldSingle(value)
     }

@@ -19,8 +19,8 @@ public struct SyncAttribute: Hashable, Sendable {
     public var formerName: String?
     /// Annotations, as in the user info of a model file.
     public var userInfo: [String: String]
-    /// What the Swift type of the property says about its values.
-    package var enumerations = Enumerations()
+    /// What the Swift type of the property can hold.
+    package var typeLimits = TypeLimits()
 
     /// Creates the declaration of an attribute.
     ///

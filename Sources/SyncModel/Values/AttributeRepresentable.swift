@@ -5,7 +5,7 @@ public import Foundation
 /// An enumeration with raw values only has to declare that it conforms. Typed queries can then
 /// order by it, and return its distinct values, the least and the greatest, and the count of each:
 ///
-///     enum Role: String, Codable, AttributeRepresentable { case reader, editor }
+///     enum Role: String, Codable, CaseIterable, AttributeRepresentable { case reader, editor }
 public protocol AttributeRepresentable: AttributeValue.Convertible, AttributeValue.Initializable, ObjectParts
         .SelectedValue
 where Plain == Self {

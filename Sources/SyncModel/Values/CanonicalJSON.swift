@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A JSON value as canonical text: texts of the same value are equal byte for byte.
 ///
@@ -50,16 +50,7 @@ public struct CanonicalJSON: Sendable {
     /// - Throws: The error of the encoding, or `EncodingError.invalidValue` if the result exceeds a
     ///   limit.
     public init(encoding value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .custom { date, encoder in
-            var container = encoder.singleValueContainer()
-            guard let text = DateText.text(sortable: Timestamp(date)) else {
-                throw EncodingError.invalidValue(
-                    date, .init(codingPath: encoder.codingPath, debugDescription: "the year has more than four digits"))
-            }
-            try container.encode(text)
-        }
-        guard let encoded = Self(String(decoding: try encoder.encode(value), as: UTF8.self)) else {
+        guard let encoded = Self(String(decoding: try Self.data(encoding: value), as: UTF8.self)) else {
             throw EncodingError.invalidValue(
                 value, .init(codingPath: [], debugDescription: "the JSON exceeds a limit of CanonicalJSON"))
         }
@@ -72,6 +63,32 @@ public struct CanonicalJSON: Sendable {
     ///
     /// - Throws: The error of the decoding.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        try Self.decode(type, from: Data(text.utf8))
+    }
+
+    /// Whether the value is the JSON `null`, which attributes store as `AttributeValue.null`.
+    public var isNull: Bool {
+        text == "null"
+    }
+}
+
+extension CanonicalJSON {
+    /// Encodes a value of a Swift type as JSON text, as ``init(encoding:)`` does.
+    package static func data(encoding value: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            guard let text = DateText.text(sortable: Timestamp(date)) else {
+                throw EncodingError.invalidValue(
+                    date, .init(codingPath: encoder.codingPath, debugDescription: "the year has more than four digits"))
+            }
+            try container.encode(text)
+        }
+        return try encoder.encode(value)
+    }
+
+    /// Decodes JSON text as a Swift type, as ``decode(_:)`` does.
+    package static func decode<T: Decodable>(_ type: T.Type, from text: Data) throws -> T {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer()
@@ -81,12 +98,7 @@ public struct CanonicalJSON: Sendable {
             }
             return Timestamp(microseconds: microseconds).date
         }
-        return try decoder.decode(type, from: Data(text.utf8))
-    }
-
-    /// Whether the value is the JSON `null`, which attributes store as `AttributeValue.null`.
-    public var isNull: Bool {
-        text == "null"
+        return try decoder.decode(type, from: text)
     }
 }
 

@@ -29,7 +29,7 @@ public enum StoreError: Error, Hashable, Sendable {
     case unrelatedEntities(former: String, entity: String)
     /// An index or a constraint refused an object.
     case refused(StoreError.Refusal)
-    /// The sum of a selection does not fit in 64 bits.
+    /// The sum of a selection does not fit in 64 bits, or in the type of a property.
     case sumOverflow(entity: String)
     /// A store returned no object for a record that it had to insert.
     case missingObject(entity: String)
@@ -57,7 +57,7 @@ extension StoreError: CustomStringConvertible, CustomDebugStringConvertible, Loc
         case .unrelatedEntities(let former, let entity):
             "\(former) cannot become \(entity), because no other entity is an ancestor of both"
         case .refused(let refusal): refusal.description
-        case .sumOverflow(let entity): "the sum of values of \(entity) does not fit in 64 bits"
+        case .sumOverflow(let entity): "the sum of values of \(entity) is out of range"
         case .missingObject(let entity): "the store returned no object for a new \(entity)"
         }
     }

@@ -101,7 +101,7 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
     func jsonValue<T: Decodable>(_ type: T.Type, _ property: Int) throws -> T {
         guard !cells.pointee.isNull(property) else { throw missingValue(property) }
         let bytes = cells.pointee.bytes(property)
-        do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch is DecodingError {
+        do { return try CanonicalJSON.decode(type, from: Data(bytes)) } catch is DecodingError {
             throw wrongType(type, property)
         }
     }

@@ -1,4 +1,3 @@
-import Foundation
 import SyncModel
 
 /// Converts objects of a type to attribute values and lists of related objects.
@@ -28,7 +27,7 @@ enum ObjectEncoder {
             guard let column = layout.column(of: name), layout.attributes[column].type == .binary,
                 !(value is any AttributeValue.Convertible)
             else { return false }
-            content.values.append((column, .binary(try JSONEncoder().encode(value))))
+            content.values.append((column, .binary(try CanonicalJSON.data(encoding: value))))
             return true
         }
         let encoded = Set(content.values.map(\.column))

@@ -70,7 +70,8 @@ extension StoreReader {
     ///
     /// Sums of integers and decimals are exact.
     ///
-    /// - Throws: As ``minimum(of:where:)``; `StoreError.sumOverflow`.
+    /// - Throws: As ``minimum(of:where:)``; `StoreError.sumOverflow` for a sum that the type of the
+    ///   numbers cannot hold.
     public func sum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         of path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? where Value.Plain: Numeric {
@@ -95,6 +96,8 @@ extension StoreReader {
             try ObjectQuery(Object.self, where: predicate).storeQuery(), columns: [.aggregate(function, names)])
         guard let value = try await rows(selection).first?.first, !value.isNull else { return nil }
         guard let result = Result(value) else {
+            // The values themselves may fit.
+            if function == .sum, case .int = value { throw StoreError.sumOverflow(entity: Object.entityName) }
             throw Record.CodingError.wrongType(entity: Object.entityName, property: names.path, type: "\(Result.self)")
         }
         return result

@@ -1,3 +1,4 @@
+import Foundation
 public import SyncModel
 
 extension StoreTransaction {
@@ -10,7 +11,8 @@ extension StoreTransaction {
     ///
     /// - Returns: The numbers of the objects, in the same order.
     /// - Throws: `Record.CodingError` for a value that does not fit its attribute; `StoreError`,
-    ///   such as `unsuitableValue` for NaN; `SyncDeclarationError`; the store's own errors.
+    ///   such as `unsuitableValue` for a number or date that is NaN; `SyncDeclarationError`; the
+    ///   store's own errors.
     @discardableResult
     public func insert<Object: SyncObject>(_ objects: [Object]) async throws -> [ObjectID] {
         let layout = try model.layout(of: Object.entityName)
@@ -37,8 +39,7 @@ extension StoreTransaction {
         for content in contents {
             batch.beginRecord()
             for (column, value) in content.values {
-                // Databases cannot store NaN, and null would be a different value.
-                if case .double(let number) = value, number.isNaN {
+                if value.isNotANumber {
                     throw StoreError.unsuitableValue(entity: layout.name, attribute: layout.attributes[column].name)
                 }
                 batch.setValue(value, at: column)
@@ -106,4 +107,20 @@ extension Store {
     public func insert(_ object: some SyncObject) async throws {
         try await transaction { _ = try await $0.insert(object) }
     }
+}
+
+extension AttributeValue {
+    /// Whether the value is made from NaN. Databases cannot store it, and null would be a different
+    /// value.
+    fileprivate var isNotANumber: Bool {
+        switch self {
+        case .double(let number): number.isNaN
+        case .decimal(let number): number.isNaN
+        case .date(let moment): moment == Self.notADate
+        default: false
+        }
+    }
+
+    /// The timestamp of a date that is not a number, the earliest that a `Date` becomes.
+    private static let notADate = Timestamp(Date(timeIntervalSinceReferenceDate: .nan))
 }

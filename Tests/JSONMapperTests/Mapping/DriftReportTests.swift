@@ -97,7 +97,7 @@ import Testing
         let text =
             "User.a.b: unknown key, 2 times, first in element 5, string; "
             + "User: identity repeated in the list, once, first in element 1; "
-            + "User.c: value is not one of the allowed ones, once, first in element 0, string"
+            + "User.c: value is not one that the property allows, once, first in element 0, string"
         #expect("\(report)" == text && String(reflecting: report) == text + " secret")
         for (count, rest) in [(10, nil), (11, "; and 4 more"), (12, "; and 8 more")] as [(Int, String?)] {
             let text = "\(self.report((0..<count).map { ("k\($0)", 4, 0) }))"
