@@ -36,6 +36,9 @@ public enum StoreSyncError: Error, Hashable, Sendable {
     /// The source supplies objects without JSON, which a hook, tombstones that are fields, or a
     /// `StoreProcessor` would read.
     case noJSON(entity: String)
+    /// The details that a `StoreProcessor` fetched are not the requested object alone. `count` is
+    /// the number of objects in them.
+    case unrequestedDetails(entity: String, count: Int)
     /// The entity does not have the attribute that is to order the versions of an object.
     case unknownVersion(entity: String, attribute: String)
 }
@@ -75,6 +78,9 @@ extension StoreSyncError: CustomStringConvertible {
                 + "the source seems to ignore the number of the requested page"
         case .noJSON(let entity):
             "the source supplies \(entity) objects without JSON, which hooks, tombstones in fields, and items need"
+        case .unrequestedDetails(let entity, let count):
+            "the details of the requested \(entity) are "
+                + (count == 0 ? "empty" : count == 1 ? "those of another one" : "\(count) objects")
         case .unknownVersion(let entity, let attribute): "\(entity) has no attribute \(attribute)"
         }
     }
@@ -94,7 +100,7 @@ extension StoreSyncError: AreaError {
         switch self {
         case .repeatedPages: .server
         case .removalLimitExceeded, .payloadDiffers, .noParent, .unidentifiedObjects, .unsuitableRelationship,
-            .unsuitableTombstones:
+            .unsuitableTombstones, .unrequestedDetails:
             .data
         case .differentModels, .noRelationship, .unsuitableKey, .noJSON, .unknownVersion: .program
         }

@@ -1,5 +1,6 @@
 import JSONMapper
 import ModelInference
+import OneWaySynchronizer
 import OneWayTestLimits
 import StoreSync
 import SyncModel
@@ -63,6 +64,17 @@ import Testing
         // A key without a value is a key.
         _ = try await world.sync(#"[{"text":null}]"#, into: "Line")
         #expect(try await world.column("text", of: "Line") == [.null])
+    }
+
+    /// The items are known by their content, which any object has.
+    @Test func aListOfItemsWithoutAKeyOfTheEntityIsAnError() async throws {
+        let model = try DataModel.inferred(from: #"[{"text":"a"},{"text":"a"},{"text":"b"}]"#, entity: "Line")
+        let world = try SyncWorld(model: model)
+        let processor = try StoreProcessor(world.store, "Line") { .text(#"[{"error":"x"}]"#) }
+        let failure = await #expect(throws: SyncFailure.self) { try await Synchronizer(processor: processor).sync() }
+        let error = failure?.errors.first?.underlying as? StoreSyncError
+        #expect(error == StoreSyncError.unidentifiedObjects(entity: "Line", key: "", count: 1))
+        #expect(try await world.store.count(StoreQuery("Line")) == 0)
     }
 
     @Test func anElementWithAnIdentityMakesAList() async throws {

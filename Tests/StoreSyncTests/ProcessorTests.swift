@@ -165,4 +165,86 @@ import Testing
             #expect(found.map { $0.record["number"] } == [3, 9])
         }
     }
+
+    private struct Member: SyncObject {
+        var id: Int
+        var version: Int
+        var name: String
+        var friends: Related<[Member]>
+    }
+
+    /// Details of object 1 that are not stored, and why.
+    struct UnsuitableDetails: Sendable, CustomTestStringConvertible {
+        let json: String
+        let reason: String
+
+        var testDescription: String { json }
+
+        static let all = [
+            Self(json: #"{"id":1,"version":1}"#, reason: ProcessorTests.missingName),
+            Self(json: #"{"id":1,"version":1,"name":null}"#, reason: ProcessorTests.missingName),
+            Self(json: "[]", reason: "the details of the requested Member are empty"),
+            Self(
+                json: #"{"id":3,"version":1,"name":"c"}"#,
+                reason: "the details of the requested Member are those of another one"),
+            Self(
+                json: #"[{"id":1,"version":1,"name":"a"},{"id":3,"version":1,"name":"c"}]"#,
+                reason: "the details of the requested Member are 2 objects"),
+        ]
+    }
+
+    private static let missingName = "Member.name, element 0 at name: a mandatory value is missing"
+
+    @Test(arguments: StoreKind.ofScenarios, UnsuitableDetails.all)
+    func detailsThatAreNotTheRequestedObjectAreAnError(kind: StoreKind, details: UnsuitableDetails) async throws {
+        let mapper = try RecordMapper(try DataModel(Member.self))
+        try await kind.use { makeStore in
+            let store = try await makeStore(mapper.model)
+            let processor = try StoreProcessor(store, Member.self, revision: \.version) {
+                .text(#"[{"id":1,"version":1},{"id":2,"version":1}]"#)
+            } details: { key in
+                .text(key == .identity(1) ? details.json : #"{"id":2,"version":1,"name":"b"}"#)
+            }
+            for insertedCount in [1, 0] {
+                let failure = await #expect(throws: SyncFailure.self) {
+                    try await Synchronizer(processor: processor).sync()
+                }
+                let error = failure?.errors.first?.underlying as? SyncError
+                let key = error?.key as? Record.Key
+                #expect(key == Record.Key.identity(1))
+                #expect(error.map { "\($0.underlying)" } == details.reason)
+                #expect(processor.counts.inserted == insertedCount)
+                let names = try await store.all(Member.self).map(\.name)
+                #expect(names == ["b"])
+            }
+        }
+    }
+
+    /// An object that is nested in the requested one may be rejected.
+    @Test(arguments: StoreKind.ofScenarios)
+    func aRejectedUpdateIsAnError(kind: StoreKind) async throws {
+        let mapper = try RecordMapper(try DataModel(Member.self))
+        let (version, name) = (Locked(1), Locked(#""a""#))
+        try await kind.use { makeStore in
+            let store = try await makeStore(mapper.model)
+            let processor = try StoreProcessor(store, Member.self, revision: \.version) {
+                .text(#"[{"id":1,"version":\#(version.withLock(\.self))}]"#)
+            } details: { _ in
+                let number = version.withLock(\.self)
+                return .text(
+                    #"{"id":1,"version":\#(number),"name":\#(name.withLock(\.self)),"friends":[{"id":5}]}"#)
+            }
+            let synchronizer = Synchronizer(processor: processor)
+            _ = try await synchronizer.sync()
+            version.withLock { $0 = 2 }
+            name.withLock { $0 = "null" }
+            for _ in 1...2 {
+                let failure = await #expect(throws: SyncFailure.self) { try await synchronizer.sync() }
+                let error = failure?.errors.first?.underlying as? SyncError
+                #expect(error.map { "\($0.underlying)" } == Self.missingName)
+            }
+            let members = try await store.all(Member.self)
+            #expect(members.map(\.name) == ["a"] && members.map(\.version) == [1])
+        }
+    }
 }

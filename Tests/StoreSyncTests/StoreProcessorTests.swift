@@ -178,6 +178,21 @@ import Testing
         #expect(try await world.column("id") == [1, 2])
     }
 
+    @Test(
+        arguments: [
+            (#"{"message":"rate limit"}"#, 1), ("{}", 1), (#"[{"x":1},{"x":2}]"#, 2), ("[null]", 1),
+            (#"[{"id":null},{"x":2},null]"#, 3),
+        ])
+    func aListWithoutAnyKeyIsAnError(json: String, count: Int) async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1}]"#)
+        let processor = try StoreProcessor(world.json.store, "User") { .text(json) }
+        let failure = await #expect(throws: SyncFailure.self) { try await Synchronizer(processor: processor).sync() }
+        let error = failure?.errors.first?.underlying as? StoreSyncError
+        #expect(error == StoreSyncError.unidentifiedObjects(entity: "User", key: "id", count: count))
+        #expect(try await world.column("id") == [1])
+    }
+
     @Test func aListOfOneCanBeTheObjectItself() async throws {
         let world = try SyncWorld()
         let processor = try StoreProcessor(world.json.store, "User") { .bytes(Array(#"{"id":4,"name":"d"}"#.utf8)) }

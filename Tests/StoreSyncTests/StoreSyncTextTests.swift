@@ -66,6 +66,12 @@ import Testing
             .noJSON(entity: "User"), .program,
             "the source supplies User objects without JSON, which hooks, tombstones in fields, and items need"
         ),
+        (.unrequestedDetails(entity: "User", count: 0), .data, "the details of the requested User are empty"),
+        (
+            .unrequestedDetails(entity: "User", count: 1), .data,
+            "the details of the requested User are those of another one"
+        ),
+        (.unrequestedDetails(entity: "User", count: 2), .data, "the details of the requested User are 2 objects"),
         (.unknownVersion(entity: "User", attribute: "at"), .program, "User has no attribute at"),
     ]
 

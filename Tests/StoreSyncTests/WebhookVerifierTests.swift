@@ -221,6 +221,7 @@ import Testing
             StoreSyncError.unidentifiedObjects(entity: "User", key: "id", count: 1),
             StoreSyncError.unsuitableRelationship(entity: "User", relationship: "notes", index: 0),
             StoreSyncError.unsuitableTombstones(entity: "User", keyPath: "gone"),
+            StoreSyncError.unrequestedDetails(entity: "User", count: 1),
             MappingError.unfit(problem), #expect(throws: JSONError.self) { try JSONValue(parsing: "{") },
         ]
         for error in errors {

@@ -100,7 +100,8 @@ extension MappingError {
 extension StoreSyncError {
     fileprivate var isOfContent: Bool {
         switch self {
-        case .payloadDiffers, .unidentifiedObjects, .unsuitableRelationship, .unsuitableKey, .unsuitableTombstones:
+        case .payloadDiffers, .unidentifiedObjects, .unsuitableRelationship, .unsuitableKey, .unsuitableTombstones,
+            .unrequestedDetails:
             true
         case .differentModels, .removalLimitExceeded, .noParent, .noRelationship, .repeatedPages, .noJSON,
             .unknownVersion:

@@ -20,15 +20,33 @@ public import SyncStore
 /// listed objects and kept no absent ones.
 ///
 /// Fetched objects are written in batches. What has not been written yet is written when the pass
-/// ends, even if it was cancelled or failed.
+/// ends, even if it was cancelled or failed. An object that is rejected, or that is not the
+/// requested one, is not stored, and the pass fails. The report counts fetched objects, and
+/// ``counts`` those that were written.
 public final class StoreProcessor: SyncProcessor {
     /// Lists the source.
     public typealias List = @Sendable () async throws -> JSONSource
     /// Fetches one object.
     public typealias Details = @Sendable (Record.Key) async throws -> JSONSource
 
+    /// A fetched object.
+    private struct Download {
+        let key: Record.Key
+        let json: JSONSource
+    }
+
+    /// An element of the list.
+    private struct Entry {
+        /// The item; nil if the element has no usable key.
+        var item: Item?
+        /// Whether the element may stand for any object.
+        var isUnidentified = false
+        /// Whether the element has no key of the entity.
+        var isKeyless = false
+    }
+
     private struct Fetched {
-        var waiting: [JSONSource] = []
+        var waiting: [Download] = []
         /// The number of objects that the pass has fetched.
         var count = 0
         var counts = StoreSyncResult.Counts()
@@ -100,28 +118,47 @@ public final class StoreProcessor: SyncProcessor {
 
     /// Lists the source. The list is partial if an entry has no key.
     ///
-    /// - Throws: The error of `list`; `JSONError`, `MappingError`.
+    /// - Throws: The error of `list`; `JSONError`, `MappingError`;
+    ///   `StoreSyncError.unidentifiedObjects` if there are entries and none has a key.
     public func owsFetchSourceList() async throws -> SourceList<Item> {
         let source = try await list()
         var result = SourceList<Item>([])
+        var (unidentifiedCount, hasKeyless) = (0, false)
         let payload = try PayloadReader(
             source, at: "", mapper: store.mapper, entity: entity, options: RecordMapper.Reader.Options())
         while let (_, elements) = try await payload.nextElements() {
             for element in elements {
-                if let item = try item(element.bytes) { result.items.append(item) } else { result.isPartial = true }
+                let entry = try entry(element)
+                if let item = entry.item { result.items.append(item) } else { result.isPartial = true }
+                if entry.isUnidentified { unidentifiedCount += 1 }
+                hasKeyless = hasKeyless || entry.isKeyless
             }
+        }
+        let progress = await payload.progress
+        guard unidentifiedCount == 0 || unidentifiedCount < progress.elementCount else {
+            let keys = hasKeyless ? [] : try store.mapper.mapping(of: entity).identityKeyPaths
+            throw StoreSyncError.unidentifiedObjects(
+                entity: entity, key: keys.joined(separator: ", "), count: progress.elementCount, lists: progress.lists)
         }
         return result
     }
 
-    private func item(_ json: [UInt8]) throws -> Item? {
-        var collector = try RecordCollector(store.mapper, entity: entity)
-        try collector.add(json, index: 0)
-        guard let group = try collector.takeBatch()?.groups.first else { return nil }
-        let record = Record(row: 0, of: group.records, layout: group.mapping.layout)
-        return record.key.map {
-            Item(owsPrimaryKey: $0, revision: revision.map { record[$0] } ?? .null, json: json)
+    private func entry(_ element: PayloadReader.Element) throws -> Entry {
+        var options = RecordMapper.Reader.Options()
+        options.addedKey = element.addedKey
+        var collector = try RecordCollector(store.mapper, entity: entity, options: options)
+        try collector.add(element.bytes, index: 0)
+        let batch = try collector.takeBatch()
+        guard let group = batch?.groups.first else {
+            let problem = batch?.rejected.first
+            return Entry(isUnidentified: problem?.concernsIdentity(in: store.mapper.model) ?? true)
         }
+        let record = Record(row: 0, of: group.records, layout: group.mapping.layout)
+        let item = record.key.map {
+            Item(owsPrimaryKey: $0, revision: revision.map { record[$0] } ?? .null, json: element.bytes)
+        }
+        let isKeyless = !group.keylessRows.isEmpty
+        return Entry(item: item, isUnidentified: item == nil || isKeyless, isKeyless: isKeyless)
     }
 
     /// Returns the keys of the objects in the scope. Objects without an identity are ignored.
@@ -169,11 +206,12 @@ public final class StoreProcessor: SyncProcessor {
 
     /// Fetches an object, and writes its batch when the batch is full.
     ///
-    /// - Throws: The error of `details`. An object that cannot be written fails ``owsSyncEnd(_:)``.
+    /// - Throws: The error of `details`. An object that cannot be written, or is not the requested
+    ///   one, fails ``owsSyncEnd(_:)``.
     public func owsDownloadItem(for item: Item) async throws {
         let source = try await details?(item.owsPrimaryKey) ?? .bytes(item.json)
-        let batch = fetched.withLock { fetched -> [JSONSource] in
-            fetched.waiting.append(source)
+        let batch = fetched.withLock { fetched -> [Download] in
+            fetched.waiting.append(Download(key: item.owsPrimaryKey, json: source))
             fetched.count += 1
             guard fetched.waiting.count >= batchCount else { return [] }
             defer { fetched.waiting = [] }
@@ -184,8 +222,10 @@ public final class StoreProcessor: SyncProcessor {
 
     /// Writes the objects that have been fetched and not written.
     ///
-    /// - Throws: The first error of an object that could not be written; `CancellationError` if the
-    ///   calling task is cancelled.
+    /// - Throws: `SyncError` with the key and the error of the first object that could not be
+    ///   written, such as `MappingError.unfit` if it was rejected, and
+    ///   `StoreSyncError.unrequestedDetails` if the details have another object or none;
+    ///   `CancellationError` if the calling task is cancelled.
     public func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
         let batch = fetched.withLock { fetched in
             defer { fetched.waiting = [] }
@@ -204,18 +244,40 @@ public final class StoreProcessor: SyncProcessor {
     /// Writes objects in one transaction. If it fails, writes each object in its own transaction,
     /// so that a single bad object does not block the others. If the task is cancelled, the objects
     /// wait for the end of the pass, whose task is not.
-    private func write(_ batch: [JSONSource]) async {
-        guard !batch.isEmpty else { return }
-        let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
-        let request = SyncRequest(mapper: store.mapper, entity: entity, options: options)
+    private func write(_ batch: [Download]) async {
+        guard let first = batch.first else { return }
         do {
-            let result = try await store.change { try await request.run(batch, in: $0) }
-            fetched.withLock { $0.counts += result.counts }
+            let counts = try await store.change { try await write(batch, in: $0) }
+            fetched.withLock { $0.counts += counts }
         } catch {
             guard !Task.isCancelled else { return fetched.withLock { $0.waiting = batch + $0.waiting } }
-            guard batch.count > 1 else { return fetched.withLock { $0.errors.append(error) } }
-            for source in batch { await write([source]) }
+            guard batch.count > 1 else {
+                let error = SyncError(stage: .content, key: first.key, underlying: error)
+                return fetched.withLock { $0.errors.append(error) }
+            }
+            for download in batch { await write([download]) }
         }
+    }
+
+    /// Writes objects in a transaction.
+    ///
+    /// - Throws: `MappingError.unfit` if an object was rejected;
+    ///   `StoreSyncError.unrequestedDetails` if the written objects are not the requested ones.
+    private func write(
+        _ batch: [Download], in transaction: any StoreTransaction
+    ) async throws -> StoreSyncResult.Counts {
+        let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
+        var request = SyncRequest(mapper: store.mapper, entity: entity, options: options)
+        request.notesMerged = true
+        let end = try await request.run(PayloadList(batch.map(\.json)), as: .payloads, in: transaction)
+        let layout = try store.mapper.mapping(of: entity).layout
+        let written = Set(try await transaction.keys(of: end.merged.objects, layout).values)
+        let requested = Set(batch.map(\.key))
+        guard written != requested else { return end.summary.counts }
+        if let problem = end.summary.rejected.first, written.isSubset(of: requested) {
+            throw MappingError.unfit(problem)
+        }
+        throw StoreSyncError.unrequestedDetails(entity: entity, count: written.count)
     }
 }
 

@@ -82,6 +82,8 @@ struct MergedRows {
     private let ordinals: [Int]
     private let owners: ((Int) -> ObjectID?)?
     private let result: MergeRequest.Result
+    /// The same without the stored objects of records that were skipped.
+    private let merged: MergeRequest.Result
     /// The ordinals of elements that may stand for any object.
     let unidentified: [Int]
 
@@ -93,6 +95,12 @@ struct MergedRows {
         let rows = merge.unidentified.isEmpty ? 0..<0 : ordinals.indices
         unidentified = rows.filter { merge.unidentified.contains(merge.rows.record(of: $0)) }.map { ordinals[$0] }
         result = merge.rows.expanded(merge.present)
+        merged = merge.skipped.isEmpty ? result : merge.rows.expanded(merge.result)
+    }
+
+    /// The objects that have the values of their rows; others were skipped, such as rejected ones.
+    var mergedObjects: some Sequence<ObjectID> {
+        merged.rows.lazy.compactMap { $0?.object }
     }
 
     /// The objects, each with its ordinal, its change, and whether the store is known to have it

@@ -50,7 +50,9 @@ extension PassPages {
     /// Merges objects, and finds the stored objects that are named as gone.
     private func merge(_ objects: MappedBatch?, _ origin: Origin, gone: MappedBatch? = nil) async throws {
         guard notesObjects else {
-            if let objects { try await pass.mergeListed(objects, origin) }
+            guard let objects else { return }
+            guard request.notesMerged else { return try await pass.mergeListed(objects, origin) }
+            try await pass.mergeListed(objects, origin) { self.merged.formUnion($0.mergedObjects) }
             return
         }
         var found: [(ordinal: Int, found: Found)] = []

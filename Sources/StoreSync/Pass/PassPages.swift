@@ -12,6 +12,9 @@ final class PassPages {
     private(set) var progress = StoreSyncOptions.Progress()
     /// The objects of all pages, in order; empty unless the request has a parent.
     private(set) var objects: [Int64] = []
+    /// The objects that were merged, without those of rejected elements; empty unless the request
+    /// notes them.
+    var merged = ObjectSet()
     /// The objects that were named as gone, without those that a later element contained.
     private(set) var gone: Set<Int64> = []
     /// A digest of each page's objects in the latest reading, to compare readings. It is 0 for each

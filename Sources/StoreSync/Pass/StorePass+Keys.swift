@@ -52,13 +52,6 @@ extension StorePass {
         !rules.isImport && origin.relationship?.isToMany != false
     }
 
-    /// Whether an element was rejected because its identity is not usable.
-    func concernsIdentity(_ problem: MappingError.Problem) -> Bool {
-        guard let attribute = problem.attribute else { return problem.reason == .notAnObject }
-        guard let layout = model[problem.entity] else { return false }
-        return layout.keyColumns.contains { layout.attributes[$0].name == attribute }
-    }
-
     /// Rejects the rows of a group that lack a key. They cannot match any object.
     func rejectKeyless(_ group: MappedBatch.Group, elementIndex: (Int) -> Int) {
         let keyColumns = group.mapping.layout.keyColumns
@@ -70,5 +63,14 @@ extension StorePass {
                     mayBeListed: false)
             }
         }
+    }
+}
+
+extension MappingError.Problem {
+    /// Whether an element was rejected because its identity is not usable.
+    func concernsIdentity(in model: DataModel) -> Bool {
+        guard let attribute else { return reason == .notAnObject }
+        guard let layout = model[entity] else { return false }
+        return layout.keyColumns.contains { layout.attributes[$0].name == attribute }
     }
 }

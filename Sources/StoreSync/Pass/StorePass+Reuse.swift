@@ -139,13 +139,6 @@ struct ReusedObjects {
 }
 
 extension DataModel {
-    /// Whether a relationship leads from the parents to the objects whose identity they scope.
-    func isScope(of relationship: EntityLayout.Relationship) -> Bool {
-        let destination = layouts[relationship.destination]
-        guard let scope = destination.identityScope else { return false }
-        return inverse(of: destination.relationships[scope])?.id == relationship.id
-    }
-
     /// The relationships that own objects of the family of an entity.
     func relationships(owning layout: EntityLayout) -> [EntityLayout.Relationship] {
         layouts.flatMap { source in

@@ -98,7 +98,7 @@ final class StorePass {
         if !origin.isNested, batch.hasUnfitIdentity { state.counts.mayLackObjects = true }
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
-            let isUnidentified = concernsIdentity(problem)
+            let isUnidentified = problem.concernsIdentity(in: model)
             state.counts.reject(
                 problem.moved(to: origin.elementIndex(problem.index)), isElement: !origin.isNested,
                 mayBeListed: !origin.isNested || !isUnidentified)

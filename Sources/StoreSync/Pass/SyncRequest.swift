@@ -15,6 +15,8 @@ struct SyncRequest: Sendable {
     let rules: SyncRules
     /// The call of which the request is a run; nil for a sync of its own.
     var call: ChangeCall?
+    /// Whether the end of a pass over payloads names the merged objects; false by default.
+    var notesMerged = false
 
     /// How often a pass reads the pages of a source at most. It reads them again if objects may
     /// have moved between pages during a reading.
@@ -107,7 +109,7 @@ struct SyncRequest: Sendable {
         if summary.counts.kept > newerCount, let reason = Self.reasonToKeep(after: reading, pages, pass) {
             summary.warnings.append("absent objects were kept: \(reason)")
         }
-        return PassEnd(summary: summary, bookmark: bookmark)
+        return PassEnd(summary: summary, bookmark: bookmark, merged: pages.merged)
     }
 
     /// What the pages of a source have, and what they lack.
@@ -246,6 +248,8 @@ struct SyncRequest: Sendable {
     struct PassEnd: Sendable {
         var summary: StoreSyncResult
         let bookmark: SyncBookmark
+        /// The objects of the list that were merged; empty unless the request notes them.
+        let merged: ObjectSet
     }
 
     /// The objects to delete: those named as gone by a source of changes; those not seen otherwise.

@@ -8,4 +8,12 @@ extension DataModel {
     package func isSymmetric(_ relationship: EntityLayout.Relationship) -> Bool {
         inverse(of: relationship)?.id == relationship.id
     }
+
+    /// Returns whether a relationship leads from the parents to the objects whose identity they
+    /// scope.
+    package func isScope(of relationship: EntityLayout.Relationship) -> Bool {
+        let destination = layouts[relationship.destination]
+        guard let scope = destination.identityScope else { return false }
+        return inverse(of: destination.relationships[scope])?.id == relationship.id
+    }
 }
