@@ -20,7 +20,7 @@ struct MirrorArguments: Equatable {
     var headers = HTTPHeaders()
     /// The maximum number of requests per second; nil for any number.
     var requestsPerSecond: Double?
-    /// How long one item may take; nil for any time.
+    /// How long each attempt to download an item may take; nil for any time.
     var itemTimeout: Duration?
     /// How long a server may be away; 30 s by default.
     var outage = Duration.seconds(30)

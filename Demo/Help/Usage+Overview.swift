@@ -96,7 +96,8 @@ extension Usage {
                                  secrets do not appear in ps
           --header-env NAME=VAR  A header field with the value of a variable
           --rate N/s             The maximum number of requests per second
-          --timeout TIME         The time limit of an item, such as 10m (default none)
+          --timeout TIME         The time limit of each attempt to download an item,
+                                 such as 10m (default none)
           --outlast TIME         How long a server may be away (default 30s)
           --json                 Print one JSON object and nothing else
           --allow-http           Accept http items in a list that came by https

@@ -59,7 +59,10 @@ let package = Package(
         // A link to the sources in the other package's tests, whose targets cannot be used here.
         .target(name: "ServerTestLimits", path: "Tests/TestLimits", swiftSettings: settings),
         .testTarget(
-            name: "ServerTests", dependencies: ["Server", "Upstream", "ServerTestLimits"], swiftSettings: settings),
+            name: "ServerTests",
+            dependencies: [
+                "Server", "Upstream", "ServerTestLimits", .product(name: "Metrics", package: "swift-metrics"),
+            ], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

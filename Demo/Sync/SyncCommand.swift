@@ -23,8 +23,7 @@ struct SyncCommand {
                     guard let interval = server.interval else {
                         return report(try await underLease { try await sync(server) })
                     }
-                    try await sync(server, every: interval)
-                    return ExitCode.done
+                    return await sync(server, every: interval)
                 }
             } catch {
                 return report(error)
@@ -126,19 +125,40 @@ struct SyncCommand {
 
     // MARK: A server
 
-    private func sync(_ server: ServerSync, every interval: Duration) async throws {
+    /// Syncs until it is interrupted.
+    ///
+    /// - Returns: The exit code.
+    private func sync(_ server: ServerSync, every interval: Duration) async -> Int32 {
         let schedule = SyncSchedule(interval: interval, jitter: 0, maxFailureDelay: interval * 10)
-        let service = SyncService(schedule: schedule, lease: lease) { _ = report(try await sync(server)) }
+        // The error of the sync that Ctrl-C interrupts; nil if none is running.
+        let interruption = Locked<(any Error)?>(nil)
+        let service = SyncService<Void>(schedule: schedule, lease: lease) {
+            do {
+                _ = report(try await sync(server))
+            } catch {
+                if Task.isCancelled { interruption.withLock { $0 = error } }
+                throw error
+            }
+        }
         // Asked for before the run, so that none is missed.
         let events = service.events
-        async let _ = show(events)
-        try await service.run()
+        async let _ = show(events, interruption)
+        do {
+            try await service.run()
+            return ExitCode.done
+        } catch {
+            guard let cause = interruption.withLock({ $0 }) else { return report(error, ofStop: "stopped") }
+            return report(cause)
+        }
     }
 
-    private func show(_ events: SyncEvents<SyncService<Void>.Event>) async {
+    private func show(_ events: SyncEvents<SyncService<Void>.Event>, _ interruption: Locked<(any Error)?>) async {
         for await event in events {
             switch event {
-            case .failed(let error): _ = report(error)
+            case .failed(let error):
+                // A lost lease cancels a sync, too, but the service goes on.
+                interruption.withLock { $0 = nil }
+                _ = report(error)
             case .standingBy(let holder?):
                 showWait(SyncLeaseError.held(name: arguments.store.description, holder: holder))
             default: break
@@ -199,13 +219,13 @@ struct SyncCommand {
 
     /// Prints a failure.
     ///
+    /// - Parameter stop: The text for a cancellation that has changed no model.
     /// - Returns: The exit code for it.
-    private func report(_ error: any Error) -> Int32 {
+    private func report(_ error: any Error, ofStop stop: String = "stopped; nothing was changed") -> Int32 {
         let change = error as? ChangedModelError
         let isCancelled = (change?.cause ?? error) is CancellationError
         let text =
-            isCancelled && change == nil
-            ? "stopped; nothing was changed" : PrintableText.line(FailureText.text(error), limit: 1_000)
+            isCancelled && change == nil ? stop : PrintableText.line(FailureText.text(error), limit: 1_000)
         console.clear()
         if arguments.printsJSON {
             console.print(SyncSummary.json(ofFailure: text))

@@ -84,10 +84,11 @@ extension HTTPClient {
     ///
     /// An interrupted download continues where it ended (RFC 9110, section 14) if the server
     /// identified the body with a strong entity tag and did not compress it. The continuation must
-    /// have the same tag and size, and begin where the file ends; otherwise the whole body is
-    /// requested again. A body of known size is complete only at this size. Without a tag there is
-    /// only one attempt. An HTTP/1 body with neither a length nor chunks ends with its connection,
-    /// so its truncation cannot be detected.
+    /// have the same tag and size, come from the same address after redirects, apart from a
+    /// signature, and begin where the file ends; otherwise the whole body is requested again. A
+    /// body of known size is complete only at this size. Without a tag there is only one attempt.
+    /// An HTTP/1 body with neither a length nor chunks ends with its connection, so its truncation
+    /// cannot be detected.
     ///
     /// `retry` limits the attempts for each new mebibyte. Bytes that were received before a
     /// download started over are not new, so a download always ends. If the server requests a wait
@@ -120,8 +121,7 @@ extension HTTPClient {
     ///   - url: The address, http or https.
     ///   - sink: Receives the body.
     ///   - resumption: What the sink already has.
-    ///   - condition: The header fields of a conditional request for a sink that has nothing; none
-    ///     by default.
+    ///   - condition: The condition of a request for a sink that has nothing; none by default.
     ///   - headers: Header fields that only the origin of the address may see.
     ///   - limit: The maximum size in bytes, if it is less than the client's limit.
     ///   - ownEncodings: The encodings in which the body is received as it is; none by default.
@@ -130,10 +130,10 @@ extension HTTPClient {
     ///     false by default.
     package func download(
         _ url: URL, into sink: some DownloadSink, resuming resumption: Resumption,
-        condition: HTTPHeaders = HTTPHeaders(), headers: HTTPHeaders, limit: Int = .max,
+        condition: DownloadCondition? = nil, headers: HTTPHeaders, limit: Int = .max,
         ownEncodings: Set<String> = [], isRepeated: Bool = false
     ) async throws -> DownloadEnd {
-        var resumption = resumption
+        var (resumption, condition) = (resumption, condition)
         var hasStartedOver = false
         let retries = RequestRetries(by: self, byteCount: resumption.byteCount)
         let limit = min(limit, limits.bodyByteCount)
@@ -142,11 +142,17 @@ extension HTTPClient {
                 var order = HTTPOrder(plain: url, limit: .max, secrets: headers)
                 order.request.ownEncodings = ownEncodings
                 let continuation = resumption.headers
-                order.request.headers.merge(continuation == HTTPHeaders() ? condition : continuation)
+                order.request.headers.merge(
+                    continuation == HTTPHeaders() ? condition?.headers ?? HTTPHeaders() : continuation)
                 let fetch = HTTPFetch(order, by: self)
                 let head = try await fetch.head()
-                if head.status == 304 { return .notModified }
-                if case .startOver = resumption.take(status: head.status, headers: head.headers) {
+                if head.status == 304, let asked = condition {
+                    if asked.isAbout(head.url) { return .notModified }
+                    // Another body has an equal tag or date.
+                    condition = nil
+                    continue
+                }
+                if case .startOver = resumption.take(status: head.status, headers: head.headers, from: head.url) {
                     // The caller's next attempt would ask for the same continuation.
                     if isRepeated, !hasStartedOver {
                         hasStartedOver = true
@@ -166,7 +172,7 @@ extension HTTPClient {
                     try sink.write(piece, resumption)
                 }
                 guard resumption.isWhole else { throw resumption.brokenOff(at: url) }
-                return .whole(byteCount: resumption.byteCount, head.headers)
+                return .whole(byteCount: resumption.byteCount, head)
             } catch let error as HTTPError where resumption.canGoOn {
                 try await retries.wait(after: error, byteCount: resumption.byteCount, needsProgress: isRepeated)
             }
@@ -190,10 +196,27 @@ extension HTTPClient {
     }
 }
 
+/// The condition of a request for a body of which the caller has a version (RFC 9110, section 13).
+package struct DownloadCondition: Sendable {
+    /// The header fields.
+    package let headers: HTTPHeaders
+    /// The ``ContentAddress/mark(of:)`` of the address that the version came from, after redirects.
+    private let address: String
+
+    package init(_ headers: HTTPHeaders, at address: String) {
+        self.headers = headers
+        self.address = address
+    }
+
+    /// Whether a response from an address is about the same body. Tags and dates of bodies at other
+    /// addresses can be equal.
+    package func isAbout(_ url: URL) -> Bool { address == ContentAddress.mark(of: url) }
+}
+
 /// How a download ended.
 package enum DownloadEnd: Sendable {
-    /// The sink has the whole body.
-    case whole(byteCount: Int, HTTPHeaders)
+    /// The sink has the whole body, and the last response had this head.
+    case whole(byteCount: Int, HTTPHead)
     /// The condition of the request was not met (status 304).
     case notModified
 }

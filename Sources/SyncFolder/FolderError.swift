@@ -7,8 +7,9 @@ package import SyncBase
 public enum FolderError: Error, Hashable, Sendable {
     /// Another pass changes the folder; `holder` is nil if it is not known.
     case inUse(path: String, holder: SyncLeaseHolder?)
-    /// Something that the mirror did not write, or that was changed since, has the place of a file.
-    case inTheWay(path: String)
+    /// Something that the mirror did not write, or that was changed since, has the place of a file
+    /// or folder; `isFolder` is `true` if it is a folder.
+    case inTheWay(path: String, isFolder: Bool = false)
     /// The index cannot be read.
     case damagedIndex(path: String)
     /// Two keys of the list stand for files that cannot exist together.
@@ -35,7 +36,8 @@ extension FolderError: CustomStringConvertible, CustomDebugStringConvertible, Lo
         switch self {
         case .inUse(let path, let holder?): "\(path): another mirror is at work here, \(holder)"
         case .inUse(let path, nil): "\(path): another mirror is at work here"
-        case .inTheWay(let path):
+        case .inTheWay(let path, true): "\(path): a folder is in the way of a file; move it away"
+        case .inTheWay(let path, false):
             "\(path): a file that this mirror did not write, or that was changed since, is in the way; move it away"
         case .damagedIndex(let path):
             "\(path): the index is damaged; remove it, and the files that the mirror wrote, to begin anew"

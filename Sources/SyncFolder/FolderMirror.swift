@@ -21,16 +21,17 @@ import SyncBase
 /// - **Whole files.** A file appears in its place with its whole content, of the listed size and
 ///   SHA-256. The files of a pass are on the disk when the pass ends.
 /// - **Changes.** An item is downloaded again if its listed revision, size or checksum changed, or
-///   if its file is not as it was written. Without a revision, it is also downloaded again if its
-///   address changed, apart from a signature. Otherwise the mirror asks the server, with the entity
-///   tag or the date of the last response, unless an index shows the same date and exact size as
-///   before.
+///   if its file is not as it was written. Without a revision, the mirror asks the server, with the
+///   entity tag or the date of the last response, unless an index shows the same date and exact
+///   size as before. If its address then leads elsewhere, also by a redirect and apart from a
+///   signature, the item is downloaded again, too.
 /// - **Interruptions.** Downloads of more than 1 MiB continue where they ended, in a later attempt,
 ///   pass or process, if the server identified the content with a strong entity tag. Other remains
 ///   of killed processes are removed when a pass begins.
 /// - **Other files.** Files that the mirror did not write, or that were changed since, are neither
 ///   overwritten nor removed, unless they have the content that is to be written. Symbolic links in
-///   the folder are not followed. Folders that are empty after a removal are removed.
+///   the folder are not followed. Folders that are empty after a removal are removed, and so are
+///   folders without files in the place of a file.
 /// - **Other passes.** A pass locks the folder. A second one ends with
 ///   ``FolderError/inUse(path:holder:)``, also one of another process.
 ///
@@ -320,10 +321,10 @@ public final class FolderMirror: SyncProcessor {
             let stored = item.owsRevision == nil ? open.intactContent(of: item) : nil
             let end = try await client.download(
                 item.url, into: part, resuming: part.resumption,
-                condition: stored?.version.condition(at: item.url) ?? HTTPHeaders(),
+                condition: stored?.version.condition,
                 headers: try await headers(item.url), limit: item.byteCount ?? .max,
                 ownEncodings: CompressedName.encodings(of: item.key), isRepeated: true)
-            guard case .whole(let byteCount, let fields) = end else {
+            guard case .whole(let byteCount, let head) = end else {
                 open.abandon(part)
                 return try open.dropPart(of: item.key)
             }
@@ -333,11 +334,12 @@ public final class FolderMirror: SyncProcessor {
                 try open.dropPart(of: item.key)
                 throw error
             }
+            let fields = head.headers
             let tag = fields.returnable("ETag")
             let version = ContentVersion(
                 revision: item.owsRevision, tag: tag, modified: tag == nil ? fields.lastModified : nil,
                 listed: item.listed.flatMap { $0.byteCount == byteCount && $0.isSettled(by: fields) ? $0.mark : nil },
-                address: ContentAddress.mark(of: item.url), sha256: item.sha256?.lowercased())
+                address: ContentAddress.mark(of: head.url), sha256: item.sha256?.lowercased())
             try open.storeContent(part, of: item, version)
         } catch let error as HTTPError {
             open.abandon(part)
@@ -397,17 +399,19 @@ public final class FolderMirror: SyncProcessor {
         _ item: FolderItem, _ stored: IndexEntry, in open: OpenFolder
     ) async throws -> Bool {
         let version = stored.version
-        guard let condition = version.condition(at: item.url) else { return false }
+        guard let condition = version.condition else { return false }
         let fields = try await headers(item.url)
         let head: HTTPHead
         do {
-            head = try await client.head(of: item.url, condition: condition, headers: fields)
+            head = try await client.head(of: item.url, condition: condition.headers, headers: fields)
         } catch let error as HTTPError where error.isRefusal {
             // Some servers, and addresses that are signed for GET, have no HEAD.
-            head = try await client.head(of: item.url, by: "GET", condition: condition, headers: fields)
+            head = try await client.head(of: item.url, by: "GET", condition: condition.headers, headers: fields)
         }
         // Some servers answer conditional requests as others.
-        guard head.status == 304 || version.tag.map({ $0 == head.headers["ETag"] }) ?? false else { return false }
+        guard condition.isAbout(head.url),
+            head.status == 304 || version.tag.map({ $0 == head.headers["ETag"] }) ?? false
+        else { return false }
         // A plan can be made during a pass, and writes nothing.
         let isOfPass = state.withLock { $0.pass == PassScope.id }
         // Where this cannot be written, as on a full disk, the next pass asks again.
@@ -415,16 +419,6 @@ public final class FolderMirror: SyncProcessor {
             try? open.note(listed, of: item.key, stored)
         }
         return true
-    }
-}
-
-extension ContentVersion {
-    /// The header fields that ask for another version; nil if this one has no sign, or one from
-    /// another address, whose signs can be equal.
-    fileprivate func condition(at url: URL) -> HTTPHeaders? {
-        guard address == ContentAddress.mark(of: url) else { return nil }
-        if let tag { return ["If-None-Match": tag] }
-        return modified.map { ["If-Modified-Since": $0] }
     }
 }
 

@@ -121,6 +121,38 @@ import Testing
             #expect(end.output.contains("1 inserted") && end.output.contains("1 unchanged"))
         }
     }
+
+    @Test(arguments: [[], ["--every", "3600"]])
+    func aSyncThatCtrlCInterruptsChangesNothing(options: [String]) async throws {
+        let gate = Gate()
+        let handler: LoopbackHTTPServer.Handler = { _ in
+            .stream(byteCount: 100) { writer in
+                try writer.write(Array(#"[{"id":1},"#.utf8))
+                gate.open()
+                try writer.hang()
+            }
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let child = try ChildProcess(["sync", "\(server.baseURL)/users", "--entity", "User"] + options)
+            try await gate.pass()
+            child.signal(SIGINT)
+            let end = try await child.end()
+            #expect(end.code == 130)
+            #expect(end.errors.hasSuffix("stopped; nothing was changed\n"), "\(end.errors)")
+        }
+    }
+
+    @Test func ctrlCBetweenSyncsStopsOnly() async throws {
+        try await LoopbackHTTPServer.serving({ _ in .json(#"[{"id":1}]"#) }) { server in
+            let child = try ChildProcess(
+                ["sync", "\(server.baseURL)/users", "--entity", "User", "--every", "3600"])
+            try await child.output.wait { $0.contains { $0.hasPrefix("done in ") } }
+            child.signal(SIGINT)
+            let end = try await child.end()
+            #expect(end.code == 130)
+            #expect(end.errors.hasSuffix("stopped\n"), "\(end.errors)")
+        }
+    }
 }
 
 extension ChildProcess {

@@ -115,9 +115,10 @@ import Testing
         #expect(server.requests.map { $0.headers.fields.map(\.name) } == [["accept"]])
     }
 
-    @Test func aDownloadIsNotContinuedByATagThatCannotBeSent() {
+    @Test func aDownloadIsNotContinuedByATagThatCannotBeSent() throws {
+        let url = try #require(URL(string: "https://api.test/"))
         var resumption = Resumption()
-        _ = resumption.take(status: 200, headers: ["ETag": "\"a\rb\"", "Content-Length": "10"])
+        _ = resumption.take(status: 200, headers: ["ETag": "\"a\rb\"", "Content-Length": "10"], from: url)
         resumption.receive(5)
         #expect(resumption.headers == HTTPHeaders())
     }

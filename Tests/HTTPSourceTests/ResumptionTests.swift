@@ -23,6 +23,8 @@ import Testing
         }
     }
 
+    private static let url = URL(filePath: "/a")
+
     static let cases = [
         Case("the rest", ["ETag": "\"1\"", "Content-Range": "bytes 50-99/100"], .append),
         Case("a part of the rest", ["ETag": "\"1\"", "Content-Range": "Bytes 50-59/100"], .append),
@@ -51,11 +53,12 @@ import Testing
         var resumption = Resumption()
         #expect(resumption.headers == [:])
         #expect(
-            resumption.take(status: 200, headers: ["ETag": "\"1\"", "Content-Length": "100"]) == .replace)
+            resumption.take(status: 200, headers: ["ETag": "\"1\"", "Content-Length": "100"], from: Self.url)
+                == .replace)
         resumption.receive(50)
         #expect(resumption.canGoOn)
         #expect(resumption.headers == ["Range": "bytes=50-", "If-Range": "\"1\""])
-        #expect(resumption.take(status: test.status, headers: test.headers) == test.decision)
+        #expect(resumption.take(status: test.status, headers: test.headers, from: Self.url) == test.decision)
         if test.decision == .append {
             resumption.receive(10)
             #expect(!resumption.isWhole)
@@ -69,30 +72,54 @@ import Testing
         #expect(resumption.canGoOn)
     }
 
+    /// A redirect can lead to another body with an equal tag.
+    @Test(
+        arguments: [
+            ("https://host/a?X-Amz-Date=2", .append), ("https://host/a?id=2", .startOver),
+            ("https://host/b", .startOver),
+        ] as [(String, Resumption.Decision)])
+    func onlyTheRestFromTheSameAddressIsAppended(address: String, decision: Resumption.Decision) throws {
+        let first = try #require(URL(string: "https://host/a?X-Amz-Date=1"))
+        let second = try #require(URL(string: address))
+        let rest: HTTPHeaders = ["ETag": "\"1\"", "Content-Range": "bytes 50-99/100"]
+        var resumption = Resumption()
+        _ = resumption.take(status: 200, headers: ["ETag": "\"1\"", "Content-Length": "100"], from: first)
+        resumption.receive(50)
+        #expect(resumption.take(status: 206, headers: rest, from: second) == decision)
+        #expect((resumption.headers == [:]) == (decision == .startOver))
+    }
+
     @Test func anEarlierDownloadIsContinuedOrStartsOver() {
-        let resumption = Resumption(byteCount: 50, total: 100, tag: "\"1\"")
+        let tag = BodyTag(text: "\"1\"", address: ContentAddress.mark(of: Self.url))
+        let resumption = Resumption(byteCount: 50, total: 100, tag: tag)
         #expect(resumption.headers == ["Range": "bytes=50-", "If-Range": "\"1\""])
         var continued = resumption
         #expect(
-            continued.take(status: 206, headers: ["ETag": "\"1\"", "Content-Range": "bytes 50-99/100"]) == .append)
+            continued.take(
+                status: 206, headers: ["ETag": "\"1\"", "Content-Range": "bytes 50-99/100"], from: Self.url) == .append)
         var refused = resumption
-        #expect(refused.take(status: 416, headers: ["Content-Range": "bytes */20"]) == .startOver)
+        #expect(refused.take(status: 416, headers: ["Content-Range": "bytes */20"], from: Self.url) == .startOver)
         #expect(refused.canGoOn && refused.headers == [:])
         var replaced = resumption
-        #expect(replaced.take(status: 200, headers: ["ETag": "\"2\"", "Content-Length": "7"]) == .replace)
+        #expect(
+            replaced.take(status: 200, headers: ["ETag": "\"2\"", "Content-Length": "7"], from: Self.url) == .replace)
         #expect(replaced.byteCount == 0 && replaced.total == 7)
     }
 
     @Test func anUnknownSizeIsLearnedFromTheContinuation() {
         var resumption = Resumption()
         _ = resumption.take(
-            status: 200, headers: ["ETag": "\"1\"", "Content-Length": "7", "Transfer-Encoding": "chunked"])
+            status: 200, headers: ["ETag": "\"1\"", "Content-Length": "7", "Transfer-Encoding": "chunked"],
+            from: Self.url)
         resumption.receive(50)
         var unknown = resumption
         #expect(
-            unknown.take(status: 206, headers: ["ETag": "\"1\"", "Content-Range": "bytes 50-59/*"]) == .startOver)
+            unknown.take(
+                status: 206, headers: ["ETag": "\"1\"", "Content-Range": "bytes 50-59/*"], from: Self.url)
+                == .startOver)
         #expect(
-            resumption.take(status: 206, headers: ["ETag": "\"1\"", "Content-Range": "bytes 50-59/100"]) == .append)
+            resumption.take(
+                status: 206, headers: ["ETag": "\"1\"", "Content-Range": "bytes 50-59/100"], from: Self.url) == .append)
         #expect(resumption.total == 100)
     }
 
@@ -199,6 +226,35 @@ import Testing
         }
     }
 
+    /// A redirect that leads to another body with an equal tag, while a download is interrupted.
+    @Test func aDownloadHasNoBytesOfTwoAddresses() async throws {
+        let requests = EventLog<String>()
+        let other = Array(Self.content.reversed())
+        let handler: LoopbackHTTPServer.Handler = { request in
+            requests.append(request.path)
+            let count = requests.events.count { $0 == "/x" }
+            if request.path == "/x" { return .status(302, headers: [("Location", count == 1 ? "/a" : "/b")]) }
+            if request.path == "/a" {
+                return .stream(headers: [("ETag", "\"1\"")], byteCount: 100) { writer in
+                    try writer.write(Array(Self.content[..<50]))
+                }
+            }
+            guard request.header("range") != nil else { return .bytes(other, headers: [("ETag", "\"1\"")]) }
+            return .bytes(
+                Array(other[50...]), status: 206, headers: [("ETag", "\"1\""), ("Content-Range", "bytes 50-99/100")])
+        }
+        let folder = try TemporaryDirectory()
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: server.baseURL + "/x"))
+            let client = HTTPClient(retry: RetryPolicy(maxAttempts: 5, baseDelay: .zero))
+            let file = folder.url.appending(path: "file")
+            let byteCount = try await client.download(from: url, to: file)
+            let bytes = try Array(Data(contentsOf: file))
+            #expect(byteCount == 100 && bytes == other)
+            #expect(requests.events == ["/x", "/a", "/x", "/b", "/x", "/b"])
+        }
+    }
+
     /// Keeps what it receives.
     private final class Memory: DownloadSink {
         let bytes = Watched(Array("12345".utf8))
@@ -219,7 +275,8 @@ import Testing
                 : HTTPResponse(status: 200, headers: ["ETag": "\"2\""], bytes: Array("abcde".utf8))
         }
         let (sink, url) = (Memory(), try #require(URL(string: "https://host/")))
-        let part = Resumption(byteCount: 5, total: 10, tag: "\"1\"")
+        let tag = BodyTag(text: "\"1\"", address: ContentAddress.mark(of: url))
+        let part = Resumption(byteCount: 5, total: 10, tag: tag)
         let client = HTTPClient(transport: server, retry: RetryPolicy(maxAttempts: 1))
         func download() async throws -> DownloadEnd {
             try await client.download(url, into: sink, resuming: part, headers: [:], isRepeated: true)

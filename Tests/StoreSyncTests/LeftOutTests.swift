@@ -163,8 +163,8 @@ import Testing
         }
     }
 
-    /// Whatever the contract says about values, a key that does not fit is no reason to replace what
-    /// an object contains. The element is rejected, and the error says why.
+    /// Whatever the contract says about values, a key that does not fit is no reason to replace
+    /// what an object contains. The element is rejected, and the error says why.
     @Test(arguments: [ValueContract.Action.ignore, .null, .reject], [#""x""#, "1e99", "{}", "1.5"])
     func anUnfitKeyReplacesNothing(action: ValueContract.Action, key: String) async throws {
         let model = try DataModel {

@@ -20,7 +20,9 @@ import Testing
     private static let newDate = "Tue, 24 Nov 2026 10:00:01 GMT"
 
     /// Answers for a content of a version as such a server does.
-    private static func reply(_ request: LoopbackRequest, _ sign: Sign, version: Int) -> LoopbackResponse {
+    private static func reply(
+        _ request: LoopbackRequest, _ sign: Sign, version: Int, text: String? = nil
+    ) -> LoopbackResponse {
         let tag = "\(sign == .weakTag ? "W/" : "")\"\(version)\""
         let modified = version == 1 ? oldDate : newDate
         var headers = [("Date", "Tue, 24 Nov 2026 12:00:00 GMT")]
@@ -29,7 +31,7 @@ import Testing
         if [.headless, .headlessAndDeaf].contains(sign), request.method == "HEAD" { return .status(405) }
         let isSame = request.header("if-none-match") == tag || request.header("if-modified-since") == modified
         if isSame, sign != .deaf, sign != .headlessAndDeaf { return .status(304, headers: headers) }
-        return .text("content \(version)", headers: headers)
+        return .text(text ?? "content \(version)", headers: headers)
     }
 
     @Test(arguments: Sign.allCases) func onlyWhatChangedIsStoredAgain(_ sign: Sign) async throws {
@@ -305,6 +307,29 @@ import Testing
                 #expect(try await world.synchronizer.sync().unchanged == 1)
             }
             #expect(try world.contents == ["a": "/v1 2"])
+        }
+    }
+
+    /// A redirect can lead to another file with an equal tag or date.
+    @Test(arguments: Sign.allCases.filter { $0 != .none })
+    func aSignIsThatOfTheAddressThatARedirectLeadsTo(_ sign: Sign) async throws {
+        try await FolderWorld.with { world in
+            let target = Locked("/one?X-Amz-Date=1")
+            world.reply { request in
+                switch request.path {
+                case "/list.json": .json(#"[{"key": "a", "url": "/a"}]"#)
+                case "/a": .status(302, headers: [("Location", target.withLock(\.self))])
+                default: Self.reply(request, sign, version: 1, text: request.path)
+                }
+            }
+            try await world.synchronizer.sync()
+            // A signature is no part of the address.
+            target.withLock { $0 = "/one?X-Amz-Date=2" }
+            #expect(try await world.synchronizer.sync().unchanged == 1)
+            target.withLock { $0 = "/two?X-Amz-Date=2" }
+            #expect(try await world.synchronizer.sync().updated == 1)
+            #expect(try world.contents == ["a": "/two"])
+            #expect(try await world.synchronizer.sync().unchanged == 1)
         }
     }
 

@@ -18,6 +18,7 @@ import Testing
             .inTheWay(path: "/m/a"),
             "/m/a: a file that this mirror did not write, or that was changed since, is in the way; move it away"
         ),
+        (.inTheWay(path: "/m/a", isFolder: true), "/m/a: a folder is in the way of a file; move it away"),
         (
             .damagedIndex(path: "/m/index"),
             "/m/index: the index is damaged; remove it, and the files that the mirror wrote, to begin anew"

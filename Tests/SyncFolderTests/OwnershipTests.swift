@@ -15,10 +15,13 @@ import Testing
         try String(contentsOf: world.folder.appending(path: path), encoding: .utf8)
     }
 
-    private func isInTheWay(_ failure: SyncFailure, _ world: FolderWorld, _ path: String) -> Bool {
+    private func isInTheWay(
+        _ failure: SyncFailure, _ world: FolderWorld, _ path: String, isFolder: Bool = false
+    ) -> Bool {
         failure.errors.first?.underlying as? FolderError
-            == .inTheWay(path: world.folder.appending(path: path).path(percentEncoded: false))
-            || "\(failure)".contains("\(path): a file that this mirror did not write")
+            == .inTheWay(path: world.folder.path(percentEncoded: false) + path, isFolder: isFolder)
+            || "\(failure)".contains(
+                "\(path): \(isFolder ? "a folder is in the way" : "a file that this mirror did not write")")
     }
 
     @Test func aFileOfSomebodyElseIsNeitherOverwrittenNorListed() async throws {
@@ -145,11 +148,53 @@ import Testing
             try await world.synchronizer.sync()
             try FileManager.default.removeItem(at: world.mirror.file(for: "a"))
             try world.write("mine", to: "a/x")
-            #expect(isInTheWay(try await world.failure(), world, "a"))
+            #expect(isInTheWay(try await world.failure(), world, "a", isFolder: true))
             world.serve([])
             try await world.synchronizer.sync()
             #expect(try world.contents == ["a/x": "mine"])
             #expect(world.mirror.takeNotes().count == 1)
+        }
+    }
+
+    /// Such folders are left of a file that could not be stored, as on a full disk.
+    @Test func foldersWithoutFilesMakeRoomForAFile() async throws {
+        try await FolderWorld.with { world in
+            for path in ["x/1/2/3", "x/4", ".mirror/previews/x/1"] {
+                try FileManager.default.createDirectory(
+                    at: world.folder.appending(path: path), withIntermediateDirectories: true)
+            }
+            world.reply { request in
+                switch request.path {
+                case "/list.json": .json(#"[{"key": "x", "url": "/c", "revision": 1, "preview_url": "/p"}]"#)
+                case "/c": .text("content")
+                case "/p": .text("preview")
+                default: nil
+                }
+            }
+            try await world.synchronizer.sync()
+            #expect(try world.contents == ["x": "content"])
+            #expect(try text(world, ".mirror/previews/x") == "preview")
+        }
+    }
+
+    @Test(arguments: [false, true]) func aFolderMakesRoomOnceOtherFilesAreGone(isLink: Bool) async throws {
+        try await FolderWorld.with { world in
+            world.serve([("a/b", 1)])
+            try await world.synchronizer.sync()
+            let foreign = world.folder.appending(path: "a/c/foreign")
+            try world.write("mine", to: "a/c/foreign")
+            if isLink {
+                try FileManager.default.removeItem(at: foreign)
+                let empty = world.folder.appending(path: "empty")
+                try FileManager.default.createDirectory(at: empty, withIntermediateDirectories: false)
+                try FileManager.default.createSymbolicLink(at: foreign, withDestinationURL: empty)
+            }
+            world.serve([("a", 1)])
+            #expect(isInTheWay(try await world.failure(), world, "a", isFolder: true))
+            try FileManager.default.removeItem(at: foreign)
+            try await world.synchronizer.sync()
+            #expect(try world.contents == ["a": "a 1"])
+            #expect(FileManager.default.fileExists(atPath: world.folder.appending(path: "empty").path) == isLink)
         }
     }
 
@@ -366,8 +411,11 @@ import Testing
             world.serve([("own", 1), ("changed", 1)])
             try await world.synchronizer.sync()
             for path in ["changed", "d/other"] { try world.write("mine", to: path) }
+            try FileManager.default.createDirectory(
+                at: world.folder.appending(path: "folder"), withIntermediateDirectories: false)
             let open = try OpenFolder.writing(world.folder)
-            let items = ["own", "changed", "d/other", "d/new", "new"].map { FolderItem($0, at: world.listURL) }
+            let keys: [SyncKey] = ["own", "changed", "d/other", "d/new", "new", "folder"]
+            let items = keys.map { FolderItem($0, at: world.listURL) }
             try open.plan(items, listed: nil)
             await open.release()
             let index = try Data(contentsOf: world.folder.appending(path: ".mirror/index"))
@@ -375,7 +423,7 @@ import Testing
             let planned = index.split(separator: IndexLine.lineEnd)[(last + 1)...].compactMap { line -> SyncKey? in
                 if case .planned(let key)? = IndexLine(Array(line)[...]) { key } else { nil }
             }
-            #expect(Set(planned) == ["own", "d/new", "new"])
+            #expect(Set(planned) == ["own", "d/new", "new", "folder"])
         }
     }
 

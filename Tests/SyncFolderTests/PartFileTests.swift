@@ -19,9 +19,10 @@ import Testing
         let kept = Locked<[String]>([])
         let part = try PartFile(
             1, open(path, O_RDWR | O_CREAT, 0o600), Resumption(), isHashed: false
-        ) { tag, byteCount in kept.withLock { $0.append("\(tag ?? "none") \(byteCount ?? 0)") } }
+        ) { tag, byteCount in kept.withLock { $0.append("\(tag?.text ?? "none") \(byteCount ?? 0)") } }
         let (tagged, another) = (
-            Resumption(byteCount: 0, total: 9_000_000, tag: "\"1\""), Resumption(byteCount: 0, total: nil, tag: "\"2\"")
+            Resumption(byteCount: 0, total: 9_000_000, tag: BodyTag(text: "\"1\"", address: "a")),
+            Resumption(byteCount: 0, total: nil, tag: BodyTag(text: "\"2\"", address: "a"))
         )
         try part.begin(tagged)
         try part.write(Array(Self.body.prefix((1 << 20) - 1)), tagged)
@@ -42,13 +43,14 @@ import Testing
     func onlyAPartThatCanBeABeginningIsContinued(byteCount: Int?, total: Int?, expected: Int) async throws {
         let folder = try TemporaryDirectory()
         let item = FolderItem("a", at: try #require(URL(string: "http://host/a")))
-        let known = DownloadPart(number: 3, address: ContentAddress.mark(of: item.url), tag: "\"1\"", byteCount: total)
+        let tag = BodyTag(text: "\"1\"", address: "b")
+        let known = DownloadPart(number: 3, address: "b", tag: "\"1\"", byteCount: total)
         let open = try OpenFolder.writing(folder.url)
         try open.append(.part("a", known))
         let parts = folder.url.appending(path: ".mirror/parts")
         if let byteCount { try Data(Self.body.prefix(byteCount)).write(to: parts.appending(path: "3")) }
         let part = try open.contentPart(of: item)
-        #expect(part.resumption.byteCount == expected && part.resumption.tag == (expected > 0 ? "\"1\"" : nil))
+        #expect(part.resumption.byteCount == expected && part.resumption.tag == (expected > 0 ? tag : nil))
         #expect((part.number == 3) == (expected > 0) && (open.entry(of: "a")?.part == known) == (expected > 0))
         #expect(try FileManager.default.contentsOfDirectory(atPath: parts.path) == ["\(part.number)"])
         await open.release()
@@ -63,12 +65,13 @@ import Testing
         try Data(Self.body.prefix(10)).write(to: file)
         let forgotten = Locked(0)
         let part = try PartFile(
-            1, open(file.path, O_RDWR), Resumption(byteCount: 10, total: nil, tag: "1"), isHashed: true
+            1, open(file.path, O_RDWR),
+            Resumption(byteCount: 10, total: nil, tag: BodyTag(text: "1", address: "a")), isHashed: true
         ) { tag, _ in
             #expect(tag == nil)
             forgotten.withLock { $0 += 1 }
         }
-        try part.begin(Resumption(byteCount: byteCount, total: nil, tag: tag))
+        try part.begin(Resumption(byteCount: byteCount, total: nil, tag: BodyTag(text: tag, address: "a")))
         #expect(part.isKept == isKept && forgotten.value == (isKept ? 0 : 1))
         #expect(try Data(contentsOf: file).count == byteCount)
         try part.write([9], Resumption())

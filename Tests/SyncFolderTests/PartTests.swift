@@ -33,6 +33,8 @@ import Testing
             var ranges: [String] = []
             var list: [String: String] = [:]
             var address = "/a?id=1&X-Amz-Date=1"
+            /// Where the path `/a` redirects to; nil if it has the file.
+            var target: String?
             var revision = 1
         }
 
@@ -44,6 +46,9 @@ import Testing
                     let fields = state.list.map { ", \"\($0)\": \($1)" }.joined()
                     let (address, revision) = (state.address, state.revision)
                     return .json(#"[{"key": "s/a", "url": "\#(address)", "revision": \#(revision)\#(fields)}]"#)
+                }
+                if let target = state.target, request.path == "/a" {
+                    return .status(302, headers: [("Location", target)])
                 }
                 let tags = state.tag.map { [("ETag", $0)] } ?? []
                 let range = request.header("range")
@@ -65,12 +70,17 @@ import Testing
     }
 
     /// A folder with a part that a pass left.
-    private func interrupted(_ body: (FolderWorld, Server) async throws -> Void) async throws {
+    private func interrupted(
+        target: String? = nil, _ body: (FolderWorld, Server) async throws -> Void
+    ) async throws {
         try await FolderWorld.with(keepsParts: true) { world in
             let server = Server()
             world.reply(server.reply)
             // The client's own attempts end, too.
-            server.state.withLock { $0.rangeStatus = 503 }
+            server.state.withLock { state in
+                state.rangeStatus = 503
+                state.target = target
+            }
             _ = try await world.failure()
             #expect(world.files.contains { $0.hasPrefix(".mirror/parts/") })
             server.state.withLock { state in
@@ -188,8 +198,26 @@ import Testing
                 state.revision = revision
             }
             try await world.synchronizer.sync()
-            #expect(server.state.withLock(\.ranges) == ["whole"])
+            // Another address could redirect to the same file.
+            let expected = revision == 1 ? ["bytes=\(Self.cut)-", "whole"] : ["whole"]
+            #expect(server.state.withLock(\.ranges) == expected)
             try expectWhole(world, other)
+        }
+    }
+
+    /// The tag is that of the part, as if the server had counted.
+    @Test(arguments: [("/c?id=1&X-Amz-Date=2", true), ("/c?id=2", false), ("/d?id=1", false)])
+    func aPartIsContinuedOnlyWhereARedirectLedTo(target: String, isContinued: Bool) async throws {
+        try await interrupted(target: "/c?id=1&X-Amz-Date=1") { world, server in
+            let body = isContinued ? Self.body : Array(Self.body.reversed())
+            server.state.withLock { state in
+                state.body = body
+                state.target = target
+            }
+            try await world.synchronizer.sync()
+            let range = "bytes=\(Self.cut)-"
+            #expect(server.state.withLock(\.ranges) == (isContinued ? [range] : [range, "whole"]))
+            try expectWhole(world, body)
         }
     }
 
@@ -231,7 +259,7 @@ import Testing
         let file = folder.url.appending(path: "part")
         try Data(Self.body.prefix(10)).write(to: file)
         let sizes = Locked<[Int]>([])
-        let resumption = Resumption(byteCount: 10, total: nil, tag: "\"1\"")
+        let resumption = Resumption(byteCount: 10, total: nil, tag: BodyTag(text: "\"1\"", address: "a"))
         let part = try PartFile(1, open(file.path, O_RDWR), resumption, isHashed: false) { tag, _ in
             #expect(tag == nil)
             let size = try Data(contentsOf: file).count
@@ -397,7 +425,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "part").path
         try Data(Self.body[..<(byteCount + 5)]).write(to: URL(filePath: path))
-        let resumption = Resumption(byteCount: byteCount, total: nil, tag: "\"1\"")
+        let resumption = Resumption(byteCount: byteCount, total: nil, tag: BodyTag(text: "\"1\"", address: "a"))
         let part = try PartFile(1, open(path, O_RDWR), resumption, isHashed: true) { _, _ in }
         var whole = SHA256()
         whole.update(Self.body[..<byteCount])

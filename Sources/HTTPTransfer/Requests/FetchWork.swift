@@ -70,7 +70,7 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
             throw HTTPError.Problem.tooLarge(limit: limit)
         }
         var resumption = Resumption()
-        if order.retries != nil { _ = resumption.take(status: found.status, headers: found.headers) }
+        if order.retries != nil { _ = resumption.take(status: found.status, headers: found.headers, from: found.url) }
         state.begin(found)
         while true {
             do {
@@ -101,7 +101,7 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
                 if resumption.isWhole { break }
                 throw HTTPError.Problem.cutShort(received: received, expected: resumption.total)
             } catch let problem as HTTPError.Problem where problem.isRetryable {
-                body = try await rest(of: found, &resumption, after: problem)
+                body = try await rest(of: &resumption, after: problem)
             }
         }
         try Task.checkCancellation()
@@ -114,7 +114,7 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
     /// - Throws: The problem, if the server does not have the rest of this body; the error of the
     ///   last attempt.
     private func rest(
-        of begun: HTTPHead, _ resumption: inout Resumption, after problem: HTTPError.Problem
+        of resumption: inout Resumption, after problem: HTTPError.Problem
     ) async throws -> HTTPResponse.Body {
         var latest = problem
         while let retries = order.retries, resumption.headers != HTTPHeaders() {
@@ -130,9 +130,7 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
             request.headers["If-Modified-Since"] = nil
             do {
                 let (head, body) = try await follow(request)
-                // An entity tag identifies a body only together with its address.
-                guard head.url == begun.url,
-                    case .append = resumption.take(status: head.status, headers: head.headers)
+                guard case .append = resumption.take(status: head.status, headers: head.headers, from: head.url)
                 else { break }
                 return body
             } catch let failure as HTTPError.Problem where failure.isRetryable {

@@ -1,13 +1,13 @@
-import Foundation
+package import Foundation
 
 /// The progress of a download, and the decision whether a response continues it (RFC 9110, sections
 /// 14 and 15.3.7).
 ///
 /// Bytes of two versions of a body must not be mixed in one file. A partial response therefore
-/// continues a download only if it has the strong entity tag of the first response, begins where
-/// the download was interrupted, and states the same size of the whole body. A compressed body is
-/// not continued, nor one that changed less than a second before the response: servers of files
-/// derive the tag from the size and the date in seconds.
+/// continues a download only if it has the strong entity tag of the first response and comes from
+/// the same address, begins where the download was interrupted, and states the same size of the
+/// whole body. A compressed body is not continued, nor one that changed less than a second before
+/// the response: servers of files derive the tag from the size and the date in seconds.
 package struct Resumption: Hashable, Sendable {
     /// How a response is used.
     package enum Decision: Hashable, Sendable {
@@ -24,7 +24,7 @@ package struct Resumption: Hashable, Sendable {
     /// The size of the whole body; nil if it is not known.
     package private(set) var total: Int?
     /// The strong entity tag of the received bytes; nil if they cannot be continued.
-    package private(set) var tag: String?
+    package private(set) var tag: BodyTag?
     /// Whether another request can help after an interruption: one for the rest, or for the whole
     /// body if it turns out that there is no rest.
     package private(set) var canGoOn = false
@@ -38,7 +38,7 @@ package struct Resumption: Hashable, Sendable {
     ///   - byteCount: The number of bytes received.
     ///   - total: The size of the whole body; nil if it is not known.
     ///   - tag: The strong entity tag of the received bytes.
-    package init(byteCount: Int, total: Int?, tag: String) {
+    package init(byteCount: Int, total: Int?, tag: BodyTag) {
         self.byteCount = byteCount
         self.total = total
         self.tag = tag
@@ -48,18 +48,20 @@ package struct Resumption: Hashable, Sendable {
     /// The header fields of the next request; none to request the whole body.
     package var headers: HTTPHeaders {
         guard let tag, byteCount > 0 else { return HTTPHeaders() }
-        return ["Range": "bytes=\(byteCount)-", "If-Range": tag]
+        return ["Range": "bytes=\(byteCount)-", "If-Range": tag.text]
     }
 
     /// Whether the body is complete, if its size is known; true otherwise.
     package var isWhole: Bool { total.map { $0 == byteCount } ?? true }
 
     /// Processes the head of a response to a request with ``headers``, before its body.
-    package mutating func take(status: Int, headers: HTTPHeaders) -> Decision {
+    ///
+    /// - Parameter url: The address that the response came from, after redirects.
+    package mutating func take(status: Int, headers: HTTPHeaders, from url: URL) -> Decision {
         // Lengths and ranges of a compressed body refer to compressed bytes.
         let isPlain = headers.contentEncoding == nil
-        let tag = headers.returnable("ETag").flatMap { tag in
-            tag.hasPrefix("W/") || !isPlain || headers.isJustModified ? nil : tag
+        let tag = headers.returnable("ETag").flatMap { text in
+            text.hasPrefix("W/") || !isPlain || headers.isJustModified ? nil : BodyTag(text, at: url)
         }
         if status == 200 {
             byteCount = 0

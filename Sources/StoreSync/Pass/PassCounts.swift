@@ -255,7 +255,8 @@ struct PassCounts {
     var problems: Problems {
         Problems(
             rejectedCount: rejectedCount, rejectedElementCount: rejectedElementCount,
-            unidentifiedCount: unidentifiedCount, toleratedCount: toleratedCount, drift: drift, earlierDrift: earlierDrift, mayLackObjects: mayLackObjects)
+            unidentifiedCount: unidentifiedCount, toleratedCount: toleratedCount, drift: drift,
+            earlierDrift: earlierDrift, mayLackObjects: mayLackObjects)
     }
 
     /// Restores the numbers of problems from before objects that are read again.

@@ -164,39 +164,6 @@ extension PassState {
         return restated
     }
 
-    /// The sources of the list whose statement may contradict one about the other end of the
-    /// relationship.
-    func opposable(_ merged: MergedElements, _ links: GroupLinks) -> [NestedElements.Source] {
-        guard !links.origin.isNested, !rules.isImport, let inverse = links.inverse,
-            rules.mode(of: links.relationship) == .replace, statements.stated(inverse).isDirect
-        else { return [] }
-        return merged.sources.filter { !$0.isIncomplete }
-    }
-
-    /// Reports sources that lose or get an object although the list has stated the opposite of that
-    /// object.
-    ///
-    /// - Parameters:
-    ///   - current: The targets of each source before it is linked.
-    ///   - restated: The sources whose own statement is compared with an earlier one.
-    mutating func reportOpposed(
-        _ sources: [NestedElements.Source], _ merged: MergedElements, _ links: GroupLinks,
-        _ current: [ObjectID: [ObjectID]], except restated: [ObjectID: (DriftReport.Kind, row: Int)]
-    ) {
-        guard let inverse = links.inverse else { return }
-        let decided = statements.stated(inverse)
-        for source in sources {
-            guard let object = links.object(of: source), restated[object] == nil else { continue }
-            let stated = Set(merged.objects(of: source))
-            // Moves and unknown identifiers wait for the end of the pass, so cannot be compared yet.
-            let other = stated.symmetricDifference(current[object] ?? []).first {
-                decided.containsSource($0) && !moved.moves($0, by: inverse)
-                    && !deferred.lacksObjects(of: $0, inverse)
-            }
-            if let other { report(kind(other, inverse), links, source.row) }
-        }
-    }
-
     // MARK: Nested statements
 
     /// What other statements about the same targets leave to the objects of a group.

@@ -173,12 +173,6 @@ struct Statements {
         /// starts.
         var isDirect: Bool { !sources.isEmpty }
 
-        /// Whether the payload has stated the relationship of an object from the end where it
-        /// starts.
-        func containsSource(_ object: ObjectID) -> Bool {
-            sources.contains(object)
-        }
-
         /// Whether the payload has stated the relationship of an object, from either end.
         func contains(_ object: ObjectID) -> Bool {
             sources.contains(object) || statedTargets.contains(object)

@@ -14,12 +14,6 @@ extension StorePass {
     ) async throws {
         let relationship = links.relationship
         let restated = state.restated(merged.sources, links)
-        let opposed = state.opposable(merged, links)
-        if !opposed.isEmpty {
-            var current = try await targets(of: links.objects(of: opposed), by: relationship)
-            for source in opposed where isLinked(source) { links.object(of: source).map { current[$0] = [] } }
-            state.reportOpposed(opposed, merged, links, current, except: restated)
-        }
         let share: PassState.Share
         if state.laterCounts(links.origin) {
             share = try await moves(of: merged, links)

@@ -36,7 +36,7 @@ final class Directory: Sendable {
 
     /// Opens a directory in this one; nil if there is none and none is to be made.
     ///
-    /// - Throws: ``FolderError/inTheWay(path:)`` if the name is that of a file or a link.
+    /// - Throws: ``FolderError/inTheWay(path:isFolder:)`` if the name is that of a file or a link.
     func directory(_ name: String, isMade: Bool) throws(FolderError) -> Directory? {
         while true {
             let found = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -45,7 +45,7 @@ final class Directory: Sendable {
             case ENOENT where isMade:
                 guard mkdirat(descriptor, name, 0o777) == 0 || errno == EEXIST else { throw failure("make", name) }
             case ENOENT: return nil
-            case ELOOP, ENOTDIR, EMLINK: throw .inTheWay(path: path(of: name))
+            case ELOOP, ENOTDIR, EMLINK: throw inTheWay(name)
             default: throw failure("open", name)
             }
         }
@@ -69,12 +69,12 @@ final class Directory: Sendable {
         // Opening a pipe would wait for its other end.
         let file = openat(descriptor, name, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0o666)
         guard file >= 0 else {
-            if errno == ELOOP { throw .inTheWay(path: path(of: name)) }
+            if errno == ELOOP { throw inTheWay(name) }
             throw failure("open", name)
         }
         guard Self.status(of: file)?.isFile == true else {
             close(file)
-            throw .inTheWay(path: path(of: name))
+            throw inTheWay(name)
         }
         return file
     }
@@ -109,6 +109,17 @@ final class Directory: Sendable {
         unlinkat(descriptor, name, AT_REMOVEDIR) == 0
     }
 
+    /// Removes a directory if it has only directories without files, at any depth. The empty ones
+    /// of one that stays can be gone.
+    ///
+    /// - Returns: Whether it is gone.
+    func removeEmptyDirectories(_ name: String) -> Bool {
+        guard let inner = try? directory(name, isMade: false), let names = try? inner.names(),
+            names.allSatisfy({ inner.removeEmptyDirectories($0) })
+        else { return false }
+        return removeEmptyDirectory(name)
+    }
+
     /// Renames a file, which replaces another one atomically.
     func move(_ name: String, to target: Directory, _ newName: String) throws(FolderError) {
         guard renameat(descriptor, name, target.descriptor, newName) == 0 else {
@@ -126,7 +137,7 @@ final class Directory: Sendable {
             if errno != EEXIST { return try move(name, to: target, newName) }
         }
         guard errno == EEXIST else { throw target.failure("write", newName) }
-        throw .inTheWay(path: target.path(of: newName))
+        throw target.inTheWay(newName)
     }
 
     /// The names in the directory, without `.` and `..`.
@@ -146,6 +157,11 @@ final class Directory: Sendable {
             if name != ".", name != ".." { names.append(name) }
         }
         return names
+    }
+
+    /// The error of a name whose place is taken.
+    func inTheWay(_ name: String) -> FolderError {
+        .inTheWay(path: path(of: name), isFolder: status(name)?.isFolder == true)
     }
 
     func failure(_ action: String, _ name: String) -> FolderError {

@@ -19,6 +19,7 @@ struct FileStamp: Hashable, Sendable {
 struct FileStatus: Hashable, Sendable {
     var stamp: FileStamp
     var isFile: Bool
+    var isFolder: Bool
     /// The number of the file and of its file system.
     var identity: [UInt64]
 
@@ -32,6 +33,7 @@ struct FileStatus: Hashable, Sendable {
             byteCount: Int(status.st_size),
             modified: Int64(modified.tv_sec) &* 1_000_000_000 &+ Int64(modified.tv_nsec))
         isFile = status.st_mode & S_IFMT == S_IFREG
+        isFolder = status.st_mode & S_IFMT == S_IFDIR
         identity = [UInt64(status.st_ino), UInt64(truncatingIfNeeded: status.st_dev)]
     }
 }

@@ -67,7 +67,7 @@ extension OpenFolder {
         do throws(FolderError) {
             return try parent.directory(name, isMade: false)
         } catch {
-            guard case .inTheWay(let path) = error else { throw error }
+            guard case .inTheWay(let path, _) = error else { throw error }
             note("\(path) is not a folder, so that the file of \(key.debugDescription) in it was left alone")
             return nil
         }

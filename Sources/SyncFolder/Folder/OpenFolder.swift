@@ -97,7 +97,7 @@ final class OpenFolder: Sendable {
             answer = try FileLock.take(lockName, in: internals.descriptor, for: SyncLeaseHolder())
         } catch {
             if internals.status(lockName)?.isFile == true { throw .system("cannot lock \(path): \(error.reason)") }
-            throw .inTheWay(path: internals.path(of: lockName))
+            throw internals.inTheWay(lockName)
         }
         switch answer {
         case .granted(let grant): return grant
@@ -221,7 +221,8 @@ final class OpenFolder: Sendable {
         let planned = keys.filter { key in
             let path = FilePath(of: key)
             let folder = try? root.directory(at: path.folders, isMade: false)
-            guard let status = folder?.status(path.name) else { return true }
+            // A folder is not taken for a file, and can make room for one.
+            guard let status = folder?.status(path.name), !status.isFolder else { return true }
             return entry(of: key)?.owns(status, as: \.content) ?? false
         }
         if planned.isEmpty { return }
@@ -285,13 +286,15 @@ final class OpenFolder: Sendable {
         let file = try writing.parts.file(String(part.number), O_RDWR)
         return try PartFile(
             part.number, file,
-            Resumption(byteCount: status.stamp.byteCount, total: part.byteCount, tag: part.tag),
+            Resumption(
+                byteCount: status.stamp.byteCount, total: part.byteCount,
+                tag: BodyTag(text: part.tag, address: part.address)),
             isHashed: item.sha256 != nil
         ) { [self] tag, byteCount in try keepPart(of: item, part.number, tag, byteCount) }
     }
 
     private func newPart(
-        isHashed: Bool, keep: @escaping @Sendable (_ number: Int, _ tag: String?, _ byteCount: Int?) throws -> Void
+        isHashed: Bool, keep: @escaping @Sendable (_ number: Int, _ tag: BodyTag?, _ byteCount: Int?) throws -> Void
     ) throws(FolderError) -> PartFile {
         guard let writing else { throw .system("no pass has begun") }
         let number = state.withLock { state in
@@ -304,11 +307,11 @@ final class OpenFolder: Sendable {
         }
     }
 
-    private func keepPart(of item: FolderItem, _ number: Int, _ tag: String?, _ byteCount: Int?) throws(FolderError) {
+    private func keepPart(of item: FolderItem, _ number: Int, _ tag: BodyTag?, _ byteCount: Int?) throws(FolderError) {
         let part = tag.map { tag in
             DownloadPart(
-                number: number, address: ContentAddress.mark(of: item.url), tag: tag, byteCount: byteCount,
-                revision: item.revision, sha256: item.sha256?.lowercased())
+                number: number, address: tag.address, tag: tag.text, byteCount: byteCount, revision: item.revision,
+                sha256: item.sha256?.lowercased())
         }
         let replaced = entry(of: item.key)?.part
         try append(.part(item.key, part))
@@ -365,7 +368,8 @@ final class OpenFolder: Sendable {
     /// Moves a part into its place, after the index has its stamp.
     ///
     /// A file that the mirror did not write stays. If it has the same content, it becomes the
-    /// mirror's.
+    /// mirror's. A folder without files, such as one that was made for a file that could not be
+    /// stored, is removed.
     private func put(
         _ part: PartFile, of key: SyncKey, as stamps: KeyPath<IndexEntry, [FileStamp]>, in base: Directory,
         claim: (FileStamp) throws(FolderError) -> Void
@@ -375,14 +379,15 @@ final class OpenFolder: Sendable {
             let received = Directory.status(of: part.descriptor)
         else { throw .system("no pass has begun") }
         let name = String(part.number)
-        let before = folder.status(path.name)
+        var before = folder.status(path.name)
+        if before?.isFolder == true, folder.removeEmptyDirectories(path.name) { before = nil }
         if let before, entry(of: key)?.owns(before, as: stamps) != true {
             guard before.isFile, before.stamp.byteCount == received.stamp.byteCount,
                 let other = try? folder.file(path.name)
-            else { throw .inTheWay(path: folder.path(of: path.name)) }
+            else { throw folder.inTheWay(path.name) }
             defer { close(other) }
             guard part.hasContent(of: other), Directory.status(of: other)?.stamp == before.stamp else {
-                throw .inTheWay(path: folder.path(of: path.name))
+                throw folder.inTheWay(path.name)
             }
             try claim(before.stamp)
             return try writing.parts.remove(name)

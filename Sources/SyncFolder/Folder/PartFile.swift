@@ -26,7 +26,7 @@ final class PartFile: DownloadSink {
         /// The digest of the bytes so far; nil if it is not needed.
         var hash: SHA256?
         /// The tag under which the index knows the part; nil if it does not.
-        var keptTag: String?
+        var keptTag: BodyTag?
     }
 
     /// The number that is the file's name.
@@ -35,7 +35,7 @@ final class PartFile: DownloadSink {
     let resumption: Resumption
     let descriptor: Int32
     private let state: Locked<State>
-    private let keep: @Sendable (_ tag: String?, _ byteCount: Int?) throws -> Void
+    private let keep: @Sendable (_ tag: BodyTag?, _ byteCount: Int?) throws -> Void
 
     /// Creates a part from an open file, which it closes in the end.
     ///
@@ -46,7 +46,7 @@ final class PartFile: DownloadSink {
     ///     that it cannot. Called once for each change.
     init(
         _ number: Int, _ descriptor: Int32, _ resumption: Resumption, isHashed: Bool,
-        keep: @escaping @Sendable (_ tag: String?, _ byteCount: Int?) throws -> Void
+        keep: @escaping @Sendable (_ tag: BodyTag?, _ byteCount: Int?) throws -> Void
     ) throws(FolderError) {
         self.number = number
         self.descriptor = descriptor
@@ -104,7 +104,7 @@ final class PartFile: DownloadSink {
     }
 
     func write(_ piece: [UInt8], _ resumption: Resumption) throws {
-        let tag: String? = try state.withLock { state in
+        let tag: BodyTag? = try state.withLock { state in
             guard descriptor.writeAll(piece) else { throw failure }
             state.hash?.update(piece)
             state.byteCount += piece.count

@@ -1,3 +1,5 @@
+import HTTPTransfer
+
 /// What the index knows about a key.
 struct IndexEntry: Hashable, Sendable {
     /// The stamps that the content file can have, at most ``stampCount``, the newest last.
@@ -48,8 +50,8 @@ struct ContentVersion: Hashable, Sendable {
     var modified: String?
     /// The mark of the ``ListedFile`` that only this content has; nil if there is none.
     var listed: String?
-    /// The ``ContentAddress`` that the content came from, because only there its tag and its date
-    /// mean this content; nil if it is not known.
+    /// The mark of the ``ContentAddress`` that the content came from, after redirects, because only
+    /// there its tag and its date mean this content; nil if it is not known.
     var address: String?
     /// The listed SHA-256 in lowercase; nil if there was none.
     var sha256: String?
@@ -60,6 +62,14 @@ struct ContentVersion: Hashable, Sendable {
         guard let listed = item.sha256 else { return true }
         return sha256 == listed.lowercased()
     }
+
+    /// The condition that asks for another version; nil if this one has no sign, or if its address
+    /// is not known.
+    var condition: DownloadCondition? {
+        guard let address else { return nil }
+        if let tag { return DownloadCondition(["If-None-Match": tag], at: address) }
+        return modified.map { DownloadCondition(["If-Modified-Since": $0], at: address) }
+    }
 }
 
 /// A file with the beginning of a content.
@@ -69,7 +79,7 @@ struct DownloadPart: Hashable, Sendable {
 
     /// The number that is its name.
     var number: Int
-    /// The ``ContentAddress`` of the content.
+    /// The mark of the ``ContentAddress`` that the part came from, after redirects.
     var address: String
     /// The strong entity tag of the content.
     var tag: String
@@ -80,11 +90,10 @@ struct DownloadPart: Hashable, Sendable {
     /// The listed SHA-256 in lowercase; nil if there was none.
     var sha256: String?
 
-    /// Whether the part is the beginning of an item's content, as far as the list tells.
+    /// Whether the part is the beginning of an item's content, as far as the list tells. The server
+    /// tells whether its address leads to the same content.
     func isBeginning(of item: FolderItem) -> Bool {
-        guard address == ContentAddress.mark(of: item.url), revision == item.revision,
-            byteCount == item.byteCount ?? byteCount
-        else { return false }
+        guard revision == item.revision, byteCount == item.byteCount ?? byteCount else { return false }
         guard let sha256, let listed = item.sha256 else { return true }
         return sha256 == listed.lowercased()
     }

@@ -22,7 +22,8 @@
 /// |---|---|
 /// | `Int`, `Int64`, `UInt32` … | the integer type that contains the values |
 /// | `String`, `Bool`, `Double`, `Float`, `Decimal` | the type of the same kind |
-/// | `Date`, `Data`, `UUID`, `URL` | the type of the same kind |
+/// | `Date`, `UUID`, `URL` | the type of the same kind |
+/// | `Data` | binary: the JSON text of the value; a conversion decodes Base64 |
 /// | an enum with a raw value | the type of the raw value |
 /// | any other `Codable` type, such as `[String]` | the value as JSON |
 ///

@@ -17,14 +17,17 @@ struct PlayedUpstream: Service {
     ///   - userCount: The number of users at first.
     ///   - fault: How it misbehaves at first.
     ///   - port: The port on this computer; 0 for any that is free.
+    ///   - hasControls: Whether `POST` requests to the port, without a token, can change users and
+    ///     the fault.
     static func start(
-        userCount: Int = 5000, fault: UpstreamAPI.Fault, port: Int = 0, logger: Logger
+        userCount: Int = 5000, fault: UpstreamAPI.Fault, port: Int = 0, hasControls: Bool, logger: Logger
     ) async throws -> PlayedUpstream {
         let api = UpstreamAPI(userCount: userCount)
         await api.setFault(fault)
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let app = Application(
-            router: api.router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
+            router: api.router(hasControls: hasControls),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { channel in
                 found.yield(channel.localAddress?.port ?? 0)
                 found.finish()

@@ -76,7 +76,8 @@ struct ServerCommand: AsyncParsableCommand {
                 }
                 source = url
             } else {
-                let upstream = try await PlayedUpstream.start(fault: fault, logger: logger)
+                // The server has controls of its own, which need the token.
+                let upstream = try await PlayedUpstream.start(fault: fault, hasControls: false, logger: logger)
                 source = upstream.users
                 played = upstream
             }
@@ -128,7 +129,8 @@ struct ServerCommand: AsyncParsableCommand {
 
         func run() async throws {
             let logger = Logger(label: "upstream")
-            let upstream = try await PlayedUpstream.start(userCount: users, fault: fault, port: port, logger: logger)
+            let upstream = try await PlayedUpstream.start(
+                userCount: users, fault: fault, port: port, hasControls: true, logger: logger)
             ServerCommand.write("Users: \(upstream.users)")
             try await ServiceGroup(
                 services: [upstream], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger

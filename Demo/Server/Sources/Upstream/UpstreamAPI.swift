@@ -7,8 +7,10 @@ public import Hummingbird
 ///
 ///     GET  /users?page=2&per_page=100        a page; `Link` leads to the next one
 ///     GET  /users?updated_since=<date>       changes; `"deleted": true` for users that are gone
-///     POST /change?count=5                   changes a few users
+///     POST /change?count=5                   changes a few users, at most 1,000
 ///     POST /fault?kind=slow                  a fault: see `Fault`
+///
+/// The `POST` requests need no token, and are optional.
 public actor UpstreamAPI {
     /// How the API misbehaves.
     public enum Fault: String, Sendable, CaseIterable {
@@ -58,12 +60,16 @@ public actor UpstreamAPI {
     /// The number of users that exist.
     public var userCount: Int { users.present.count }
 
-    /// The routes of the API.
-    public nonisolated var router: Router<BasicRequestContext> {
+    /// Returns the routes of the API.
+    ///
+    /// - Parameter hasControls: Whether `POST` requests can change users and the fault.
+    public nonisolated func router(hasControls: Bool) -> Router<BasicRequestContext> {
         let router = Router()
         router.get("users") { request, _ in try await self.users(request) }
+        guard hasControls else { return router }
         router.post("change") { request, _ in
-            await self.change(count: request.uri.queryParameters.get("count", as: Int.self) ?? 5)
+            let count = try Self.number("count", in: 0...1000, of: request) ?? 5
+            await self.change(count: count)
             return HTTPResponse.Status.noContent
         }
         router.post("fault") { request, _ in
@@ -79,7 +85,7 @@ public actor UpstreamAPI {
 
     private func users(_ request: Request) async throws -> Response {
         let query = request.uri.queryParameters
-        let page = max(query.get("page", as: Int.self) ?? 1, 1)
+        let page = try Self.number("page", in: 1...1_000_000, of: request) ?? 1
         switch fault {
         case .none, .truncated: break
         case .slow: try await Task.sleep(for: .milliseconds(500))
@@ -116,5 +122,15 @@ public actor UpstreamAPI {
         var body = try JSONEncoder().encode(Array(list[start..<end]))
         if fault == .truncated { body = body.prefix(body.count / 2) }
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// Returns the number in a parameter; nil without the parameter.
+    private static func number(_ name: String, in range: ClosedRange<Int>, of request: Request) throws -> Int? {
+        guard let text = request.uri.queryParameters.get(name) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw HTTPError(
+                .badRequest, message: "\(name) is a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
     }
 }

@@ -173,6 +173,7 @@ struct Status: Decodable, Sendable {
         var inserted: Int
     }
 
+    var source: String
     var health: Health
     var counts: [String: Int]
     var latest: [User]

@@ -76,6 +76,19 @@ struct ServerTests {
         }
     }
 
+    /// The port of the played API would ask for no token.
+    @Test func thePlayedAPIChangesOnlyThroughTheServer() async throws {
+        try await withServer { server, _ in
+            let source = try await server.status { _ in true }.source
+            let users = try #require(URL(string: source))
+            for path in ["change?count=1", "fault?kind=none"] {
+                let url = try #require(URL(string: path, relativeTo: users))
+                let (status, _) = try await server.request(url.absoluteString, method: "POST")
+                #expect(status == 404, "\(path)")
+            }
+        }
+    }
+
     // MARK: Access
 
     private static let data = ["status", "health", "users", "users/1", "export", "metrics", "no/such/path"]
@@ -245,6 +258,10 @@ struct ServerTests {
             let text = String(decoding: metrics, as: UTF8.self)
             #expect(text.contains("# TYPE sync_passes_total counter"))
             #expect(text.contains("sync_passes_total{result=\"succeeded\"}"))
+            for (gauge, value) in [("sync_is_holder", "1.0"), ("sync_consecutive_failures", "0.0")] {
+                #expect(text.contains("# TYPE \(gauge) gauge\n\(gauge) \(value)\n"), "\(text)")
+            }
+            #expect(text.contains("# TYPE sync_last_success_timestamp_seconds gauge"))
         }
     }
 

@@ -32,4 +32,17 @@ struct UpstreamTests {
         #expect(!changed.isEmpty)
         #expect(changed.allSatisfy { $0.updated == Moment(second) })
     }
+
+    @Test func numbersOutOfRangeAreRefused() async throws {
+        let upstream = try await ServerProcess([], command: "upstream")
+        for (method, path, status) in [
+            ("GET", "users?page=0", 400), ("GET", "users?page=x", 400), ("GET", "users?page=9223372036854775807", 400),
+            ("GET", "users?page=9223372036854775808", 400), ("GET", "users?page=1000000&per_page=1000", 200),
+            ("POST", "change?count=-1", 400), ("POST", "change?count=1001", 400), ("POST", "change?count=1", 204),
+        ] {
+            let (answer, _) = try await upstream.request(path, method: method)
+            #expect(answer == status, "\(path)")
+        }
+        #expect(await upstream.stop() == 0)
+    }
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The metrics of the process, written in Prometheus's text format.
 final class PrometheusRegistry: MetricsFactory {
-    /// A metric: a value, or the count and sum of what was recorded.
+    /// A metric: a value; of a summary, the count and sum of what was recorded.
     final class Metric: CounterHandler, MeterHandler, RecorderHandler, TimerHandler {
         struct Value {
             var value = 0.0
@@ -11,6 +11,11 @@ final class PrometheusRegistry: MetricsFactory {
         }
 
         let state = Mutex(Value())
+        private let kind: Kind
+
+        init(_ kind: Kind) {
+            self.kind = kind
+        }
 
         func reset() { state.withLock { $0 = Value() } }
         func increment(by amount: Int64) { state.withLock { $0.value += Double(amount) } }
@@ -20,6 +25,8 @@ final class PrometheusRegistry: MetricsFactory {
         func set(_ value: Double) { state.withLock { $0.value = value } }
         func record(_ value: Int64) { record(Double(value)) }
         func record(_ value: Double) {
+            // A `Gauge` of swift-metrics records its value.
+            guard kind == .summary else { return set(value) }
             state.withLock { state in
                 state.value += value
                 state.count += 1
@@ -28,7 +35,7 @@ final class PrometheusRegistry: MetricsFactory {
         func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
     }
 
-    private enum Kind: String {
+    enum Kind: String {
         case counter, gauge, summary
     }
 
@@ -46,7 +53,7 @@ final class PrometheusRegistry: MetricsFactory {
         let labels = dimensions.map { "\(Self.name($0))=\"\(Self.escaped($1))\"" }.joined(separator: ",")
         return families.withLock { families in
             var family = families[name] ?? Family(kind: kind)
-            let metric = family.metrics[labels] ?? Metric()
+            let metric = family.metrics[labels] ?? Metric(family.kind)
             family.metrics[labels] = metric
             families[name] = family
             return metric
@@ -92,7 +99,7 @@ final class PrometheusRegistry: MetricsFactory {
     }
 
     func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
-        metric(label, .summary, dimensions)
+        metric(label, aggregate ? .summary : .gauge, dimensions)
     }
 
     func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {

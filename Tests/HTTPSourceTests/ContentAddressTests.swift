@@ -1,8 +1,7 @@
 import Foundation
+import HTTPTransfer
 import OneWayTestLimits
 import Testing
-
-@testable import SyncFolder
 
 /// The addresses that identify contents.
 @Suite(.endsInTime) struct ContentAddressTests {
@@ -33,6 +32,7 @@ import Testing
             "sig",
             [
                 "se", "sp", "spr", "sr", "st", "sv", "sip", "ss", "srt", "skoid", "sktid", "skt", "ske", "sks", "skv",
+                "jwt",
             ]
         ),
     ]) func aParameterBelongsToItsSignatureOnly(signature: String, names: [String]) throws {

@@ -1,9 +1,8 @@
-import Foundation
-import HTTPTransfer
+package import Foundation
 import SyncBase
 
 /// The address of a content, without what a server changes from list to list.
-enum ContentAddress {
+package enum ContentAddress {
     /// Parameters that sign an address, by the parameter that has the signature. Without it, they
     /// can be anything.
     private static let signatures: [String: Set<String>] = [
@@ -11,10 +10,10 @@ enum ContentAddress {
         "signature": [
             "signature", "expires", "policy", "key-pair-id", "awsaccesskeyid", "googleaccessid", "ossaccesskeyid",
         ],
-        // A shared access signature of Azure.
+        // A shared access signature of Azure, to which GitHub adds a token.
         "sig": [
             "sig", "se", "sp", "spr", "sr", "st", "sv", "sip", "ss", "srt", "skoid", "sktid", "skt", "ske", "sks",
-            "skv",
+            "skv", "jwt",
         ],
     ]
     private static let signaturePrefixes = ["x-amz-", "x-goog-"]
@@ -23,12 +22,12 @@ enum ContentAddress {
     /// can have secrets.
     ///
     /// The user name, the fragment and the parameters of known signatures do not count.
-    static func mark(of url: URL) -> String {
+    package static func mark(of url: URL) -> String {
         Hexadecimal.text(of: SHA256.digest(of: unsigned(url).utf8).prefix(16))
     }
 
     /// An address without its user name, its fragment and the parameters of known signatures.
-    static func unsigned(_ url: URL) -> String {
+    package static func unsigned(_ url: URL) -> String {
         guard var parts = URLComponents(url: url.withoutUser, resolvingAgainstBaseURL: true) else {
             return url.absoluteString
         }
