@@ -122,6 +122,18 @@ import Testing
         if greatest < .max { #expect(!restriction.allows(.int(greatest + 1))) }
     }
 
+    @Test(arguments: [
+        "[]", #"["a"]"#, #"["a","b\"]","","\\"]"#, #"[""]"#, #"["a",1]"#, "[1]", "[null]", #"["a",null]"#, #"[["a"]]"#,
+        "{}", #"{"a":"b"}"#, #""a""#, #""[]""#, "1", "null", #"["é\u0001","\u4e2d"]"#, #"["a",{}]"#,
+    ])
+    func listsOfStringsAreKnownAsADecoderKnowsThem(json: String) throws {
+        let value = try #require(CanonicalJSON(json))
+        let isDecoded = (try? JSONDecoder().decode([String].self, from: Data(value.text.utf8))) != nil
+        #expect(value.isListOfStrings == isDecoded)
+        let names = try #require(try Self.attribute("names", of: Narrow.self).restriction)
+        #expect(names.allows(.json(value)) == isDecoded)
+    }
+
     @Test func aTypeAllowsWhatItCanHold() throws {
         let link = try #require(try Self.attribute("link", of: Narrow.self).restriction)
         #expect(!link.isRange && link.allows(.uri("https://a/b")) && !link.allows(.uri("")))

@@ -57,6 +57,20 @@ public struct CanonicalJSON: Sendable {
         self = encoded
     }
 
+    /// Whether the value is an array of strings, found without decoding it.
+    package var isListOfStrings: Bool {
+        let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+        var bytes = text.utf8.makeIterator()
+        guard bytes.next() == UInt8(ascii: "["), text.utf8.count > 2 else { return text == "[]" }
+        repeat {
+            guard bytes.next() == quote else { return false }
+            while let byte = bytes.next(), byte != quote {
+                if byte == backslash { _ = bytes.next() }
+            }
+        } while bytes.next() == UInt8(ascii: ",")
+        return true
+    }
+
     /// Decodes the value as a Swift type.
     ///
     /// Dates are decoded from ISO 8601 text and from Unix timestamps.
