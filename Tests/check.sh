@@ -96,10 +96,10 @@ SyncFolderTests SyncStoreSQLiteTests" \
     --skip 'PayloadPrivacyTests|theTourVerifiesAllItsClaims'
 
 step "all tests under the Thread Sanitizer"
-# A fortieth of the seeds and of the scenarios, none of the targets that know neither tasks nor threads, and none of the long
-# tests of one thread or of killed processes, because each runs about ten times slower than without. What runs on each store runs
+# A twentieth of the seeds and of the scenarios, none of the targets that know neither tasks nor threads, and none of the long
+# tests of one task or of killed processes, because each runs about ten times slower than without. What runs on each store runs
 # on one; the targets of the stores have their own tests of what happens at once.
-CASE_STRIDE=40 STORE_KIND=MemoryStore CONFORMANCE_DIR="$scratch/none" CI=true \
+CASE_STRIDE=20 STORE_KIND=MemoryStore CONFORMANCE_DIR="$scratch/none" CI=true \
     TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
     TESTED_TARGETS="$others PostgresBenchmark WorkQueueBenchmark DemoTests DocumentationTests ScenarioTests SyncStoreSQLTests" \
     TEST_LIMIT=3600 tested ${limit[@]+"${limit[@]}"} \
@@ -112,7 +112,9 @@ CASE_STRIDE=40 STORE_KIND=MemoryStore CONFORMANCE_DIR="$scratch/none" CI=true \
     --skip 'valuesOfAServersBodiesAreForDebuggingOnly|BackReferenceTests|ContradictionTests|StatedPlacesTests|HubTests' \
     --skip 'SharedOwnersTests|everyStoreIsOneWhileItIsObserved|isAStoreWithDatesAsNumbers|isAStoreInMemory' \
     --skip 'howManyObjectsComeTogetherMakesNoDifference|valuesMoveInAnyOrder|hashesAreKnownInAllRuns' \
-    --skip 'toOneLinksOfUnchangedObjectsTakeNoStatement'
+    --skip 'toOneLinksOfUnchangedObjectsTakeNoStatement|RefusedEntityTests|RefusedObjectsTests|RefusedChangesTests' \
+    --skip 'StatedEntityTests|EntityChangeTests|KnownCaseTests|OperationTests|MovingValuesTests|DeletingTriggerTests' \
+    --skip 'ExistingTableTests|ColumnFormTests|FillingTests'
 
 step "the public API beside that of the last release"
 bash Tests/api.sh --scratch-path .build-strict "${strict[@]}"
