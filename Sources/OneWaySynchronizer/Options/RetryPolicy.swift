@@ -22,9 +22,9 @@ extension RetryableError {
 ///
 /// A call is retried if its error is a ``RetryableError`` that allows it, or if ``accepts`` returns
 /// `true`. The wait before attempt *n* + 1 is random between half of and the whole of the smaller
-/// of ``maxDelay`` and ``baseDelay`` · 2ⁿ⁻¹. If the error specifies a wait, the wait is at least
-/// as long, at least ``baseDelay``, and at most ``maxRequestedDelay``. A server that asks for short
-/// waits is therefore given as much time as one that asks for none.
+/// of ``maxDelay`` and ``baseDelay`` · 2ⁿ⁻¹. If the error specifies a wait, the wait is at
+/// least as long, at least ``baseDelay``, and at most ``maxRequestedDelay``. A server that asks for
+/// short waits is therefore given as much time as one that asks for none.
 ///
 /// With the defaults, the waits together take between 31 s and 64 s, so that a pass outlasts the
 /// restart of a server. To choose another time, use
