@@ -20,6 +20,22 @@ struct LostSessionTests {
         await server.close()
     }
 
+    /// Runs a body while another session holds the lock of the items.
+    private func withLockedItems(
+        _ body: (PostgresServer, TestProxy, PostgresWorkQueue) async throws -> Void
+    ) async throws {
+        try await withServer { server in
+            let proxy = try TestProxy(to: server)
+            defer { proxy.close() }
+            let queue = queue(server.url())
+            _ = try await queue.itemsSetAside()
+            let other = try await PostgresSession(server.url())
+            defer { withExtendedLifetime(other) {} }
+            try await other.use { _ = try $0.execute("BEGIN; LOCK TABLE _sync_work") }
+            try await body(server, proxy, queue)
+        }
+    }
+
     private func queue(_ url: String, visibilityTimeout: Duration = .seconds(30)) -> PostgresWorkQueue {
         PostgresWorkQueue("queue", at: url, options: PostgresWorkQueue.Options(visibilityTimeout: visibilityTimeout))
     }
@@ -121,13 +137,7 @@ struct LostSessionTests {
     }
 
     @Test func aPassBeginsAfterSeveralAttemptsToReachTheServer() async throws {
-        try await withServer { server in
-            let proxy = try TestProxy(to: server)
-            defer { proxy.close() }
-            let queue = queue(server.url())
-            _ = try await queue.itemsSetAside()
-            let other = try await PostgresSession(server.url())
-            try await other.use { _ = try $0.execute("BEGIN; LOCK TABLE _sync_work") }
+        try await withLockedItems { server, proxy, queue in
             let pass = sync(self.queue(proxy.url()), ScriptedProcessor(source: WorkQueueWorld.items(6)))
             // It waits for the workers of earlier passes.
             try await server.waitForWaiter()
@@ -212,14 +222,8 @@ struct LostSessionTests {
     }
 
     @Test func aWorkerThatIsToStopDoesNotConnectAgain() async throws {
-        try await withServer { server in
-            let proxy = try TestProxy(to: server)
-            defer { proxy.close() }
-            let queue = queue(server.url())
-            _ = try await queue.itemsSetAside()
-            let other = try await PostgresSession(server.url())
-            try await other.use { _ = try $0.execute("BEGIN; LOCK TABLE _sync_work") }
-            let worker = self.queue(proxy.url()).worker(with: ScriptedProcessor())
+        try await withLockedItems { server, proxy, _ in
+            let worker = queue(proxy.url()).worker(with: ScriptedProcessor())
             let run = Task { try await worker.run() }
             defer { run.cancel() }
             try await server.waitForWaiter()
