@@ -266,7 +266,7 @@ struct PostgresRepairTests {
     @Test(arguments: [
         ("until", "date", "timestamp with time zone"),
         ("until", "timestamp(0) with time zone", "timestamp with time zone"),
-        ("name", "character varying(20)", "text"), ("id", "numeric(6,1)", "bigint"),
+        ("name", "character varying(20)", "text"), ("id", "numeric(6,1)", "bigint"), ("id", "text", "bigint"),
     ])
     func aColumnOfAnotherTypeIsNamed(column: String, type: String, declared: String) async throws {
         try await SharedPostgres.withDatabase { database in
@@ -291,6 +291,31 @@ struct PostgresRepairTests {
         }
         try await database.run(try #require(advice))
         #expect(try await open(database).count(StoreQuery("User")) == 2)
+    }
+
+    /// A sync would take two objects whose identities differ only in case for the same.
+    @Test(arguments: ["key", "_entity"])
+    func anIdentityWithALooseCollationIsNamed(column: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            let model = try DataModel {
+                SyncEntity("Word", identity: "key") { SyncAttribute("key", .string) }
+                SyncEntity("Name", parent: "Word") {}
+            }
+            _ = try await PostgresStore(exactly: model, at: database.url)
+            try await database.run(
+                "CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false); "
+                    + #"ALTER TABLE "Word" ALTER \#(column) TYPE text COLLATE any_case"#)
+            let error = await #expect(throws: SQLSchemaError.self) {
+                try await PostgresStore(exactly: model, at: database.url)
+            }
+            guard case .unsuitableTable(table: "Word", let reason)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.hasPrefix("\(column) identifies objects, and its collation any_case takes"))
+            try await database.run(try #require(reason.components(separatedBy: "as in: ").last))
+            _ = try await PostgresStore(exactly: model, at: database.url)
+        }
     }
 
     @Test func aColumnThatIsGeneratedNowIsNamed() async throws {

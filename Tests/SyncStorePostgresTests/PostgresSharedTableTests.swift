@@ -177,6 +177,78 @@ struct PostgresSharedTableTests {
         }
     }
 
+    /// A column that gets another type gets new indices and checks.
+    @Test(arguments: [
+        #"CREATE INDEX theirs ON "User" (n)"#, #"CREATE INDEX theirs ON "User" (id) WHERE n > 1"#,
+        #"ALTER TABLE "User" ADD CONSTRAINT theirs UNIQUE (n)"#,
+        #"ALTER TABLE "User" ADD CONSTRAINT theirs CHECK (n > 0)"#,
+    ])
+    func whatOthersAddedToAColumnStaysWithAnotherType(addition: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            let narrow = try await open(database, user(SyncAttribute("n", .int64)))
+            try await insert("User", into: narrow, ["id": 1, "n": 2])
+            try await database.run(addition)
+            let wide = try await open(database, user(SyncAttribute("n", .double)))
+            let values = try await wide.records(StoreQuery("User")).map { $0.record["n"] }
+            #expect(values == [.double(2)])
+            let found = try await database.run(
+                """
+                SELECT indexname FROM pg_indexes WHERE indexname = 'theirs' \
+                UNION SELECT conname FROM pg_constraint WHERE conname = 'theirs'
+                """)
+            #expect(found == [["theirs"]])
+        }
+    }
+
+    @Test(arguments: [
+        #"CREATE VIEW theirs AS SELECT n FROM "User""#, #"CREATE POLICY theirs ON "User" USING (n > 0)"#,
+        #"ALTER TABLE "User" ADD COLUMN theirs bigint GENERATED ALWAYS AS (n * 2) STORED"#,
+    ])
+    func whatKeepsAColumnFromGettingAnotherTypeIsNamed(addition: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            _ = try await open(database, user(SyncAttribute("n", .int64)))
+            try await database.run(addition)
+            let error = await #expect(throws: SQLSchemaError.self) {
+                try await open(database, user(SyncAttribute("n", .double)))
+            }
+            guard case .unfitDependentObject(_, _)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(error?.description.contains("theirs") == true, "\(String(describing: error))")
+            _ = try await open(database, user(SyncAttribute("n", .int64)))
+        }
+    }
+
+    /// The server tells the cases of letters apart.
+    @Test(arguments: [true, false])
+    func aColumnOfOthersWhoseNameDiffersInCaseIsAnotherOne(isOwn: Bool) async throws {
+        try await SharedPostgres.withDatabase { database in
+            if !isOwn {
+                try await database.run(#"CREATE TABLE "User" (_id bigserial PRIMARY KEY, id bigint, "Extra" text)"#)
+            }
+            _ = try await open(database, user())
+            if isOwn { try await database.run(#"ALTER TABLE "User" ADD COLUMN "Extra" text"#) }
+            let store = try await open(database, user(SyncAttribute("extra", .string)))
+            try await insert("User", into: store, ["id": 1, "extra": "a"])
+            let found = try await database.run(#"SELECT extra, "Extra" FROM "User""#)
+            #expect(found == [["a", nil]])
+        }
+    }
+
+    @Test func anExistingTableOfANewEntityThatLacksAColumnIsNamed() async throws {
+        try await SharedPostgres.withDatabase { database in
+            _ = try await open(database, user())
+            try await database.run(#"CREATE TABLE "Team" (i int)"#)
+            var entity = user()
+            entity.relationships = [SyncRelationship("team", toOne: "Team")]
+            let member = entity
+            await #expect(throws: SQLSchemaError.missingColumn(table: "Team", column: "_id")) {
+                try await open(database, member, user(named: "Team"))
+            }
+        }
+    }
+
     /// A program of an older version goes on while a newer one gives its columns other meanings.
     @Test(arguments: [false, true])
     func anOlderProgramDoesNotWriteIntoNewerTables(isAtHand: Bool) async throws {

@@ -57,6 +57,44 @@ struct PostgresTableSetupTests {
         await server.close()
     }
 
+    @Test func aLinkThatAPolicyForbidsIsRefused() async throws {
+        guard PostgresServer.isInstalled else { return }
+        let server = try await PostgresServer()
+        let model = try ExistingPeople.model()
+        let owner = try await ExistingPeople.open(model, at: server.url())
+        let rows = try await ExistingPeople.put([1, 2], into: owner).objects.compactMap(\.self)
+        let team = try await owner.transaction { transaction in
+            var record = Record(of: try transaction.model.layout(of: "Team"))
+            record["id"] = 7
+            return try await transaction.insert(record)
+        }
+        try await PostgresSession.run(
+            server.url(),
+            """
+            CREATE ROLE writer LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO writer; \
+            CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader; \
+            ALTER TABLE people_teams ENABLE ROW LEVEL SECURITY; \
+            CREATE POLICY all_but_one ON people_teams USING (true) WITH CHECK ("Person" <> \(rows[1]))
+            """)
+        var batch = LinkBatch(try #require(try model.layout(of: "Person").relationship("teams")), mode: .replace)
+        for row in rows { batch.append(row, to: [team]) }
+        let links = batch
+        let writer = try await ExistingPeople.open(model, at: server.url(user: "writer"))
+        do {
+            try await writer.transaction { _ = try await $0.link(links) }
+            Issue.record("nothing was refused")
+        } catch StoreError.refused(let refusal) {
+            #expect(refusal.key == .identity(2) && refusal.attributes == ["teams"] && refusal.reason == .check)
+            #expect(refusal.constraint == "row-level security")
+        }
+        let reader = try await ExistingPeople.open(model, at: server.url(user: "reader"))
+        let reason = "the role reader needs the privilege INSERT and UPDATE on it"
+        await #expect(throws: SQLSchemaError.unsuitableTable(table: "people_teams", reason: reason)) {
+            try await reader.transaction { _ = try await $0.link(links) }
+        }
+        await server.close()
+    }
+
     /// As under a unique index, the name waits until the object that had it is gone.
     @Test(arguments: ["", " NOT NULL"])
     func valuesMoveUnderAnExclusionConstraint(constraint: String) async throws {

@@ -68,6 +68,31 @@ import Testing
             "\(String(describing: error))")
     }
 
+    /// A sync would take two objects whose identities differ only in case for the same.
+    @Test(arguments: ["id", "_entity"])
+    func anIdentityThatComparesInAnotherWayIsNamed(column: String) async throws {
+        let model = try DataModel {
+            SyncEntity("Person", identity: "id") { SyncAttribute("id", .string) }
+            SyncEntity("Employee", parent: "Person") {}
+        }
+        let store = try await world.open(model)
+        try await world.sync(#"[{"id":"a1"}]"#, into: store)
+        func collation(_ name: String) -> String { name == column ? " COLLATE NOCASE" : "" }
+        try run(
+            """
+            CREATE TABLE copy (_id INTEGER PRIMARY KEY, _entity TEXT NOT NULL\(collation("_entity")),
+                id TEXT\(collation("id")));
+            INSERT INTO copy SELECT _id, _entity, id FROM Person; DROP TABLE Person;
+            ALTER TABLE copy RENAME TO Person
+            """)
+        let reason =
+            "\(column) identifies objects, and compares with NOCASE instead of BINARY; change it back, or create all "
+            + "tables again with SQLiteStore.rebuild"
+        await #expect(throws: SQLSchemaError.unsuitableTable(table: "Person", reason: reason)) {
+            try await world.open(model)
+        }
+    }
+
     @Test func whatIsOnlyAddedIsNoObstacle() async throws {
         let older = try await world.open(.people())
         try await world.sync(#"[{"id":1,"name":"a"}]"#, into: older)

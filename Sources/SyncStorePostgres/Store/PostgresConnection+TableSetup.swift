@@ -3,11 +3,13 @@ import OneWayPostgresClient
 import SyncStoreSQL
 
 extension PostgresError {
+    /// Whether a row, or a policy or a privilege of its table, can be the cause of a failed
+    /// statement.
+    var isRefusalOfRow: Bool { isRefusal || code == .insufficientPrivilege }
+
     /// Whether a row or the set-up of its table can be the cause of a failed merge: its rules, its
     /// policies and its privileges.
-    var isRefusalOfMerge: Bool {
-        isRefusal || code == .insufficientPrivilege || code == .featureNotSupported
-    }
+    var isRefusalOfMerge: Bool { isRefusalOfRow || code == .featureNotSupported }
 }
 
 extension PostgresConnection {

@@ -103,6 +103,19 @@ struct PostgresExistingTable {
             table: table, reason: "tables inherit from it, and its unique indices do not cover their rows")
     }
 
+    /// The error for a column that identifies objects and whose collation can consider texts with
+    /// different bytes equal.
+    ///
+    /// - Parameter advice: How to go on; empty, the default, for none.
+    static func looselyCollated(
+        _ column: String, in table: String, by collation: String, advice: String = ""
+    ) -> SQLSchemaError {
+        .unsuitableTable(
+            table: table,
+            reason: "\(column) identifies objects, and its collation \(collation) takes different texts for the same"
+                + advice)
+    }
+
     // MARK: Forms
 
     /// The forms of an attribute's columns that hold only some values or have a default, by the
@@ -162,11 +175,11 @@ struct PostgresExistingTable {
         if schema.families[family].namesEntity {
             try check(schema.naming.entityColumn, holds: .string, of: "the entity", isCompared: true)
         }
+        let identifying = schema.identifyingColumns(family: family)
         for column in schema.attributeColumns[family] {
-            let isCompared = schema.model.layouts[schema.families[family].root].family.contains { member in
-                schema.model.layouts[member].identityColumns.contains { schema.columns[member][$0] == column.name }
-            }
-            try check(column.name, holds: column.attribute.type, of: column.attribute.name, isCompared: isCompared)
+            try check(
+                column.name, holds: column.attribute.type, of: column.attribute.name,
+                isCompared: identifying.contains(column.name))
         }
         for (link, _) in schema.references[family] {
             try checkNumberColumns([link.column] + (link.position.map { [$0] } ?? []))
@@ -243,8 +256,7 @@ struct PostgresExistingTable {
             throw unsuitable("\(column) identifies objects, and its type \(found.declaredType) cannot do that")
         }
         if isCompared, let collation = found.looseCollation {
-            throw unsuitable(
-                "\(column) identifies objects, and its collation \(collation) takes different texts for the same")
+            throw Self.looselyCollated(column, in: name, by: collation)
         }
     }
 

@@ -50,13 +50,17 @@ struct PostgresLinking: SQLLinkWriter {
         return error.code == .notNullViolation && error.column == link.column
     }
 
-    func describe(_ error: any Error, of table: String, in refusal: inout StoreError.Refusal) -> Bool {
-        guard let error = error as? PostgresError, error.isRefusal else { return false }
+    func describe(_ error: any Error, of table: String, in refusal: inout StoreError.Refusal) throws -> Bool {
+        guard let error = error as? PostgresError, error.isRefusalOfRow else { return false }
         (refusal.constraint, refusal.databaseError) = (error.constraint, error.debugDescription)
         switch error.code {
         case .foreignKeyViolation: refusal.reason = .missingReference(from: error.table ?? table)
         case .uniqueViolation: refusal.reason = .taken(by: nil)
         case .notNullViolation: refusal.reason = .null
+        case .insufficientPrivilege:
+            try recover()
+            try connection.check(error, of: table, schema)
+            refusal.constraint = "row-level security"
         default: break
         }
         return true
@@ -72,7 +76,7 @@ struct PostgresLinking: SQLLinkWriter {
         do {
             try write()
             isRefused = false
-        } catch let error as PostgresError where error.isRefusal { isRefused = true }
+        } catch let error as PostgresError where error.isRefusalOfRow { isRefused = true }
         try recover()
         return isRefused
     }

@@ -19,6 +19,11 @@ extension PostgresMigration {
             FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid \
             WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated::text <> ''::text \
             UNION ALL \
+            SELECT 'collation'::text, t.name, a.attname::text, c.collname::text \
+            FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid \
+            JOIN pg_catalog.pg_collation c ON c.oid = a.attcollation \
+            WHERE a.attnum > 0 AND NOT a.attisdropped AND NOT c.collisdeterministic \
+            UNION ALL \
             SELECT CASE WHEN i.indisprimary THEN 'key'::text WHEN i.indisvalid THEN 'index'::text ELSE 'invalid'::text END, \
             t.name, o.relname::text, CASE WHEN i.indisunique THEN 'u'::text ELSE '-'::text END \
             || CASE WHEN i.indpred IS NULL THEN '-'::text ELSE 'p'::text END || '('::text \
@@ -115,6 +120,9 @@ extension PostgresMigration {
         _ tables: [SQLSchema.Table], _ stored: SQLSchemaDescription, _ result: PostgresResult
     ) throws(SQLSchemaError) {
         let columns = Dictionary(tables.map { ($0.name, Set($0.columns)) }) { first, _ in first }
+        let identifying = Dictionary(
+            schema.families.indices.map { (schema.families[$0].table, schema.identifyingColumns(family: $0)) }
+        ) { first, _ in first }
         let types = stored.attributeTypes
         for row in 0..<result.rowCount {
             guard let part = result.text(row, 0), let table = result.text(row, 1), let own = columns[table] else {
@@ -123,6 +131,12 @@ extension PostgresMigration {
             if part == "parent" { throw PostgresExistingTable.inherited(table) }
             guard let name = result.text(row, 2), own.contains(name) else { continue }
             if part == "generated" { throw generated(name, in: table, isStored: result.text(row, 3) == "s") }
+            if part == "collation", identifying[table]?.contains(name) == true, let collation = result.text(row, 3) {
+                let type = schema.dialect.columnType(.string, dates: stored.dates)
+                throw PostgresExistingTable.looselyCollated(
+                    name, in: table, by: collation,
+                    advice: "; change it back, as in: \(alteration(of: name, in: table)) TYPE \(type)")
+            }
             guard part == "column", let type = types[table]?[name], let text = result.text(row, 3) else { continue }
             // Settings can have the server quote all names, and types of others can have the same.
             let found = String(text.replacing("\"", with: "").trimmingPrefix("pg_catalog."))
@@ -131,20 +145,26 @@ extension PostgresMigration {
             guard found != declared else { continue }
             throw .changedType(
                 of: name, in: table, found: found, declared: declared,
-                advice: "change it back, as in: ALTER TABLE \(schema.relation(table)) ALTER COLUMN "
-                    + "\(SQLText.name(name)) TYPE \(schema.dialect.columnType(type, dates: stored.dates))")
+                advice: "change it back, as in: \(alteration(of: name, in: table)) "
+                    + "TYPE \(schema.dialect.columnType(type, dates: stored.dates)) "
+                    + "USING \(SQLText.name(name))::\(PostgresDialect.valueType(type))")
         }
+    }
+
+    /// The beginning of a statement that changes a column.
+    private func alteration(of column: String, in table: String) -> String {
+        "ALTER TABLE \(schema.relation(table)) ALTER COLUMN \(SQLText.name(column))"
     }
 
     /// The error for a column that somebody has made a generated one.
     ///
     /// - Parameter isStored: Whether the server stores its values, which can stay.
     private func generated(_ column: String, in table: String, isStored: Bool) -> SQLSchemaError {
-        let statement =
-            "ALTER TABLE \(schema.relation(table)) ALTER COLUMN \(SQLText.name(column)) DROP EXPRESSION"
-        return .generated(
+        .generated(
             column, in: table,
-            advice: isStored ? "change it back, as in: \(statement)" : "make it an ordinary column again")
+            advice: isStored
+                ? "change it back, as in: \(alteration(of: column, in: table)) DROP EXPRESSION"
+                : "make it an ordinary column again")
     }
 
     /// Creates the missing indices and keys of recorded tables again.

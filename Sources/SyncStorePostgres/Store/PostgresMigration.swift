@@ -150,7 +150,7 @@ struct PostgresMigration {
             // Another host may have made the table between the two statements.
             columns = try self.columns(of: SQLSchemaRecord.table)
         }
-        guard columns.isSuperset(of: ["format", "model_version", "description"]) else {
+        guard Set(columns).isSuperset(of: ["format", "model_version", "description"]) else {
             throw SQLSchemaError.unfitDependentObject(
                 name: SQLSchemaRecord.table, reason: "the store needs a table of this name for itself; rename it")
         }
@@ -168,18 +168,23 @@ struct PostgresMigration {
             let others = try dependentObjects(besides: stored.indexNames)
             var found = SQLMigration.Found()
             for table in plan.existing.union(stored.existing ?? []) where try exists(table) {
-                found.existing[table] = try columns(of: table)
+                found.existing[table] = Set(try columns(of: table))
             }
             for table in stored.tables where found.existing[table.name] == nil {
-                let known = Set(table.columns.map { $0.lowercased() })
-                found.additions[table.name] = try columns(of: table.name).subtracting(known).sorted().map {
-                    SQLMigration.Found.Column(name: $0, declaration: "")
-                }
+                let known = Set(table.columns.map(schema.dialect.folded))
+                found.additions[table.name] = try columns(of: table.name).sorted()
+                    .filter { !known.contains(schema.dialect.folded($0)) }
+                    .map { SQLMigration.Found.Column(name: $0, declaration: "") }
             }
             found.names = try names()
             let migration = try SQLMigration.plan(
                 from: stored, to: schema, found: found,
                 keepsRemoved: former.modelVersion == plan.wanted.modelVersion, hooks: settings.options.conversions)
+            let recorded = Set(stored.tables.map(\.name))
+            // The statements add columns only to tables that the store uses already.
+            for table in schema.tables where plan.existing.contains(table.name) && !recorded.contains(table.name) {
+                try PostgresExistingTable(table.name, in: schema, on: connection).checkColumns(of: table, schema)
+            }
             for check in migration.checks where try isFound(check.query, []) { throw check.error }
             // Others can read meanwhile, but not write what would not be converted.
             try lock(SQLMigration.Locks(shared: Set(migration.conversions.map(\.table))))
@@ -230,11 +235,25 @@ struct PostgresMigration {
     /// Runs a statement of a migration.
     private func run(_ statement: String) throws {
         do { try connection.execute(statement) } catch let error as PostgresError {
-            guard error.code == .uniqueViolation, let reason = schema.equalValues(creating: statement) else {
-                throw error
-            }
-            throw reason
+            let reason: SQLSchemaError? =
+                switch error.code {
+                case .uniqueViolation: schema.equalValues(creating: statement)
+                case .featureNotSupported: unfitDependentObject(in: error)
+                default: nil
+                }
+            throw reason ?? error
         }
+    }
+
+    /// The error for an object of another tool that keeps a column from being changed.
+    ///
+    /// - Parameter error: The server's error, whose detail is in the server's language, such as
+    ///   `rule _RETURN on view v depends on column "n"`.
+    private func unfitDependentObject(in error: PostgresError) -> SQLSchemaError {
+        let parts = error.detail?.split(separator: " depends on ", maxSplits: 1) ?? []
+        return .unfitDependentObject(
+            name: parts.count > 1 ? String(parts[0]) : "an object that uses the table",
+            reason: [error.message, error.detail].compactMap(\.self).joined(separator: "; "))
     }
 
     private func write(_ text: String, _ record: SQLSchemaRecord) throws {
@@ -281,40 +300,43 @@ struct PostgresMigration {
     // MARK: Additions of other tools
 
     /// An index, a trigger or a constraint that the store did not create.
-    private struct DependentObject {
+    ///
+    /// It has no object identifier, because a column that gets another type gets new indices and
+    /// checks of the same names.
+    private struct DependentObject: Hashable {
+        let kind: String
         let name: String
-        let object: Int64
         let table: Int64
     }
 
     private func dependentObjects(besides indexNames: Set<String>) throws -> [DependentObject] {
         let result = try connection.run(
             """
-            SELECT o.relname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_index i \
+            SELECT 'index'::text, o.relname::text, t.oid::bigint FROM pg_catalog.pg_index i \
             JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid JOIN pg_catalog.pg_class t ON t.oid = i.indrelid \
             JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = $1::text \
             UNION ALL \
-            SELECT o.tgname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_trigger o \
+            SELECT 'trigger'::text, o.tgname::text, t.oid::bigint FROM pg_catalog.pg_trigger o \
             JOIN pg_catalog.pg_class t ON t.oid = o.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
             WHERE NOT o.tgisinternal AND n.nspname = $1::text \
             UNION ALL \
-            SELECT o.conname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_constraint o \
+            SELECT 'check'::text, o.conname::text, t.oid::bigint FROM pg_catalog.pg_constraint o \
             JOIN pg_catalog.pg_class t ON t.oid = o.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
             WHERE o.contype::text = 'c'::text AND n.nspname = $1::text
             """, [.text(settings.options.schema)])
         return (0..<result.rowCount).compactMap { row in
-            guard let name = result.text(row, 0), !indexNames.contains(name), let object = result.integer(row, 1),
+            guard let kind = result.text(row, 0), let name = result.text(row, 1), !indexNames.contains(name),
                 let table = result.integer(row, 2)
             else { return nil }
-            return DependentObject(name: name, object: object, table: table)
+            return DependentObject(kind: kind, name: name, table: table)
         }
     }
 
     /// Fails if a migration has dropped another tool's object together with a column. The server
     /// itself refuses to drop columns that views and foreign keys use.
     private func verify(_ objects: [DependentObject]) throws {
-        let present = Set(try dependentObjects(besides: []).map(\.object))
-        for object in objects where !present.contains(object.object) {
+        let present = Set(try dependentObjects(besides: []))
+        for object in objects where !present.contains(object) {
             let isTableThere = try isFound(
                 "SELECT 1 FROM pg_catalog.pg_class WHERE oid::bigint = $1::bigint", [.integer(object.table)])
             guard !isTableThere else {
@@ -353,10 +375,9 @@ struct PostgresMigration {
             """, [.text(schema.relation(table))])
     }
 
-    /// The names of a table's columns, in lower case.
-    private func columns(of table: String) throws -> Set<String> {
-        let result = try answer(columnStatement(of: table))
-        return Set((0..<result.rowCount).compactMap { result.text($0, 0)?.lowercased() })
+    /// The names of a table's columns.
+    private func columns(of table: String) throws -> [String] {
+        try answer(columnStatement(of: table)).texts(0)
     }
 
     func isFound(_ text: String, _ values: [SQLBinding]) throws -> Bool {

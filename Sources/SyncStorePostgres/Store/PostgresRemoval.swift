@@ -181,15 +181,31 @@ extension PostgresConnection {
         }
     }
 
-    /// Fails if a trigger has deleted objects that no change of the transaction reports.
+    /// Fails if a trigger has deleted objects that no change of the transaction reports, or if a
+    /// deferred one changes rows of the model's tables, which were verified before.
     ///
     /// - Parameter reportedCount: The number of deleted rows that is reported.
-    func checkDeletions(after reportedCount: Int, _ schema: SQLSchema) throws {
-        // Deferred triggers would delete objects only at the commit.
-        let counted = try execute("SET CONSTRAINTS ALL IMMEDIATE; SELECT \(schema.deletedRowCount)")
+    func checkTriggers(after reportedCount: Int, _ schema: SQLSchema) throws {
+        var counts: [PostgresResult] = []
+        // Deferred triggers would run only at the commit.
+        let counted = try execute(
+            "\(schema.changedRowCounts); SET CONSTRAINTS ALL IMMEDIATE; \(schema.changedRowCounts); "
+                + "SELECT \(schema.deletedRowCount)"
+        ) { counts.append($0) }
         let count = Int(counted.integer(0, 0) ?? 0) - reportedCount
-        guard count > 0 else { return }
-        throw SQLTrigger.error(furtherDeletedCount: count, triggers: try triggers(of: schema))
+        guard count <= 0 else {
+            throw SQLTrigger.error(furtherDeletedCount: count, triggers: try triggers(of: schema))
+        }
+        guard
+            let changed = schema.tableNames.indices.first(where: {
+                counts[0].integer($0, 0) != counts[1].integer($0, 0)
+            })
+        else { return }
+        let names = Self.names(of: try deferrableTriggers(of: schema))
+        throw SQLSchemaError.unsuitableTable(
+            table: schema.tableNames[changed],
+            reason: "\(names.isEmpty ? "a deferred trigger" : names) changes its rows at the commit, when they are no "
+                + "longer verified; make the trigger immediate")
     }
 
     /// Describes what a deferred constraint or trigger refused when a transaction ended; nil if no
@@ -216,15 +232,23 @@ extension PostgresConnection {
     /// Describes what a deferred trigger refused, which the server does not name.
     private func refusal(byDeferredTrigger error: PostgresError, _ schema: SQLSchema) throws -> StoreError.Refusal? {
         guard error.isRefusal || error.isRaised, !error.isRetryable else { return nil }
-        let triggers = try triggers(of: schema, where: "g.tgdeferrable")
+        let triggers = try deferrableTriggers(of: schema)
         guard let table = triggers.first?.table else { return nil }
         let owner = schema.joins.first { $0.table == table }?.sourceTable ?? table
         return schema.families.first { $0.table == owner }.map { family in
             StoreError.Refusal(
                 entity: schema.model.layouts[family.root].name, reason: .check,
-                constraint: triggers.map { "the trigger \($0.name) of \($0.table)" }.joined(separator: " or "),
-                databaseError: error.debugDescription)
+                constraint: Self.names(of: triggers), databaseError: error.debugDescription)
         }
+    }
+
+    /// The triggers of other tools on the model's tables that can run as late as at the commit.
+    private func deferrableTriggers(of schema: SQLSchema) throws -> [(name: String, table: String)] {
+        try triggers(of: schema, where: "g.tgdeferrable")
+    }
+
+    private static func names(of triggers: [(name: String, table: String)]) -> String {
+        triggers.map { "the trigger \($0.name) of \($0.table)" }.joined(separator: " or ")
     }
 
     /// What other tools have added to a table that can keep rows from being changed, as errors name
@@ -272,6 +296,16 @@ extension SQLSchema {
     /// The number of rows that the session has inserted; see ``deletedRowCount``.
     fileprivate var insertedRowCount: String { rowCount("pg_stat_get_xact_tuples_inserted") }
 
+    /// Selects the number of rows that the session has inserted, updated and deleted, for each of
+    /// the model's tables; see ``deletedRowCount``.
+    fileprivate var changedRowCounts: String {
+        let counts = ["inserted", "updated", "deleted"].map {
+            "pg_catalog.pg_stat_get_xact_tuples_\($0)(to_regclass(t.name)::oid)"
+        }
+        return "SELECT \(counts.joined(separator: " + ")) FROM pg_catalog.unnest(\(relations(tableNames))) "
+            + "WITH ORDINALITY AS t (name, place) ORDER BY t.place"
+    }
+
     private func rowCount(_ function: String) -> String {
         "(SELECT sum(pg_catalog.\(function)(to_regclass(t.name)::oid))::bigint "
             + "FROM pg_catalog.unnest(\(relations(families.map(\.table)))) AS t (name))"
@@ -290,7 +324,7 @@ extension SQLSchema {
         "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_trigger g WHERE \(isTrigger)) THEN \(deletedRowCount) END"
     }
 
-    private var tableNames: [String] { families.map(\.table) + joins.map(\.table) }
+    fileprivate var tableNames: [String] { families.map(\.table) + joins.map(\.table) }
 
     private func relations(_ tables: [String]) -> String {
         "\(SQLText.literal(PostgresText.array(tables.map { .text(relation($0)) })))::text[]"

@@ -61,7 +61,7 @@ extension PostgresWorker {
         let connection = try current()
         // No call has sent anything.
         guard !connection.isBeginning else { return connection.dropBeginning() }
-        do { try reportedDeletions.map { try connection.checkDeletions(after: $0, schema) } } catch {
+        do { try reportedDeletions.map { try connection.checkTriggers(after: $0, schema) } } catch {
             throw rolledBack(after: error, connection)
         }
         // If nothing was changed, nobody needs to know of the commit, nor what became of it.

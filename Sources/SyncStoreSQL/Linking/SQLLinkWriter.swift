@@ -21,7 +21,9 @@ package protocol SQLLinkWriter {
     /// Whether an error says that a link's column does not accept null.
     func isNull(_ error: any Error, refusedBy link: SQLSchema.ColumnLink) -> Bool
     /// Describes the refusal of a row of a table. Returns false for any other error.
-    func describe(_ error: any Error, of table: String, in refusal: inout StoreError.Refusal) -> Bool
+    ///
+    /// - Throws: An error that names the cause if the set-up of the table, and no row, is refused.
+    func describe(_ error: any Error, of table: String, in refusal: inout StoreError.Refusal) throws -> Bool
     /// Makes the transaction usable after a failed statement.
     func recover() throws
     /// Runs a function and undoes its effects. Returns whether the database refused them.
@@ -82,7 +84,7 @@ extension SQLLinkWriter {
         let table = schema.relationships[relationship.source][relationship.index].table
         var refusal = StoreError.Refusal(
             entity: schema.model.layouts[relationship.source].name, attributes: [relationship.name], reason: .check)
-        guard describe(error, of: table, in: &refusal) else { return error }
+        guard try describe(error, of: table, in: &refusal) else { return error }
         try recover()
         if let object = try refusedObject() { try connection.name(object, in: &refusal, queries) }
         return StoreError.refused(refusal)

@@ -16,7 +16,7 @@ extension SQLMigration {
             }
         }
 
-        /// The columns, in lower case, of tables that the store did not create, by table.
+        /// The names of the columns of tables that the store did not create, by table.
         package var existing: [String: Set<String>] = [:]
         /// The columns that other tools added to the store's tables, by table.
         package var additions: [String: [Column]] = [:]

@@ -295,9 +295,10 @@ package struct SQLMigration {
             throw .existingTable(table: table.name, advice: "delete the objects of the removed entities first")
         }
         keptTables.insert(table.name)
+        let names = Set(known.map(schema.dialect.folded))
         for filling in columns where !filling.isSame {
             let column = filling.column
-            guard !known.contains(column.lowercased()) else {
+            guard !names.contains(schema.dialect.folded(column)) else {
                 // The column may have values already, so the values of the former column are not
                 // copied.
                 guard let former = filling.former else { continue }

@@ -221,6 +221,15 @@ package struct SQLSchema: Sendable {
         return filled
     }
 
+    /// The columns of a family's table that identify objects: those of identities, and that of
+    /// entity names.
+    package func identifyingColumns(family: Int) -> Set<String> {
+        let members = model.layouts[families[family].root].family
+        var names = Set(members.flatMap { member in model.layouts[member].identityColumns.map { columns[member][$0] } })
+        if families[family].namesEntity { names.insert(naming.entityColumn) }
+        return names
+    }
+
     /// The topmost entity with the same identity attributes as an entity.
     ///
     /// All entities with the same scope share one unique index.

@@ -240,10 +240,22 @@ struct SQLiteExistingTable: Sendable {
         let name = schema.naming.entityColumn
         guard let column = columns[name.lowercased()] else { return }
         try check(column, holds: SyncAttribute(name, .string), schema.dates, connection)
-        let collation = connection.collation(of: name, in: self.name)
-        guard collation == nil || collation?.uppercased() == "BINARY" else {
-            throw unsuitable("\(name) names entities, and compares with \(collation ?? "") instead of BINARY")
+        if let error = Self.otherCollation(of: name, in: self.name, connection) { throw error }
+    }
+
+    /// The error for a column that identifies objects and does not compare texts by their bytes, as
+    /// the store does; nil if it does.
+    ///
+    /// - Parameter advice: How to go on; empty, the default, for none.
+    static func otherCollation(
+        of column: String, in table: String, advice: String = "", _ connection: SQLiteConnection
+    ) -> SQLSchemaError? {
+        guard let collation = connection.collation(of: column, in: table), collation.uppercased() != "BINARY" else {
+            return nil
         }
+        return .unsuitableTable(
+            table: table,
+            reason: "\(column) identifies objects, and compares with \(collation) instead of BINARY\(advice)")
     }
 
     private func check(
@@ -344,11 +356,7 @@ struct SQLiteExistingTable: Sendable {
             for identity in schema.model.layouts[member].identityColumns {
                 let column = schema.columns[member][identity]
                 guard columns[column.lowercased()] != nil, column.lowercased() != alias else { continue }
-                let collation = connection.collation(of: column, in: name)
-                guard collation == nil || collation?.uppercased() == "BINARY" else {
-                    throw unsuitable(
-                        "\(column) identifies objects, and compares with \(collation ?? "") instead of BINARY")
-                }
+                if let error = Self.otherCollation(of: column, in: name, connection) { throw error }
                 let quoted = SQLText.name(column)
                 let condition: String
                 let reason: String

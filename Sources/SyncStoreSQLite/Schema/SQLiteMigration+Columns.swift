@@ -41,8 +41,9 @@ extension SQLiteMigration {
     }
 
     /// The error for a column of object numbers that is no longer the primary key, for a column
-    /// that cannot be written, or for one of an attribute that no longer returns every value
-    /// unchanged; nil if the table has no such column.
+    /// that cannot be written, for one of an attribute that no longer returns every value
+    /// unchanged, or for one that identifies objects and no longer compares their bytes; nil if the
+    /// table has no such column.
     ///
     /// - Parameters:
     ///   - columns: The table's columns.
@@ -51,6 +52,9 @@ extension SQLiteMigration {
         _ table: SQLSchema.Table, _ columns: [[UInt8]: FoundColumn], _ attributes: [String: AttributeType],
         _ dates: SQLNaming.DateStorage
     ) -> SQLSchemaError? {
+        let family = schema.families.firstIndex { $0.table == table.name }
+        let identifying = family.map { schema.identifyingColumns(family: $0) } ?? []
+        let advice = "change it back, or create all tables again with SQLiteStore.rebuild"
         for column in table.columns {
             guard let found = columns[schema.dialect.folded(column)] else { continue }
             guard !found.isGenerated else {
@@ -67,12 +71,18 @@ extension SQLiteMigration {
                         "\(column), which numbers its rows, is no longer its INTEGER PRIMARY KEY; make it that again, "
                         + "or create all tables again with SQLiteStore.rebuild")
             }
+            if identifying.contains(column),
+                let error = SQLiteExistingTable.otherCollation(
+                    of: column, in: table.name, advice: "; \(advice)", connection)
+            {
+                return error
+            }
             guard let type = attributes[column],
                 !type.affinities(dates).contains(SQLiteAffinity(declaredType: found.type, isStrict: false))
             else { continue }
             return .changedType(
                 of: column, in: table.name, found: found.type, declared: schema.dialect.columnType(type, dates: dates),
-                advice: "change it back, or create all tables again with SQLiteStore.rebuild")
+                advice: advice)
         }
         return nil
     }

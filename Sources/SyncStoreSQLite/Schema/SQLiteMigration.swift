@@ -331,7 +331,7 @@ struct SQLiteMigration {
         var found = SQLMigration.Found()
         found.names = Set(try connection.texts("SELECT name FROM sqlite_master"))
         for name in Set(stored.existing ?? []).union(plan.existing.keys) where try exists(name) {
-            found.existing[name] = Set(try SQLiteExistingTable(name, on: connection).columns.keys)
+            found.existing[name] = Set(try SQLiteExistingTable(name, on: connection).columns.values.map(\.name))
         }
         found.additions = try additions(stored, found)
         return found

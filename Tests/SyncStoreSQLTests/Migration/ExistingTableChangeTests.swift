@@ -22,6 +22,16 @@ import Testing
         #expect(plan.plan.dropped == [])
     }
 
+    /// Names are compared as the database compares them.
+    @Test func aColumnWhoseNameDiffersInCaseIsAddedIfTheDatabaseTellsThemApart() throws {
+        let new = try Self.people(SyncAttribute("name", .string), SyncAttribute("level", .int32))
+        let columns: Set<String> = ["_id", "id", "name", "Level"]
+        let added = try Self.plan(to: new, columns: columns, dialect: .postgres(schema: "public"))
+        #expect(added.statements == [#"ALTER TABLE "Person" ADD COLUMN "level" integer"#])
+        let found = try Self.plan(to: new, columns: columns, dialect: .sqlite)
+        #expect(found.statements == [])
+    }
+
     @Test func columnsOfRelationshipsAndEntitiesAreAdded() throws {
         let new = try DataModel {
             SyncEntity("Person", identity: "id") {
