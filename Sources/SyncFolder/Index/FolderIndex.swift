@@ -100,7 +100,8 @@ struct FolderIndex: Sendable {
 
     // MARK: Writing
 
-    /// Makes the file ready for changes: without an incomplete line, doubts or many outdated lines.
+    /// Makes the file ready for changes: without an incomplete line, doubts, many outdated lines,
+    /// or a name in another folder.
     ///
     /// Outdated and damaged lines stay where the file cannot be replaced, as on a full disk: the
     /// pass may remove files.
@@ -109,8 +110,8 @@ struct FolderIndex: Sendable {
     mutating func open(in internals: Directory) throws(FolderError) -> Int32 {
         let isOutdated = lineCount > 1_000 + 3 * entries.count
         let isDoubted = entries.values.contains { $0.isDoubtful }
-        if byteCount == 0 || isDoubted {
-            // Lines that follow would end the doubts.
+        if byteCount == 0 || isDoubted || internals.hasOtherNames(Self.name) {
+            // Lines that follow would end the doubts, or change the index of another folder.
             try rewrite(in: internals)
         } else if isOutdated || damagedLineCount > 0 {
             try rewriteIfPossible(in: internals)
