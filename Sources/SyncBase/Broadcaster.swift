@@ -187,6 +187,8 @@ private final class Mailbox<Element: Sendable>: Sendable {
         var queue = FIFO<Element>()
         var waiters = Waiters<Element?>()
         var droppedCount = 0
+        /// The number of elements that the last compaction left beyond the capacity; 0 if none.
+        var keptCount = 0
         var isFinished = false
     }
 
@@ -204,9 +206,13 @@ private final class Mailbox<Element: Sendable>: Sendable {
         state.withLock { state in
             if let waiter = state.waiters.removeFirst() { return Delivery(element: element, waiter: waiter) }
             state.queue.append(element)
-            guard state.queue.count > capacity else { return Delivery(element: element) }
+            if state.queue.count <= capacity { state.keptCount = 0 }
+            // What must be kept is not looked at for each element.
+            let limit = state.keptCount > 0 ? state.keptCount + capacity / 8 : capacity
+            guard state.queue.count > limit else { return Delivery(element: element) }
             let dropped = compaction(&state.queue, capacity)
             state.droppedCount += dropped.count
+            state.keptCount = state.queue.count > capacity ? state.queue.count : 0
             return Delivery(element: element, dropped: dropped)
         }
     }

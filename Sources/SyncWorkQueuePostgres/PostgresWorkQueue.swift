@@ -120,7 +120,7 @@ public struct PostgresWorkQueue: Sendable {
     /// Creates a queue. Does not connect.
     ///
     /// - Parameters:
-    ///   - name: The name of the queue; any text.
+    ///   - name: The name of the queue; any text without U+0000.
     ///   - connectionString: The server, in libpq's format
     ///     (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
     ///   - options: The options, which must be the same for all processes.

@@ -27,7 +27,8 @@ struct ArticleMirror: SyncProcessor {
     }
 
     func owsGetLocalKeys() async throws -> Set<Int> {
-        Set(try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap(Int.init))
+        guard FileManager.default.fileExists(atPath: folder.path) else { return [] }  // in a plan before the first pass
+        return Set(try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap(Int.init))
     }
 
     func owsRemoveLocalItems(for keys: Set<Int>) async throws {

@@ -35,6 +35,15 @@ import Testing
         #expect(subscription.droppedCount == 0)
     }
 
+    @Test func theEndComesAfterWhatWaitsAlsoForLaterObservers() async {
+        let broadcaster = Self.dropping(Int.self)
+        let early = broadcaster.subscribe(capacity: 10)
+        broadcaster.send(1)
+        broadcaster.finish()
+        #expect(await [early.next(), early.next()] == [1, nil])
+        #expect(await broadcaster.subscribe(capacity: 10).next() == nil)
+    }
+
     @Test func aRelaySendsToAnotherBroadcasterBeforeTheCallReturns() async throws {
         let source = Self.dropping(Int.self)
         let target = Self.dropping(String.self)

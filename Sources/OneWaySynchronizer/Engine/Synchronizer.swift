@@ -126,7 +126,8 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     /// - Throws: ``SyncFailure`` with the errors of that pass, or with ``SyncFailure/isCancelled``
     ///   if that pass or this task was cancelled. A call from inside a pass fails with
     ///   ``SyncError/Reason/syncInsidePass`` if it could never be answered: that pass belongs to
-    ///   this synchronizer, or to one that this synchronizer waits for. If a ``SyncService`` drives
+    ///   this synchronizer, or to one that this synchronizer waits for. A task made inside the
+    ///   pass counts as inside, even if nobody waits for it. If a ``SyncService`` drives
     ///   the synchronizer under a lease, the pass runs under that lease, and fails with
     ///   ``SyncLeaseError/notHeld(name:)`` while the service does not hold it.
     @discardableResult
@@ -215,7 +216,8 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     ///
     /// Lists the source, compares keys, and asks which items changed. It calls
     /// `owsFetchSourceList`, `owsGetLocalKeys`, `owsGetLocalRevisions`, `owsShouldUpdateItems` and
-    /// `owsShouldUpdateItem`, but not `owsPrepareDownload`, which may add or leave out downloads.
+    /// `owsShouldUpdateItem`, without `owsSyncBegin` and `owsSyncEnd` around them. It does not call
+    /// `owsPrepareDownload`, which may add or leave out downloads.
     /// It can run during a pass. If the removal limit is exceeded, the plan says so in
     /// ``SyncPlan/refusal``.
     ///

@@ -39,23 +39,36 @@ extension Broadcaster where Element: BufferedEvent {
     /// Creates a broadcaster that keeps up to 1,024 failures and ends of passes for each observer.
     package static func ofEvents() -> Broadcaster {
         Broadcaster { queue, capacity in
-            var dropped: [Element] = []
-            while queue.count > capacity, let index = indexToDrop(in: queue) { dropped.append(queue.remove(at: index)) }
-            return dropped
+            // An eighth at once, because each look at the whole buffer takes time of the pass.
+            let dropped = indicesToDrop(queue.count - (capacity - capacity / 8), in: queue)
+            var (rest, released) = (FIFO<Element>(), [Element]())
+            for (index, event) in queue.enumerated() {
+                if dropped.contains(index) { released.append(event) } else { rest.append(event) }
+            }
+            queue = rest
+            return released
         }
     }
 
-    /// The index of the event whose loss matters least; nil if all must be kept.
-    private static func indexToDrop(in queue: FIFO<Element>) -> Int? {
+    /// The indices of the events whose loss matters least.
+    ///
+    /// - Parameter count: The number of events to drop.
+    private static func indicesToDrop(_ count: Int, in queue: FIFO<Element>) -> Set<Int> {
         var newerStages: UInt32 = 0
-        var oldestMerged: Int?
-        for index in queue.indices.reversed() {
-            guard case .merged(let stage) = queue[index].retention else { continue }
-            if newerStages & stage != 0 { oldestMerged = index }
-            newerStages |= stage
+        var (superseded, others): ([Int], [Int]) = ([], [])
+        for (index, event) in queue.enumerated().reversed() {
+            switch event.retention {
+            case .merged(let stage):
+                if newerStages & stage != 0 { superseded.append(index) } else { others.append(index) }
+                newerStages |= stage
+            case .droppable: others.append(index)
+            case .kept: break
+            }
         }
-        if let oldestMerged { return oldestMerged }
-        if let index = queue.firstIndex(where: { $0.retention != .kept }) { return index }
-        return queue.count > EventRetention.maximumKeptCount ? queue.startIndex : nil
+        let dropped = Set((superseded.reversed() + others.reversed()).prefix(count))
+        let excess = dropped.count < count ? queue.count - dropped.count - EventRetention.maximumKeptCount : 0
+        guard excess > 0 else { return dropped }
+        let kept = queue.indices.filter { !dropped.contains($0) }
+        return dropped.union(kept.prefix(excess))
     }
 }

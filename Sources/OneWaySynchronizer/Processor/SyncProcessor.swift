@@ -23,6 +23,7 @@ public protocol SyncProcessor<Item>: Sendable {
     associatedtype Item: SyncItem
 
     /// Called first, once in every pass, even if the pass was cancelled before it could start.
+    /// `Synchronizer.plan()` calls other methods without it.
     func owsSyncBegin() async throws
 
     /// Lists the source.
